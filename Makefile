@@ -1,0 +1,70 @@
+# The front door: thin recipes over Meson, Ninja and the scripts in tools/. `make help` lists them.
+
+BUILD := build
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 3600
+QUICKSTART := scenarios/quickstart.yaml
+RESULTS := run-quickstart
+
+export JOBS
+
+.PHONY: all setup run test bench bench-peers fuzz install clean help
+.DEFAULT_GOAL := all
+
+all: $(BUILD)/xoff
+
+# Ninja knows what is up to date; on a terminal it also shows how far it is.
+.PHONY: $(BUILD)/xoff
+$(BUILD)/xoff: $(BUILD)/build.ninja
+	@if [ -t 1 ]; then ninja -C $(BUILD) -j $(JOBS) xoff; \
+	else ninja -C $(BUILD) -j $(JOBS) --quiet xoff; fi
+
+$(BUILD)/build.ninja: | setup
+	@echo "configuring $(BUILD)/ (release)"
+	@mkdir -p $(BUILD)
+	@meson setup $(BUILD) --buildtype=release --prefix=$(PREFIX) >$(BUILD)/setup.log 2>&1 || \
+	    { cat $(BUILD)/setup.log; exit 1; }
+
+setup:
+	@tools/setup run
+
+run: all
+	@$(BUILD)/xoff run $(QUICKSTART) -o $(RESULTS)
+	@echo "results are in $(RESULTS)/; the scenario is $(QUICKSTART)"
+
+test:
+	@tools/setup test
+	@tools/test-matrix
+
+bench: all
+	@$(BUILD)/xoff bench -o $(BUILD)/bench.json
+	@echo "figures as JSON: $(BUILD)/bench.json"
+
+bench-peers: all
+	@tools/setup peers
+	@bench/peers/run
+
+fuzz:
+	@tools/setup test
+	@tools/fuzz $(FUZZ_SECONDS)
+
+install: all
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
+
+clean:
+	@rm -rf build build-* run-*
+
+help:
+	@echo "make              build $(BUILD)/xoff"
+	@echo "make run          build, run $(QUICKSTART), say where the results are"
+	@echo "make test         the whole test matrix (tools/test-matrix STEP for a part of it)"
+	@echo "make bench        speed and memory, printed and in $(BUILD)/bench.json"
+	@echo "make bench-peers  the same traffic on ns-3 and here"
+	@echo "make fuzz         libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) per target"
+	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
+	@echo "make clean        remove builds and run-* folders"
+	@echo
+	@echo "JOBS=$(JOBS) processes. What is missing is installed from Debian's packages first."

@@ -1,0 +1,22 @@
+/* Costs of single operations, for xoff bench. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <stddef.h>
+
+struct bench_operation {
+    const char *name;
+    double ns; /* median of several rounds */
+};
+
+struct bench_size {
+    const char *name;
+    size_t bytes;
+};
+
+#define BENCH_MAX 16
+/* Return the number of rows filled. `clock` gives seconds. */
+unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BENCH_MAX]);
+unsigned bench_sizes(struct bench_size rows[BENCH_MAX]);
+
+#endif

@@ -1,0 +1,45 @@
+/* Role cp: congestion point of an egress queue. Told about enqueues and dequeues; answers whether
+ * to mark the frame (stamps and notifications join the answer with the schemes that need them).
+ */
+#ifndef XOFF_CP_H
+#define XOFF_CP_H
+
+#include <stddef.h>
+
+#include <xoff/err.h>
+#include <xoff/param.h>
+#include <xoff/time.h>
+
+struct xoff_cp_env {
+    xoff_rate rate_bps; /* of the port */
+    int64_t buffer_bytes;
+};
+
+struct xoff_cp_frame {
+    int64_t queue_bytes; /* of its egress queue, this frame included */
+    uint32_t bytes;
+    uint32_t draw; /* uniform 32 bits, drawn for this frame by the caller */
+};
+
+struct xoff_cp_answer {
+    bool mark; /* set congestion experienced */
+};
+
+struct xoff_cp_ops {
+    const char *name, *summary;
+    const struct xoff_param *params;
+    size_t params_size, cfg_size, state_size;
+    int (*configure)(const void *params, const struct xoff_cp_env *env, void *cfg,
+                     struct xoff_err *err);
+    void (*init)(const void *cfg, void *state);
+    /* Queue length up to which on_enqueue and on_dequeue answer nothing and keep no state, so that
+     * the caller may skip them: 0 when every frame counts. */
+    int64_t (*quiet_below)(const void *cfg);
+    /* Either may be NULL. */
+    struct xoff_cp_answer (*on_enqueue)(const void *cfg, void *state,
+                                        const struct xoff_cp_frame *frame, xoff_time now);
+    struct xoff_cp_answer (*on_dequeue)(const void *cfg, void *state,
+                                        const struct xoff_cp_frame *frame, xoff_time now);
+};
+
+#endif

@@ -1,0 +1,52 @@
+/* Errors of user input: one code list, one struct that says what, where and what would do. */
+#ifndef XOFF_ERR_H
+#define XOFF_ERR_H
+
+#include <stddef.h>
+
+/* code, text shown to people */
+#define XOFF_ERR_MAP(X)                                                                            \
+    X(OK, "no error")                                                                              \
+    X(UNKNOWN, "unknown key")                                                                      \
+    X(TYPE, "wrong type")                                                                          \
+    X(UNIT, "wrong or missing unit")                                                               \
+    X(RANGE, "out of range")                                                                       \
+    X(MISSING, "missing")                                                                          \
+    X(CONFLICT, "does not fit together")                                                           \
+    X(SYNTAX, "syntax")                                                                            \
+    X(NO_MEMORY, "not enough memory")                                                              \
+    X(IO, "input/output")
+
+enum xoff_err_code {
+#define X(code, text) XOFF_E_##code,
+    XOFF_ERR_MAP(X)
+#undef X
+};
+
+/* All text is NUL-terminated and cut to its field. `file`, `line` and `column` (from 1; 0: none) are
+ * filled by whoever knows the place; mechanisms fill the rest. */
+struct xoff_err {
+    enum xoff_err_code code;
+    int line, column;
+    char file[256];
+    char subject[128]; /* the key, option or field */
+    char value[96];    /* what was given */
+    char message[384]; /* what is wrong, and what is accepted */
+};
+
+const char *xoff_err_text(enum xoff_err_code code);
+
+/* Fills code, subject, value and message (any may be NULL) and returns -(int)code. */
+int xoff_err_set(struct xoff_err *err, enum xoff_err_code code, const char *subject,
+                 const char *value, const char *message);
+
+/* Appends text, or a decimal number, to err->message. */
+void xoff_err_add(struct xoff_err *err, const char *text);
+void xoff_err_add_int(struct xoff_err *err, long long number);
+
+/* Programmer errors end the run, in every build used for results. The hook never returns; the
+ * simulator's prints and exits, a firmware supplies its own. */
+_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line);
+#define XOFF_ASSERT(e) ((e) ? (void)0 : xoff_assert_fail(#e, __FILE__, __LINE__))
+
+#endif

@@ -1,0 +1,18 @@
+/* Headroom: the most bytes that can still arrive at an ingress once XOFF has been decided. */
+#ifndef XOFF_HEADROOM_H
+#define XOFF_HEADROOM_H
+
+#include <xoff/time.h>
+
+struct xoff_headroom_params {
+    xoff_rate rate_bps;       /* of the link, both ways; above 0 */
+    xoff_time delay;          /* one-way propagation */
+    uint32_t max_frame_bytes; /* largest MAC frame with FCS, of any priority, either way */
+    xoff_time response_for;   /* from reception of the pause frame until the peer's gate closes */
+};
+
+/* Bytes accounted (MAC frames with FCS), the frame at whose arrival XOFF is decided included. Holds
+ * for frames of any sizes, and is reached by some to within a byte of rounding. */
+int64_t xoff_headroom_bytes(const struct xoff_headroom_params *params);
+
+#endif

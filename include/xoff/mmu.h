@@ -1,0 +1,130 @@
+/* Role mmu: buffer admission in a switch or a slow receiver.
+ *
+ * Told about arrivals and departures; answers into which pool a frame goes, or that it is lost, and
+ * which thresholds were crossed. Who gets paused is the pause policy's business (pause.h).
+ *
+ * Contract of every role (params -> cfg -> state): `params` is filled from the scenario by the
+ * parameter table; configure() validates and precomputes an immutable cfg; state is plain bytes
+ * without pointers in the caller's storage. `now` comes in, a bounded result goes out.
+ */
+#ifndef XOFF_MMU_H
+#define XOFF_MMU_H
+
+#include <stddef.h>
+
+#include <xoff/err.h>
+#include <xoff/param.h>
+#include <xoff/time.h>
+
+/* Where a frame's bytes are accounted. */
+enum xoff_pool {
+    XOFF_POOL_DROP,
+    XOFF_POOL_RESERVED,
+    XOFF_POOL_SHARED,
+    XOFF_POOL_HEADROOM,
+    XOFF_N_POOLS
+};
+
+/* What the buffer serves. `headroom_bytes` is the computed worst case for the port (headroom.h):
+ * what may still arrive after XOFF is decided. */
+struct xoff_mmu_port {
+    xoff_rate rate_bps;
+    int64_t headroom_bytes;
+};
+
+struct xoff_mmu_env {
+    uint32_t n_ports;
+    uint8_t lossless; /* bit n: priority n is lossless */
+    uint32_t max_frame_bytes;
+    int64_t buffer_bytes;
+    const struct xoff_mmu_port *ports;
+};
+
+/* Every fact a scheme may need about a frame that has arrived. */
+struct xoff_arrival {
+    uint16_t in_port, out_port;
+    uint8_t priority;
+    bool dropped; /* the buffer's answer, set for the pause policy; an mmu ignores it */
+    uint32_t bytes;
+    int64_t egress_bytes; /* queue (out_port, priority) before this frame */
+};
+
+struct xoff_departure {
+    uint16_t in_port, out_port;
+    uint8_t priority;
+    uint8_t pool; /* enum xoff_pool given at admission */
+    uint32_t bytes;
+    int64_t egress_bytes; /* queue (out_port, priority) after this frame has left */
+};
+
+/* The accounting unit that crossed a threshold. */
+enum xoff_unit {
+    XOFF_UNIT_INGRESS,      /* ingress (port, priority) */
+    XOFF_UNIT_INGRESS_PORT, /* ingress port, all priorities */
+    XOFF_UNIT_EGRESS,       /* egress (port, priority) */
+};
+
+struct xoff_crossing {
+    uint8_t unit;  /* enum xoff_unit */
+    uint8_t above; /* 1: XOFF threshold passed; 0: fell to the XON threshold */
+    uint8_t priority;
+    uint16_t port;
+    int64_t occupied_bytes;
+    int64_t threshold_bytes;
+};
+
+#define XOFF_MAX_CROSSINGS 4
+struct xoff_crossings {
+    uint32_t n;
+    struct xoff_crossing at[XOFF_MAX_CROSSINGS];
+};
+
+/* Occupancy for series, watermarks and audits. */
+struct xoff_mmu_view {
+    int64_t used_bytes[XOFF_N_POOLS];     /* now; index XOFF_POOL_DROP: total of all pools */
+    int64_t capacity_bytes[XOFF_N_POOLS]; /* index XOFF_POOL_DROP: the whole buffer */
+    int64_t peak_bytes[XOFF_N_POOLS];
+};
+
+struct xoff_mmu_ops {
+    const char *name, *summary;
+    const struct xoff_param *params;
+    size_t params_size;
+    size_t (*cfg_size)(const struct xoff_mmu_env *env);
+    int (*configure)(const void *params, const struct xoff_mmu_env *env, void *cfg,
+                     struct xoff_err *err);
+    size_t (*state_size)(const void *cfg);
+    void (*init)(const void *cfg, void *state);
+    /* Appends to `out` (never more than fits); the caller has emptied it. */
+    enum xoff_pool (*admit)(const void *cfg, void *state, const struct xoff_arrival *arrival,
+                            xoff_time now, struct xoff_crossings *out);
+    void (*release)(const void *cfg, void *state, const struct xoff_departure *departure,
+                    xoff_time now, struct xoff_crossings *out);
+    void (*view)(const void *cfg, const void *state, struct xoff_mmu_view *view);
+    /* Bytes accounted to ingress (port, priority), all pools; peak headroom use of it. */
+    int64_t (*ingress_bytes)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
+    int64_t (*headroom_peak)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
+};
+
+/* A configured buffer: the typed handle that everyone calls through. */
+struct xoff_mmu {
+    const struct xoff_mmu_ops *ops;
+    const void *cfg;
+    void *state;
+};
+
+static inline enum xoff_pool xoff_mmu_admit(const struct xoff_mmu *mmu, const struct xoff_arrival *a,
+                                            xoff_time now, struct xoff_crossings *out)
+{
+    out->n = 0;
+    return mmu->ops->admit(mmu->cfg, mmu->state, a, now, out);
+}
+
+static inline void xoff_mmu_release(const struct xoff_mmu *mmu, const struct xoff_departure *d,
+                                    xoff_time now, struct xoff_crossings *out)
+{
+    out->n = 0;
+    mmu->ops->release(mmu->cfg, mmu->state, d, now, out);
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* Role pause: which (port, priority) to pause or resume. The only role that decides it.
+ *
+ * Told about thresholds the buffer crossed and, where it asks for it, about every arrival and
+ * departure; answers pause and resume edges, each with its cause. How an edge becomes frames,
+ * refreshes and a resume on the wire is signal.h.
+ */
+#ifndef XOFF_PAUSE_H
+#define XOFF_PAUSE_H
+
+#include <xoff/mmu.h>
+
+#define XOFF_ALL_PRIORITIES 0xff
+
+/* Why an edge was decided: the unit that crossed which threshold. The caller adds the egress queue
+ * that holds most of the bytes and the pause it is itself under. */
+struct xoff_edge {
+    uint16_t port;      /* ingress port whose peer is to stop or go */
+    uint8_t priorities; /* bit mask; XOFF_ALL_PRIORITIES for 802.3x */
+    uint8_t pause;      /* 1 XOFF, 0 XON */
+    struct xoff_crossing cause;
+};
+
+/* Bounded by the policy's cfg: `at` has room for max_edges(cfg) entries. */
+struct xoff_edges {
+    uint32_t n;
+    struct xoff_edge *at;
+};
+
+enum xoff_pause_wire { XOFF_WIRE_NONE, XOFF_WIRE_PAUSE, XOFF_WIRE_PFC };
+
+/* How the port signals edges of this policy (signal.h). */
+struct xoff_pause_signalling {
+    enum xoff_pause_wire wire;
+    uint16_t quanta;
+    bool refreshes; /* false: XOFF is sent once and runs out */
+    bool resumes;   /* false: no XON is sent */
+};
+
+struct xoff_pause_env {
+    uint32_t n_ports;
+    uint8_t lossless;
+};
+
+struct xoff_pause_ops {
+    const char *name, *summary;
+    const struct xoff_param *params;
+    size_t params_size;
+    size_t (*cfg_size)(const struct xoff_pause_env *env);
+    int (*configure)(const void *params, const struct xoff_pause_env *env, void *cfg,
+                     struct xoff_err *err);
+    size_t (*state_size)(const void *cfg);
+    uint32_t (*max_edges)(const void *cfg); /* per call */
+    void (*init)(const void *cfg, void *state);
+    struct xoff_pause_signalling (*signalling)(const void *cfg);
+    /* false: the caller may skip frames that crossed nothing. */
+    bool (*wants_every_frame)(const void *cfg);
+    /* `arrival->egress_bytes` is before the frame, `departure->egress_bytes` after it. */
+    void (*on_arrival)(const void *cfg, void *state, const struct xoff_arrival *arrival,
+                       const struct xoff_crossings *crossings, xoff_time now,
+                       struct xoff_edges *out);
+    void (*on_departure)(const void *cfg, void *state, const struct xoff_departure *departure,
+                         const struct xoff_crossings *crossings, xoff_time now,
+                         struct xoff_edges *out);
+};
+
+struct xoff_pause {
+    const struct xoff_pause_ops *ops;
+    const void *cfg;
+    void *state;
+    bool every_frame; /* wants_every_frame(cfg), asked once */
+};
+
+static inline void xoff_pause_on_arrival(const struct xoff_pause *p, const struct xoff_arrival *a,
+                                         const struct xoff_crossings *c, xoff_time now,
+                                         struct xoff_edges *out)
+{
+    out->n = 0;
+    if (c->n || p->every_frame)
+        p->ops->on_arrival(p->cfg, p->state, a, c, now, out);
+}
+
+static inline void xoff_pause_on_departure(const struct xoff_pause *p,
+                                           const struct xoff_departure *d,
+                                           const struct xoff_crossings *c, xoff_time now,
+                                           struct xoff_edges *out)
+{
+    out->n = 0;
+    if (c->n || p->every_frame)
+        p->ops->on_departure(p->cfg, p->state, d, c, now, out);
+}
+
+#endif

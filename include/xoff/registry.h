@@ -1,0 +1,21 @@
+/* Every mechanism, found by its scenario keyword. Each array ends with NULL; the first entry is
+ * the default. A new mechanism adds its line in src/mech/registry.c and nowhere else. */
+#ifndef XOFF_REGISTRY_H
+#define XOFF_REGISTRY_H
+
+#include <xoff/cp.h>
+#include <xoff/mmu.h>
+#include <xoff/pause.h>
+#include <xoff/sched.h>
+
+extern const struct xoff_mmu_ops *const xoff_mmus[];
+extern const struct xoff_pause_ops *const xoff_pauses[];
+extern const struct xoff_sched_ops *const xoff_scheds[];
+extern const struct xoff_cp_ops *const xoff_cps[];
+
+const struct xoff_mmu_ops *xoff_mmu_find(const char *name);
+const struct xoff_pause_ops *xoff_pause_find(const char *name);
+const struct xoff_sched_ops *xoff_sched_find(const char *name);
+const struct xoff_cp_ops *xoff_cp_find(const char *name);
+
+#endif

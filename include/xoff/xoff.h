@@ -1,0 +1,20 @@
+/* libxoff: mechanisms of lossless Ethernet as pure state machines, and their wire formats. */
+#ifndef XOFF_XOFF_H
+#define XOFF_XOFF_H
+
+#include <xoff/cp.h>
+#include <xoff/err.h>
+#include <xoff/gate.h>
+#include <xoff/headroom.h>
+#include <xoff/mmu.h>
+#include <xoff/param.h>
+#include <xoff/pause.h>
+#include <xoff/pfc_frame.h>
+#include <xoff/registry.h>
+#include <xoff/rng.h>
+#include <xoff/sched.h>
+#include <xoff/signal.h>
+#include <xoff/time.h>
+#include <xoff/units.h>
+
+#endif

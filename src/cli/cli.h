@@ -1,0 +1,74 @@
+/* The command: verbs, shared options, and output for people. Only cli/ prints and exits. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <argp.h>
+#include <stdio.h>
+
+#include "scenario/build.h"
+#include "stats/results.h"
+
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_BAD_INPUT = 2 };
+
+struct verb {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv); /* argv[0] is "xoff VERB" */
+};
+extern const struct verb *const verbs[];
+
+int cmd_run(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_topology(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+int cmd_schema(int argc, char **argv);
+
+/* Options that several verbs take. */
+#define CLI_MAX_SETTINGS 256
+struct cli_common {
+    struct plan_setting settings[CLI_MAX_SETTINGS];
+    uint32_t n_settings;
+    bool json;
+    uint32_t n_threads;
+    xoff_time cell_bound;
+    const char **files;
+    uint32_t n_files;
+};
+extern const struct argp cli_common_argp; /* input: struct cli_common */
+void cli_common_init(struct cli_common *common);
+void cli_common_fini(struct cli_common *common);
+
+/* file:line:column: subject: message, in the colours of the terminal, on standard error. */
+void cli_print_error(const struct xoff_err *err);
+
+/* Colours, empty when standard output (or error) is no terminal or NO_COLOR is set. */
+struct cli_style {
+    const char *bold, *dim, *red, *green, *yellow, *off;
+};
+const struct cli_style *cli_style(FILE *stream);
+
+/* A figure with its unit for people: 81.2 us, 40.1 Gb/s, 1.2 MB. Returns buf. */
+char *cli_figure(char *buf, size_t size, double value, const char *unit);
+
+/* Seconds of a clock that only goes forward. */
+double cli_clock(void);
+uint64_t cli_peak_rss(void);
+
+/* A run of one plan from building to summary. */
+struct cli_run {
+    struct built *built;
+    struct results *results;
+    struct summary *summary;
+    const char **tag_names;
+    char *config_text;
+};
+/* Runs; progress goes to standard error when it is a terminal. Returns 0 or a negative code. */
+int cli_run_plan(const struct plan *plan, uint32_t n_threads, xoff_time cell_bound,
+                 bool shows_progress, struct cli_run *run, struct xoff_err *err);
+void cli_run_fini(struct cli_run *run);
+
+/* Table of the summary, one column per run. */
+void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);
+/* Drops, deadlocks and findings with their places. */
+void cli_print_troubles(FILE *out, const struct cli_run *run);
+
+#endif

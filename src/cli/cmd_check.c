@@ -1,0 +1,135 @@
+/* xoff check: reads scenarios and builds their networks without running them. */
+#include <stdlib.h>
+
+#include "cli/cli.h"
+
+struct check_arguments {
+    struct cli_common common;
+    bool deadlock;
+};
+
+enum { OPTION_DEADLOCK = 512 };
+
+static const struct argp_option options[] = {
+    {"deadlock", OPTION_DEADLOCK, NULL, 0,
+     "Look for cyclic buffer dependency in the routes of the lossless classes", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct check_arguments *a = state->input;
+    (void)arg;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &a->common;
+        return 0;
+    case OPTION_DEADLOCK:
+        a->deadlock = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->common.n_files)
+            argp_error(state, "no scenario file given");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The first cycle that the routes allow at any time of the run, printed. */
+static bool has_cycle(const struct plan *plan, const struct topo *topo)
+{
+    const uint32_t capacity = 64;
+    struct route_channel cycle[64];
+    /* Routes change at statements, and at failures and repairs after the time to reroute. */
+    xoff_time at = 0;
+    for (uint32_t i = 0;;) {
+        struct routes *routes;
+        struct xoff_err err;
+        if (routes_create(topo, at, false, &routes, &err)) {
+            cli_print_error(&err);
+            return true;
+        }
+        const uint32_t n = routes_find_cycle(topo, routes, cycle, capacity);
+        routes_destroy(routes);
+        if (n) {
+            char text[32];
+            printf("%s%s%s: cyclic buffer dependency from %s on:\n", plan->file,
+                   plan->variant[0] ? ": " : "", plan->variant,
+                   cli_figure(text, sizeof text, (double)at / (double)XOFF_S, "s"));
+            for (uint32_t k = 0; k < n && k < capacity; k++)
+                printf("  %s port %u -> %s\n", topo->nodes[cycle[k].node].name, cycle[k].port,
+                       topo->nodes[topo_peer(topo, cycle[k].node, cycle[k].port)].name);
+            return true;
+        }
+        xoff_time next = XOFF_NEVER;
+        for (i = 0; i < topo->n_routes; i++)
+            if (topo->routes[i].at > at)
+                next = xoff_time_min(next, topo->routes[i].at);
+        for (i = 0; i < topo->n_changes; i++) {
+            const xoff_time known = xoff_time_after(topo->changes[i].at, topo->reroute_after);
+            if (known > at)
+                next = xoff_time_min(next, known);
+        }
+        if (next == XOFF_NEVER)
+            return false;
+        at = next;
+    }
+}
+
+static int check_file(const struct check_arguments *a, const char *file)
+{
+    struct scenario *scenario;
+    struct xoff_err err = {0};
+    if (scenario_read(file, a->common.settings, a->common.n_settings, &scenario, &err)) {
+        cli_print_error(&err);
+        return EXIT_BAD_INPUT;
+    }
+    const struct build_options options_of_build = {.n_threads = a->common.n_threads,
+                                                   .cell_bound = a->common.cell_bound};
+    int status = EXIT_FINE;
+    uint32_t n_cycles = 0;
+    for (uint32_t i = 0; i < scenario->n_plans && status != EXIT_BAD_INPUT; i++) {
+        struct built *built;
+        if (build_create(scenario->plans[i], &options_of_build, &built, &err)) {
+            cli_print_error(&err);
+            status = EXIT_BAD_INPUT;
+            break;
+        }
+        if (a->deadlock && scenario->plans[i]->lossless && has_cycle(scenario->plans[i], &built->topo)) {
+            n_cycles++;
+            status = EXIT_FAILED;
+        }
+        build_destroy(built);
+    }
+    if (a->common.json)
+        printf("{\"file\": \"%s\", \"status\": \"%s\", \"cycles\": %u}\n", file,
+               status == EXIT_BAD_INPUT ? "bad input" : "good", n_cycles);
+    else if (status == EXIT_FINE)
+        printf("%s: good%s\n", file, a->deadlock ? ", no cyclic buffer dependency" : "");
+    scenario_destroy(scenario);
+    return status;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cli_common_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "FILE...",
+        .doc = "Reads scenarios and builds their networks without running them.\v"
+               "Exit status: 0 good, 1 a cycle was found, 2 bad input.\n"
+               "Example: xoff check --deadlock scenarios/ring.yaml",
+        .children = children};
+    struct check_arguments a = {0};
+    cli_common_init(&a.common);
+    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    int status = EXIT_FINE;
+    for (uint32_t i = 0; i < a.common.n_files; i++) {
+        const int one = check_file(&a, a.common.files[i]);
+        status = one > status ? one : status;
+    }
+    cli_common_fini(&a.common);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* xoff run: runs scenarios, prints summaries, leaves results, checks what was expected. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "cli/cli.h"
+
+struct run_arguments {
+    struct cli_common common;
+    const char *output;
+    bool csv, print_config;
+};
+
+enum { OPTION_CSV = 512, OPTION_PRINT_CONFIG };
+
+static const struct argp_option options[] = {
+    {"output", 'o', "DIR", 0, "Folder for the results (default: run-NAME)", 0},
+    {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
+    {"print-config", OPTION_PRINT_CONFIG, NULL, 0,
+     "Print the scenario with all defaults, and do not run it", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct run_arguments *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &a->common;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case OPTION_CSV:
+        a->csv = true;
+        return 0;
+    case OPTION_PRINT_CONFIG:
+        a->print_config = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->common.n_files)
+            argp_error(state, "no scenario file given");
+        if (a->output && a->common.n_files > 1)
+            argp_error(state, "--output names one folder, but there are %u files",
+                       a->common.n_files);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* "run-" and the file's name without folder and ending. */
+static void default_output(const char *file, char *buf, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : file;
+    const char *dot = strrchr(name, '.');
+    if (!strcmp(file, "-"))
+        name = "stdin";
+    snprintf(buf, size, "run-%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name),
+             name);
+}
+
+/* A scenario that speaks of a kind of trouble decides itself what it expects of it. */
+static bool speaks_of(const struct scenario *scenario, const char *metric)
+{
+    for (uint32_t i = 0; i < scenario->n_expects; i++)
+        if (strstr(scenario->expects[i].text, metric))
+            return true;
+    return false;
+}
+
+static bool passes_audit(const struct scenario *scenario, const struct cli_run *run, FILE *out)
+{
+    const struct cli_style *s = cli_style(out);
+    const struct metric *lossless = summary_find(run->summary, "drops.lossless");
+    bool passes = !run->results->n_findings;
+    if (lossless && lossless->value > 0 && !speaks_of(scenario, "drops")) {
+        fprintf(out, "%s%sfailed%s: frames of a lossless class were lost\n", s->bold, s->red,
+                s->off);
+        passes = false;
+    }
+    if (run->results->n_deadlocks && !speaks_of(scenario, "deadlock")) {
+        fprintf(out, "%s%sfailed%s: the network is in deadlock\n", s->bold, s->red, s->off);
+        passes = false;
+    }
+    if (run->results->n_findings)
+        fprintf(out, "%s%sfailed%s: the audit found %u things wrong\n", s->bold, s->red, s->off,
+                run->results->n_findings);
+    return passes;
+}
+
+static int check_expectations(const struct scenario *scenario, const struct results *const *results,
+                              const struct summary *const *summaries, FILE *out)
+{
+    const struct cli_style *s = cli_style(out);
+    int status = EXIT_FINE;
+    for (uint32_t i = 0; i < scenario->n_expects; i++) {
+        bool holds;
+        char detail[256];
+        struct xoff_err err = {0};
+        const char *text = scenario->expects[i].text;
+        if (expect_evaluate(text, results, summaries, scenario->n_plans, &holds, detail,
+                            sizeof detail, &err)) {
+            fprintf(out, "%s%sfailed%s: expected %s, but %s\n", s->bold, s->red, s->off, text,
+                    err.message);
+            status = EXIT_FAILED;
+        } else if (!holds) {
+            fprintf(out, "%s%sfailed%s: expected %s, but %s\n", s->bold, s->red, s->off, text,
+                    detail);
+            status = EXIT_FAILED;
+        } else {
+            fprintf(out, "%sholds%s: %s\n", s->green, s->off, text);
+        }
+    }
+    return status;
+}
+
+static void print_head(const struct scenario *scenario, const struct cli_run *runs)
+{
+    const struct cli_style *s = cli_style(stdout);
+    const struct results *r = runs[0].results;
+    printf("%s%s%s\n", s->bold, r->title, s->off);
+    printf("%u hosts, %u switches, %u links; seed %llu\n\n", r->n_hosts, r->n_nodes - r->n_hosts,
+           r->n_ports / 2, (unsigned long long)r->seed);
+    (void)scenario;
+}
+
+static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *dir)
+{
+    const struct cli_style *s = cli_style(stdout);
+    putchar('\n');
+    for (uint32_t i = 0; i < n_runs; i++) {
+        const struct results *r = runs[i].results;
+        char hex[17], text[32];
+        const struct digest d = {r->digest};
+        digest_hex(&d, hex);
+        printf("%s%s%sdigest %s%s%s  %s%s simulated, %.1f M packet-hops in %.2f s: %.1f M/s on %u "
+               "thread%s%s\n",
+               r->variant, *r->variant ? ": " : "", r->interrupted ? "INTERRUPTED, " : "", s->bold,
+               hex, s->off, s->dim,
+               cli_figure(text, sizeof text, (double)r->end_at / (double)XOFF_S, "s"),
+               (double)r->packet_hops / 1e6, r->wall_s,
+               r->wall_s > 0 ? (double)r->packet_hops / r->wall_s / 1e6 : 0, r->threads,
+               r->threads == 1 ? "" : "s", s->off);
+    }
+    printf("results: %s/run.sqlite, %s/summary.json\n", dir, dir);
+}
+
+static int finish(const struct run_arguments *a, const struct scenario *scenario,
+                  struct cli_run *runs, const char *dir)
+{
+    const uint32_t n = scenario->n_plans;
+    const struct results **results = calloc(n, sizeof *results);
+    const struct summary **summaries = calloc(n, sizeof *summaries);
+    XOFF_ASSERT(results && summaries);
+    for (uint32_t i = 0; i < n; i++) {
+        results[i] = runs[i].results;
+        summaries[i] = runs[i].summary;
+    }
+    FILE *words = a->common.json ? stderr : stdout;
+    if (!a->common.json) {
+        print_head(scenario, runs);
+        cli_print_summary(stdout, runs, n);
+        putchar('\n');
+    }
+    int status = EXIT_FINE;
+    for (uint32_t i = 0; i < n; i++) {
+        cli_print_troubles(words, &runs[i]);
+        if (!passes_audit(scenario, &runs[i], words))
+            status = EXIT_FAILED;
+    }
+    /* What was expected of the whole run says nothing of a part of it. */
+    bool is_whole = true;
+    for (uint32_t i = 0; i < n; i++)
+        is_whole &= !runs[i].results->interrupted;
+    if (!is_whole)
+        fprintf(words, "interrupted: the results up to here are written, expectations not tested\n");
+    else if (check_expectations(scenario, results, summaries, words))
+        status = EXIT_FAILED;
+    struct xoff_err err = {0};
+    if (results_write(dir, results, summaries, n, a->csv, &err)) {
+        cli_print_error(&err);
+        status = EXIT_FAILED;
+    } else if (!a->common.json) {
+        print_tail(runs, n, dir);
+    }
+    if (a->common.json && results_write_json(stdout, results, summaries, n))
+        status = EXIT_FAILED;
+    free(results), free(summaries);
+    return status;
+}
+
+static int run_file(const struct run_arguments *a, const char *file)
+{
+    struct scenario *scenario;
+    struct xoff_err err = {0};
+    if (scenario_read(file, a->common.settings, a->common.n_settings, &scenario, &err)) {
+        cli_print_error(&err);
+        return EXIT_BAD_INPUT;
+    }
+    if (a->print_config) {
+        for (uint32_t i = 0; i < scenario->n_plans; i++) {
+            char *text = plan_print(scenario->plans[i]);
+            printf("%s%s", i ? "---\n" : "", text);
+            free(text);
+        }
+        scenario_destroy(scenario);
+        return EXIT_FINE;
+    }
+    struct cli_run *runs = calloc(scenario->n_plans, sizeof *runs);
+    XOFF_ASSERT(runs);
+    int status = EXIT_FINE;
+    for (uint32_t i = 0; i < scenario->n_plans && !status; i++)
+        if (cli_run_plan(scenario->plans[i], a->common.n_threads, a->common.cell_bound, true,
+                         &runs[i], &err)) {
+            cli_print_error(&err);
+            status = EXIT_BAD_INPUT;
+        }
+    char dir[512];
+    default_output(file, dir, sizeof dir);
+    if (!status)
+        status = finish(a, scenario, runs, a->output ? a->output : dir);
+    for (uint32_t i = 0; i < scenario->n_plans; i++)
+        cli_run_fini(&runs[i]);
+    free(runs);
+    scenario_destroy(scenario);
+    return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cli_common_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "FILE...",
+        .doc = "Runs each scenario with its variants, prints a summary and writes the results.\v"
+               "Exit status: 0 all fine, 1 an expectation or the audit failed, 2 bad input.\n"
+               "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none",
+        .children = children};
+    struct run_arguments a = {0};
+    cli_common_init(&a.common);
+    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    int status = EXIT_FINE;
+    for (uint32_t i = 0; i < a.common.n_files; i++) {
+        const int one = run_file(&a, a.common.files[i]);
+        status = one > status ? one : status;
+    }
+    cli_common_fini(&a.common);
+    return status;
+}

@@ -1,0 +1,107 @@
+/* xoff topology: prints the network that a scenario builds. */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include <xoff/units.h>
+
+#include "cli/cli.h"
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct cli_common *c = state->input;
+    (void)arg;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = c;
+        return 0;
+    case ARGP_KEY_END:
+        if (c->n_files != 1)
+            argp_error(state, "give one scenario file");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void print_text(const struct built *b)
+{
+    const struct topo *topo = &b->topo;
+    const struct cli_style *s = cli_style(stdout);
+    printf("%u hosts, %u switches, %u links\n\n", topo->n_hosts, topo->n_nodes - topo->n_hosts,
+           topo->n_links);
+    printf("%s%-12s %4s  %-12s %4s  %9s %9s %12s%s\n", s->bold, "node", "port", "peer", "port",
+           "rate", "delay", "headroom", s->off);
+    for (uint32_t n = 0; n < topo->n_nodes; n++)
+        for (uint32_t p = 0; p < topo->nodes[n].n_ports; p++) {
+            const struct topo_port *tp = &topo->ports[topo->nodes[n].first_port + p];
+            const struct topo_link *link = &topo->links[tp->link];
+            char rate[32], delay[32], headroom[32] = "";
+            if (topo->nodes[n].kind == TOPO_SWITCH && b->spec.lossless)
+                xoff_format_bytes(headroom, sizeof headroom,
+                                  net_headroom(&b->spec, link->rate_bps, link->delay));
+            printf("%-12s %4u  %-12s %4u  %9s %9s %12s\n", p ? "" : topo->nodes[n].name, p,
+                   topo->nodes[topo_peer(topo, n, p)].name, topo_peer_port(topo, n, p),
+                   xoff_format_rate(rate, sizeof rate, link->rate_bps),
+                   xoff_format_time(delay, sizeof delay, link->delay), headroom);
+        }
+}
+
+static int print_json(const struct built *b)
+{
+    const struct topo *topo = &b->topo;
+    json_t *nodes = json_array(), *links = json_array();
+    for (uint32_t n = 0; n < topo->n_nodes; n++)
+        json_array_append_new(
+            nodes, json_pack("{s:s, s:s, s:i}", "name", topo->nodes[n].name, "kind",
+                             topo->nodes[n].kind == TOPO_HOST ? "host" : "switch", "ports",
+                             (int)topo->nodes[n].n_ports));
+    for (uint32_t l = 0; l < topo->n_links; l++) {
+        const struct topo_link *link = &topo->links[l];
+        json_array_append_new(
+            links, json_pack("{s:[s,s], s:[i,i], s:I, s:I}", "endpoints",
+                             topo->nodes[link->node[0]].name, topo->nodes[link->node[1]].name,
+                             "ports", (int)link->port[0], (int)link->port[1], "rate_bps",
+                             (json_int_t)link->rate_bps, "delay_ps", (json_int_t)link->delay));
+    }
+    json_t *all = json_pack("{s:o, s:o}", "nodes", nodes, "links", links);
+    const int code = json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+    return code;
+}
+
+int cmd_topology(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&cli_common_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        .parser = parse,
+        .args_doc = "FILE",
+        .doc = "Prints the network that a scenario builds: nodes, ports, links, headroom.\v"
+               "Example: xoff topology scenarios/quickstart.yaml",
+        .children = children};
+    struct cli_common c;
+    cli_common_init(&c);
+    argp_parse(&argp, argc, argv, 0, NULL, &c);
+    struct scenario *scenario;
+    struct built *built = NULL;
+    struct xoff_err err = {0};
+    int status = EXIT_FINE;
+    if (scenario_read(c.files[0], c.settings, c.n_settings, &scenario, &err)) {
+        cli_print_error(&err);
+        cli_common_fini(&c);
+        return EXIT_BAD_INPUT;
+    }
+    const struct build_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    if (build_create(scenario->plans[0], &options, &built, &err)) {
+        cli_print_error(&err);
+        status = EXIT_BAD_INPUT;
+    } else if (c.json) {
+        status = print_json(built) ? EXIT_FAILED : EXIT_FINE;
+    } else {
+        print_text(built);
+    }
+    build_destroy(built);
+    scenario_destroy(scenario);
+    cli_common_fini(&c);
+    return status;
+}

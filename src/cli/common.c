@@ -1,0 +1,156 @@
+/* Options and output that the verbs share. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <xoff/units.h>
+
+#include "cli/cli.h"
+
+enum { OPTION_SET = 256, OPTION_SEED, OPTION_THREADS, OPTION_CELLS };
+
+static const struct argp_option options[] = {
+    {"set", OPTION_SET, "KEY=VALUE", 0, "Change one key of the scenario, such as switch.pause=none",
+     0},
+    {"seed", OPTION_SEED, "N", 0, "Seed of all random streams", 0},
+    {"threads", OPTION_THREADS, "N", 0, "Run on N threads; the results are the same", 0},
+    {"cell-bound", OPTION_CELLS, "TIME", OPTION_HIDDEN,
+     "Join nodes by links with less lookahead than this; the results are the same", 0},
+    {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
+    {0},
+};
+
+static void add_setting(struct cli_common *c, struct argp_state *state, const char *key,
+                        const char *value)
+{
+    if (c->n_settings == CLI_MAX_SETTINGS)
+        argp_error(state, "more than %d settings", CLI_MAX_SETTINGS);
+    c->settings[c->n_settings++] = (struct plan_setting){key, value};
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct cli_common *c = state->input;
+    int64_t n;
+    switch (key) {
+    case OPTION_SET: {
+        char *equals = strchr(arg, '=');
+        if (!equals || equals == arg)
+            argp_error(state, "--set %s: give KEY=VALUE, such as switch.buffer=16MB", arg);
+        *equals = 0;
+        add_setting(c, state, arg, equals + 1);
+        return 0;
+    }
+    case OPTION_SEED:
+        if (xoff_parse_int(arg, &n))
+            argp_error(state, "--seed %s: give a whole number", arg);
+        add_setting(c, state, "seed", arg);
+        return 0;
+    case OPTION_THREADS:
+        if (xoff_parse_int(arg, &n) || n < 1 || n > 64)
+            argp_error(state, "--threads %s: give a number from 1 to 64", arg);
+        c->n_threads = (uint32_t)n;
+        return 0;
+    case OPTION_CELLS:
+        if (xoff_parse_time(arg, &c->cell_bound))
+            argp_error(state, "--cell-bound %s: give a time such as 100ns", arg);
+        return 0;
+    case 'j':
+        c->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        c->files = realloc(c->files, sizeof *c->files * (c->n_files + 1));
+        XOFF_ASSERT(c->files);
+        c->files[c->n_files++] = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp cli_common_argp = {.options = options, .parser = parse};
+
+void cli_common_init(struct cli_common *common)
+{
+    *common = (struct cli_common){.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+}
+
+void cli_common_fini(struct cli_common *common)
+{
+    free(common->files);
+}
+
+const struct cli_style *cli_style(FILE *stream)
+{
+    static const struct cli_style plain = {"", "", "", "", "", ""};
+    static const struct cli_style colour = {"\033[1m",  "\033[2m",  "\033[31m",
+                                            "\033[32m", "\033[33m", "\033[0m"};
+    const char *no_color = getenv("NO_COLOR");
+    if ((no_color && *no_color) || !isatty(fileno(stream)))
+        return &plain;
+    return &colour;
+}
+
+void cli_print_error(const struct xoff_err *err)
+{
+    const struct cli_style *s = cli_style(stderr);
+    fputs(s->bold, stderr);
+    if (err->file[0])
+        fprintf(stderr, "%s:", err->file);
+    if (err->line)
+        fprintf(stderr, "%d:%d:", err->line, err->column);
+    if (err->file[0] || err->line)
+        fputc(' ', stderr);
+    fprintf(stderr, "%s%serror:%s ", s->off, s->red, s->off);
+    if (err->subject[0])
+        fprintf(stderr, "%s: ", err->subject);
+    fprintf(stderr, "%s", err->message[0] ? err->message : xoff_err_text(err->code));
+    if (err->value[0])
+        fprintf(stderr, " (given: %s)", err->value);
+    fputc('\n', stderr);
+}
+
+char *cli_figure(char *buf, size_t size, double value, const char *unit)
+{
+    static const struct {
+        const char *unit;
+        double scale;
+        const char *text;
+    } scales[] = {
+        {"s", 1, "s"},       {"s", 1e-3, "ms"},     {"s", 1e-6, "us"},   {"s", 0, "ns"},
+        {"bps", 1e12, "Tb/s"}, {"bps", 1e9, "Gb/s"}, {"bps", 1e6, "Mb/s"}, {"bps", 0, "kb/s"},
+        {"B", 1e9, "GB"},    {"B", 1e6, "MB"},      {"B", 1e3, "KB"},    {"B", 0, "B"},
+    };
+    static const double zero_scale[] = {['s'] = 1e-9, ['b'] = 1e3, ['B'] = 1};
+    for (uint32_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        if (strcmp(unit, scales[i].unit) || value < scales[i].scale)
+            continue;
+        const double scale = scales[i].scale > 0 ? scales[i].scale : zero_scale[(int)unit[0]];
+        if (value == 0)
+            snprintf(buf, size, "0");
+        else
+            snprintf(buf, size, "%.4g %s", value / scale, scales[i].text);
+        return buf;
+    }
+    if (!strcmp(unit, "ratio"))
+        snprintf(buf, size, "%.4g", value);
+    else
+        snprintf(buf, size, "%.0f", value);
+    return buf;
+}
+
+double cli_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+uint64_t cli_peak_rss(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}

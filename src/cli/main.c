@@ -1,0 +1,64 @@
+/* xoff: one command with verbs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+const char *argp_program_version = "xoff " XOFF_VERSION;
+error_t argp_err_exit_status = EXIT_BAD_INPUT;
+
+static const struct verb verb_run = {"run", "run scenarios and leave their results", cmd_run};
+static const struct verb verb_check = {"check", "read scenarios, build them, say what is wrong",
+                                       cmd_check};
+static const struct verb verb_topology = {"topology", "print the network a scenario builds",
+                                          cmd_topology};
+static const struct verb verb_bench = {"bench", "measure the simulator itself", cmd_bench};
+static const struct verb verb_schema = {"schema", "print the JSON schema of scenario files",
+                                        cmd_schema};
+const struct verb *const verbs[] = {&verb_run,   &verb_check,  &verb_topology,
+                                    &verb_bench, &verb_schema, NULL};
+
+static void usage(FILE *out)
+{
+    fprintf(out, "xoff " XOFF_VERSION ": a laboratory for lossless Ethernet\n\n"
+                 "Usage: xoff VERB [OPTION...] [FILE...]\n\n");
+    for (uint32_t i = 0; verbs[i]; i++)
+        fprintf(out, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
+    fprintf(out, "\nxoff VERB --help tells the options of a verb.\n"
+                 "Example: xoff run scenarios/quickstart.yaml --threads 2\n");
+}
+
+_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
+{
+    fprintf(stderr, "xoff: internal error at %s:%d: %s does not hold; please report it\n", file,
+            line, expression);
+    abort();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_BAD_INPUT;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
+        usage(stdout);
+        return EXIT_FINE;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+        printf("%s\n", argp_program_version);
+        return EXIT_FINE;
+    }
+    for (uint32_t i = 0; verbs[i]; i++)
+        if (!strcmp(argv[1], verbs[i]->name)) {
+            char name[64];
+            snprintf(name, sizeof name, "xoff %s", verbs[i]->name);
+            argv[1] = name;
+            return verbs[i]->run(argc - 1, argv + 1);
+        }
+    fprintf(stderr, "xoff: no verb %s; there are", argv[1]);
+    for (uint32_t i = 0; verbs[i]; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", verbs[i]->name);
+    fprintf(stderr, " (see xoff --help)\n");
+    return EXIT_BAD_INPUT;
+}

@@ -1,0 +1,149 @@
+/* The summary of runs as a table, and the places of what went wrong. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* What a newcomer wants to know first, in order. */
+static const struct {
+    const char *metric, *label;
+} rows[] = {
+    {"flows", "flows started"},
+    {"flows.finished", "flows finished"},
+    {"delivered", "data delivered"},
+    {"throughput", "throughput, all flows"},
+    {"fct.mean", "completion time, mean"},
+    {"fct.p50", "  median"},
+    {"fct.p99", "  99th percentile"},
+    {"fct.max", "  longest"},
+    {"slowdown.mean", "slowdown, mean"},
+    {"slowdown.p99", "  99th percentile"},
+    {"jain", "fairness (Jain's index)"},
+    {"utilisation.max", "busiest link"},
+    {"queue.peak", "longest queue"},
+    {"buffer.peak", "fullest buffer"},
+    {"headroom.peak", "most headroom used"},
+    {"pauses", "pauses (XOFF)"},
+    {"pause_time", "time paused, all ports"},
+    {"marks", "ECN marks"},
+    {"retransmissions", "retransmissions"},
+    {"drops", "frames lost"},
+    {"drops.lossless", "  of lossless classes"},
+    {"deadlocks", "deadlocks"},
+};
+
+static const char *const buckets[] = {"le10KB", "le100KB", "le1MB", "le10MB", "gt10MB"};
+static const char *const bucket_labels[] = {"to 10 KB", "to 100 KB", "to 1 MB", "to 10 MB",
+                                            "over 10 MB"};
+
+static void print_buckets(FILE *out, const struct cli_run *run)
+{
+    bool has_header = false;
+    for (uint32_t b = 0; b < sizeof buckets / sizeof *buckets; b++) {
+        static const char *const figures[] = {"flows", "mean", "p50", "p95", "p99", "max"};
+        char line[160] = "";
+        size_t length = 0;
+        for (uint32_t f = 0; f < sizeof figures / sizeof *figures; f++) {
+            char name[64];
+            snprintf(name, sizeof name, "slowdown.%s.%s", buckets[b], figures[f]);
+            const struct metric *m = summary_find(run->summary, name);
+            if (!m)
+                break;
+            length += (size_t)snprintf(line + length, sizeof line - length,
+                                       f ? " %9.2f" : " %9.0f", m->value);
+        }
+        if (!length)
+            continue;
+        if (!has_header)
+            fprintf(out, "\n  %-24s %9s %9s %9s %9s %9s %9s\n",
+                    run->results->variant[0] ? run->results->variant : "slowdown by flow size",
+                    "flows", "mean", "p50", "p95", "p99", "max");
+        has_header = true;
+        fprintf(out, "  %-24s%s\n", bucket_labels[b], line);
+    }
+}
+
+void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs)
+{
+    const struct cli_style *s = cli_style(out);
+    if (n_runs > 1) {
+        fprintf(out, "  %-26s", "");
+        for (uint32_t i = 0; i < n_runs; i++)
+            fprintf(out, " %s%14s%s", s->bold, runs[i].results->variant, s->off);
+        fputc('\n', out);
+    }
+    for (uint32_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        bool is_there = false, is_zero = true;
+        for (uint32_t i = 0; i < n_runs; i++) {
+            const struct metric *m = summary_find(runs[i].summary, rows[r].metric);
+            is_there |= m != NULL;
+            is_zero &= !m || m->value == 0;
+        }
+        static const char *const only_if_any[] = {"marks", "retransmissions", "deadlocks"};
+        bool is_dull = false;
+        for (uint32_t k = 0; k < sizeof only_if_any / sizeof *only_if_any; k++)
+            is_dull |= is_zero && !strcmp(rows[r].metric, only_if_any[k]);
+        if (!is_there || is_dull)
+            continue;
+        fprintf(out, "  %-26s", rows[r].label);
+        const char *meaning = "";
+        for (uint32_t i = 0; i < n_runs; i++) {
+            const struct metric *m = summary_find(runs[i].summary, rows[r].metric);
+            char text[32] = "-";
+            if (m) {
+                cli_figure(text, sizeof text, m->value, m->unit);
+                meaning = m->meaning;
+            }
+            const bool is_bad = m && m->value > 0 && !strncmp(rows[r].metric, "drops", 5);
+            fprintf(out, " %s%14s%s", is_bad ? s->red : "", text, is_bad ? s->off : "");
+        }
+        if (n_runs == 1)
+            fprintf(out, "   %s%s%s", s->dim, meaning, s->off);
+        fputc('\n', out);
+    }
+    for (uint32_t i = 0; i < n_runs; i++)
+        print_buckets(out, &runs[i]);
+}
+
+static const char *node_name(const struct results *r, uint32_t node)
+{
+    return r->nodes[node].name;
+}
+
+void cli_print_troubles(FILE *out, const struct cli_run *run)
+{
+    static const char *const causes[] = {
+#define X(id, name, text) text,
+        RESULT_DROP_MAP(X)
+#undef X
+    };
+    const struct cli_style *s = cli_style(out);
+    const struct results *r = run->results;
+    char text[32];
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < r->n_drops && shown < 8; i++) {
+        const struct result_drop *d = &r->drops[i];
+        fprintf(out, "  %s%sdrop%s %s port %u, priority %u%s: %llu frames, %s", s->bold,
+                d->lossless ? s->red : s->yellow, s->off, node_name(r, d->node), d->port,
+                d->priority, d->lossless ? " (lossless)" : "", (unsigned long long)d->frames,
+                causes[d->cause]);
+        if (d->out_port != UINT32_MAX)
+            fprintf(out, ", towards port %u", d->out_port);
+        fprintf(out, "; first at %s\n",
+                cli_figure(text, sizeof text, (double)d->first_at / (double)XOFF_S, "s"));
+        shown++;
+    }
+    if (r->n_drops > shown)
+        fprintf(out, "  ... and %u more places, in the results\n", r->n_drops - shown);
+    for (uint32_t i = 0; i < r->n_deadlocks; i++) {
+        const struct result_deadlock *d = &r->deadlocks[i];
+        fprintf(out, "  %s%sdeadlock%s since %s:", s->bold, s->red, s->off,
+                cli_figure(text, sizeof text, (double)d->onset_at / (double)XOFF_S, "s"));
+        for (uint32_t k = 0; k < d->n; k++) {
+            const struct result_deadlock_port *p = &r->deadlock_ports[d->first + k];
+            fprintf(out, "%s %s port %u", k ? " ->" : "", node_name(r, p->node), p->port);
+        }
+        fprintf(out, " -> back, priority %u\n", r->deadlock_ports[d->first].priority);
+    }
+    for (uint32_t i = 0; i < r->n_findings; i++)
+        fprintf(out, "  %s%saudit%s %s\n", s->bold, s->red, s->off, r->findings[i].text);
+}

@@ -1,0 +1,25 @@
+/* Every mechanism's ops table, by role: what registry.c lists. */
+#ifndef MECH_MECHANISMS_H
+#define MECH_MECHANISMS_H
+
+#include <xoff/cp.h>
+#include <xoff/mmu.h>
+#include <xoff/pause.h>
+#include <xoff/sched.h>
+
+extern const struct xoff_mmu_ops xoff_mmu_sih;
+extern const struct xoff_mmu_ops xoff_mmu_static;
+
+extern const struct xoff_pause_ops xoff_pause_pfc;
+extern const struct xoff_pause_ops xoff_pause_8023x;
+extern const struct xoff_pause_ops xoff_pause_none;
+
+extern const struct xoff_sched_ops xoff_sched_ets;
+extern const struct xoff_sched_ops xoff_sched_strict;
+extern const struct xoff_sched_ops xoff_sched_drr;
+extern const struct xoff_sched_ops xoff_sched_fifo;
+
+extern const struct xoff_cp_ops xoff_cp_none;
+extern const struct xoff_cp_ops xoff_cp_ecn;
+
+#endif

@@ -1,0 +1,374 @@
+/* Fixed thresholds: every queue has space of its own, nothing is shared.
+ *
+ * Source: per-port, per-priority XOFF, XON and MAX thresholds as in the CaPFC paper (II-C, III-A:
+ * XOFF = MAX - headroom) and in switches configured without dynamic thresholds.
+ *
+ * Lossless ingress queue (port, priority) with q bytes:
+ *
+ *   arrival of L bytes: admitted when q + L <= xoff + headroom, else lost
+ *   XOFF on arrival:    q >= xoff           XON on departure: q <= xon
+ *
+ * The bytes of q up to xoff are accounted as reserved, those beyond as headroom. A lossless frame
+ * that is lost decides XOFF too, if its queue holds bytes. Lossy frames are limited at their egress
+ * queue, queue + L <= egress_limit, and accounted as shared: ingress ports compete for that space.
+ *
+ * The limits of all queues together fit the buffer, so a frame under its limit always has room.
+ *
+ * Differs: the CaPFC paper does not say whether a threshold is passed when it is reached; here
+ * XOFF is decided at xoff and XON at xon themselves.
+ */
+#include <string.h>
+
+#include <xoff/units.h>
+
+#include "mech/mechanisms.h"
+
+struct static_params {
+    int64_t xoff, xon, headroom, egress_limit;
+    int64_t allow_loss;
+};
+
+struct static_cfg {
+    uint32_t n_ports;
+    uint8_t lossless;
+    int64_t xoff_bytes, xon_bytes;
+    int64_t egress_limit_bytes;
+    int64_t buffer_bytes, reserved_capacity_bytes, shared_capacity_bytes, headroom_capacity_bytes;
+    int64_t limit_bytes[]; /* xoff + headroom of each lossless queue of port p */
+};
+
+struct static_queue {
+    int64_t bytes;
+    int64_t headroom_peak_bytes;
+    uint64_t is_above; /* XOFF decided, XON not yet */
+};
+
+struct static_state {
+    int64_t used_bytes[XOFF_N_POOLS]; /* XOFF_POOL_DROP: total */
+    int64_t peak_bytes[XOFF_N_POOLS];
+    struct static_queue queues[]; /* [port * XOFF_N_PRIORITIES + priority] */
+};
+
+static const struct xoff_param static_table[] = {
+    {.name = "xoff",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct static_params, xoff),
+     .preset = "auto",
+     .min = "1B",
+     .max = "1GiB",
+     .allows_auto = true,
+     .help = "XOFF threshold of each lossless ingress queue; auto: half of what headroom leaves of "
+             "the buffer (all of it without lossy priorities), in equal parts."},
+    {.name = "xon",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct static_params, xon),
+     .preset = "auto",
+     .min = "0B",
+     .max = "1GiB",
+     .allows_auto = true,
+     .help = "XON threshold of each lossless ingress queue, below xoff; auto: two of the largest "
+             "frames below xoff, but not below half of it."},
+    {.name = "headroom",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct static_params, headroom),
+     .preset = "auto",
+     .min = "0B",
+     .max = "1GiB",
+     .allows_auto = true,
+     .help = "Space of each lossless ingress queue beyond xoff; auto: the worst case computed for "
+             "the port."},
+    {.name = "egress_limit",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct static_params, egress_limit),
+     .preset = "auto",
+     .min = "1B",
+     .max = "1GiB",
+     .allows_auto = true,
+     .help = "Limit of each lossy egress queue; auto: what headroom and the lossless queues leave, "
+             "in equal parts."},
+    {.name = "allow_loss",
+     .type = XOFF_P_BOOL,
+     .offset = offsetof(struct static_params, allow_loss),
+     .preset = "false",
+     .help = "Accept lossless priorities without headroom."},
+    {0},
+};
+
+static size_t static_cfg_size(const struct xoff_mmu_env *env)
+{
+    return sizeof(struct static_cfg) + env->n_ports * sizeof(int64_t);
+}
+
+static int64_t static_n_lossless(const struct xoff_mmu_env *env)
+{
+    int64_t n = 0;
+    for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
+        n += env->lossless >> priority & 1;
+    return n;
+}
+
+static int static_refuse_no_headroom(const struct xoff_mmu_env *env, uint32_t port,
+                                     struct xoff_err *err)
+{
+    const int64_t computed = env->ports[port].headroom_bytes;
+    const int code = xoff_err_set(err, XOFF_E_RANGE, "headroom", "0B",
+                                  "a lossless priority without headroom loses what arrives after "
+                                  "XOFF; port ");
+    xoff_err_add_int(err, port);
+    xoff_err_add(err, " needs ");
+    xoff_err_add_int(err, computed > 0 ? computed : env->max_frame_bytes);
+    xoff_err_add(err, computed > 0 ? "B" : "B at the least, one frame");
+    xoff_err_add(err, ": give that, or allow_loss: true");
+    return code;
+}
+
+static int static_refuse_buffer(const struct static_cfg *c, struct xoff_err *err)
+{
+    char text[XOFF_PARAM_TEXT];
+    const int code = xoff_err_set(err, XOFF_E_CONFLICT, "buffer",
+                                  xoff_format_bytes(text, sizeof text, c->buffer_bytes),
+                                  "too small: lossless queues take ");
+    xoff_err_add_int(err, c->reserved_capacity_bytes);
+    xoff_err_add(err, "B up to xoff and ");
+    xoff_err_add_int(err, c->headroom_capacity_bytes);
+    xoff_err_add(err, "B of headroom, lossy queues ");
+    xoff_err_add_int(err, c->shared_capacity_bytes);
+    xoff_err_add(err, "B; needed are ");
+    xoff_err_add_int(err, c->reserved_capacity_bytes + c->headroom_capacity_bytes +
+                              c->shared_capacity_bytes);
+    xoff_err_add(err, "B");
+    return code;
+}
+
+static int64_t static_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The thresholds that were left open, from what headroom leaves. An auto is at least one byte, so
+ * that a buffer eaten up by headroom is refused with the figure needed. */
+static void static_fill_autos(const struct static_params *p, const struct xoff_mmu_env *env,
+                              struct static_cfg *c)
+{
+    const int64_t n_ingress = env->n_ports * static_n_lossless(env);
+    const int64_t n_egress = (int64_t)env->n_ports * XOFF_N_PRIORITIES - n_ingress;
+    const int64_t left = c->buffer_bytes - c->headroom_capacity_bytes;
+    c->xoff_bytes = p->xoff;
+    c->egress_limit_bytes = p->egress_limit;
+    if (p->xoff == XOFF_PARAM_AUTO && n_ingress > 0) {
+        int64_t part = n_egress == 0 ? left : left / 2;
+        if (n_egress > 0 && p->egress_limit != XOFF_PARAM_AUTO)
+            part = left - n_egress * p->egress_limit;
+        c->xoff_bytes = part > n_ingress ? part / n_ingress : 1;
+    }
+    if (p->egress_limit == XOFF_PARAM_AUTO && n_egress > 0) {
+        const int64_t part = left - n_ingress * c->xoff_bytes;
+        c->egress_limit_bytes = part > n_egress ? part / n_egress : 1;
+    }
+    c->xon_bytes = p->xon;
+    if (p->xon == XOFF_PARAM_AUTO) {
+        const int64_t half = (c->xoff_bytes + 1) / 2; /* so that xoff 1 has xon 0 */
+        c->xon_bytes = c->xoff_bytes - static_least(half, 2 * (int64_t)env->max_frame_bytes);
+    }
+    c->reserved_capacity_bytes = n_ingress * c->xoff_bytes;
+    c->shared_capacity_bytes = n_egress * c->egress_limit_bytes;
+}
+
+static int static_configure(const void *params, const struct xoff_mmu_env *env, void *cfg,
+                            struct xoff_err *err)
+{
+    const struct static_params *p = params;
+    struct static_cfg *c = cfg;
+    const int64_t n_lossless = static_n_lossless(env);
+    *c = (struct static_cfg){
+        .n_ports = env->n_ports,
+        .lossless = env->lossless,
+        .buffer_bytes = env->buffer_bytes,
+    };
+    for (uint32_t port = 0; port < env->n_ports; port++) {
+        const int64_t headroom =
+            p->headroom == XOFF_PARAM_AUTO ? env->ports[port].headroom_bytes : p->headroom;
+        XOFF_ASSERT(headroom >= 0);
+        if (headroom == 0 && n_lossless > 0 && !p->allow_loss)
+            return static_refuse_no_headroom(env, port, err);
+        c->limit_bytes[port] = headroom;
+        c->headroom_capacity_bytes += n_lossless * headroom;
+    }
+    static_fill_autos(p, env, c);
+    for (uint32_t port = 0; port < env->n_ports; port++)
+        c->limit_bytes[port] += c->xoff_bytes;
+    if (n_lossless > 0 && c->xon_bytes >= c->xoff_bytes) {
+        char text[XOFF_PARAM_TEXT];
+        const int code = xoff_err_set(err, XOFF_E_CONFLICT, "xon",
+                                      xoff_format_bytes(text, sizeof text, c->xon_bytes),
+                                      "must be below xoff, which is ");
+        xoff_err_add_int(err, c->xoff_bytes);
+        xoff_err_add(err, "B");
+        return code;
+    }
+    if (c->reserved_capacity_bytes + c->headroom_capacity_bytes + c->shared_capacity_bytes >
+        c->buffer_bytes)
+        return static_refuse_buffer(c, err);
+    return 0;
+}
+
+static size_t static_state_size(const void *cfg)
+{
+    const struct static_cfg *c = cfg;
+    return sizeof(struct static_state) +
+           (size_t)c->n_ports * XOFF_N_PRIORITIES * sizeof(struct static_queue);
+}
+
+static void static_init(const void *cfg, void *state)
+{
+    memset(state, 0, static_state_size(cfg));
+}
+
+static inline size_t static_index(const struct static_cfg *c, uint32_t port, uint32_t priority)
+{
+    XOFF_ASSERT(port < c->n_ports);
+    XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
+    return (size_t)port * XOFF_N_PRIORITIES + priority;
+}
+
+static inline void static_raise(struct static_state *s, enum xoff_pool pool, int64_t bytes)
+{
+    s->used_bytes[pool] += bytes;
+    if (s->used_bytes[pool] > s->peak_bytes[pool])
+        s->peak_bytes[pool] = s->used_bytes[pool];
+}
+
+static inline int64_t static_beyond(int64_t bytes, int64_t limit_bytes)
+{
+    return bytes > limit_bytes ? bytes - limit_bytes : 0;
+}
+
+static enum xoff_pool static_admit_lossy(const struct static_cfg *c, struct static_state *s,
+                                         struct static_queue *queue,
+                                         const struct xoff_arrival *arrival)
+{
+    const int64_t bytes = arrival->bytes;
+    if (arrival->egress_bytes + bytes > c->egress_limit_bytes)
+        return XOFF_POOL_DROP;
+    /* Follows from the limit when egress_bytes is what was admitted. */
+    XOFF_ASSERT(s->used_bytes[XOFF_POOL_SHARED] + bytes <= c->shared_capacity_bytes);
+    queue->bytes += bytes;
+    static_raise(s, XOFF_POOL_SHARED, bytes);
+    static_raise(s, XOFF_POOL_DROP, bytes);
+    return XOFF_POOL_SHARED;
+}
+
+static enum xoff_pool static_admit(const void *cfg, void *state, const struct xoff_arrival *arrival,
+                                   xoff_time now, struct xoff_crossings *out)
+{
+    const struct static_cfg *c = cfg;
+    struct static_state *s = state;
+    struct static_queue *queue = &s->queues[static_index(c, arrival->in_port, arrival->priority)];
+    (void)now;
+    if (!(c->lossless >> arrival->priority & 1))
+        return static_admit_lossy(c, s, queue, arrival);
+
+    const int64_t before = queue->bytes, after = before + arrival->bytes;
+    const bool fits = after <= c->limit_bytes[arrival->in_port];
+    const int64_t in_headroom = static_beyond(after, c->xoff_bytes);
+    if (fits) {
+        const int64_t headroom = in_headroom - static_beyond(before, c->xoff_bytes);
+        queue->bytes = after;
+        if (in_headroom > queue->headroom_peak_bytes)
+            queue->headroom_peak_bytes = in_headroom;
+        static_raise(s, XOFF_POOL_HEADROOM, headroom);
+        static_raise(s, XOFF_POOL_RESERVED, after - before - headroom);
+        static_raise(s, XOFF_POOL_DROP, after - before);
+    }
+    /* An empty queue has no departure that could bring XON. */
+    if (!queue->is_above && after >= c->xoff_bytes && queue->bytes > 0) {
+        queue->is_above = 1;
+        out->at[out->n++] = (struct xoff_crossing){
+            .unit = XOFF_UNIT_INGRESS,
+            .above = 1,
+            .priority = arrival->priority,
+            .port = arrival->in_port,
+            .occupied_bytes = after,
+            .threshold_bytes = c->xoff_bytes,
+        };
+    }
+    if (!fits)
+        return XOFF_POOL_DROP;
+    return in_headroom > 0 ? XOFF_POOL_HEADROOM : XOFF_POOL_RESERVED;
+}
+
+static void static_release(const void *cfg, void *state, const struct xoff_departure *departure,
+                           xoff_time now, struct xoff_crossings *out)
+{
+    const struct static_cfg *c = cfg;
+    struct static_state *s = state;
+    struct static_queue *queue =
+        &s->queues[static_index(c, departure->in_port, departure->priority)];
+    const int64_t before = queue->bytes, after = before - departure->bytes;
+    (void)now;
+    XOFF_ASSERT(departure->pool != XOFF_POOL_DROP);
+    XOFF_ASSERT(after >= 0);
+    queue->bytes = after;
+    s->used_bytes[XOFF_POOL_DROP] -= departure->bytes;
+    if (!(c->lossless >> departure->priority & 1)) {
+        s->used_bytes[XOFF_POOL_SHARED] -= departure->bytes;
+        return;
+    }
+    const int64_t headroom =
+        static_beyond(before, c->xoff_bytes) - static_beyond(after, c->xoff_bytes);
+    s->used_bytes[XOFF_POOL_HEADROOM] -= headroom;
+    s->used_bytes[XOFF_POOL_RESERVED] -= departure->bytes - headroom;
+    if (queue->is_above && after <= c->xon_bytes) {
+        queue->is_above = 0;
+        out->at[out->n++] = (struct xoff_crossing){
+            .unit = XOFF_UNIT_INGRESS,
+            .above = 0,
+            .priority = departure->priority,
+            .port = departure->in_port,
+            .occupied_bytes = after,
+            .threshold_bytes = c->xon_bytes,
+        };
+    }
+}
+
+static void static_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
+{
+    const struct static_cfg *c = cfg;
+    const struct static_state *s = state;
+    memcpy(view->used_bytes, s->used_bytes, sizeof view->used_bytes);
+    memcpy(view->peak_bytes, s->peak_bytes, sizeof view->peak_bytes);
+    view->capacity_bytes[XOFF_POOL_DROP] = c->buffer_bytes;
+    view->capacity_bytes[XOFF_POOL_RESERVED] = c->reserved_capacity_bytes;
+    view->capacity_bytes[XOFF_POOL_SHARED] = c->shared_capacity_bytes;
+    view->capacity_bytes[XOFF_POOL_HEADROOM] = c->headroom_capacity_bytes;
+}
+
+static int64_t static_ingress_bytes(const void *cfg, const void *state, uint32_t port,
+                                    uint32_t priority)
+{
+    const struct static_state *s = state;
+    return s->queues[static_index(cfg, port, priority)].bytes;
+}
+
+static int64_t static_headroom_peak(const void *cfg, const void *state, uint32_t port,
+                                    uint32_t priority)
+{
+    const struct static_state *s = state;
+    return s->queues[static_index(cfg, port, priority)].headroom_peak_bytes;
+}
+
+const struct xoff_mmu_ops xoff_mmu_static = {
+    .name = "static",
+    .summary = "fixed XOFF and XON thresholds, space of its own for every queue",
+    .params = static_table,
+    .params_size = sizeof(struct static_params),
+    .cfg_size = static_cfg_size,
+    .configure = static_configure,
+    .state_size = static_state_size,
+    .init = static_init,
+    .admit = static_admit,
+    .release = static_release,
+    .view = static_view,
+    .ingress_bytes = static_ingress_bytes,
+    .headroom_peak = static_headroom_peak,
+};

@@ -1,0 +1,415 @@
+/* PFC and 802.3x PAUSE as policies: who is told to stop, when.
+ *
+ * Source: 802.1Q 36.1 (PFC: per priority) and 802.3 Annex 31B (PAUSE: the whole link); neither says
+ * when a receiver must pause, so the trigger is a parameter. The two differ in what is paused and
+ * in the frame that says so.
+ *
+ * Trigger ingress: the buffer's thresholds decide. A lossless ingress queue above its threshold
+ * holds its (port, priority), an ingress port above its own holds all lossless priorities of the
+ * port; a priority goes on when nothing holds it any more. PAUSE: any unit above holds the port.
+ * Thresholds of egress queues (XOFF_UNIT_EGRESS) say nothing about who sent, and are ignored.
+ *
+ * Trigger egress: an egress queue (port, priority) that reaches `xoff` holds every ingress port
+ * that has a frame in it, and each further port whose frame arrives for it, until it falls to
+ * `xon`. A port goes on when the last queue lets it go. The buffer's thresholds pause nobody then.
+ *
+ * Differs: the standards leave the choice of units open; holding by explicit marks (not by
+ * comparing lengths again) is ours, so that every pause has exactly one resume.
+ */
+#include <string.h>
+
+#include <xoff/units.h>
+
+#include "mech/mechanisms.h"
+
+enum pfc_trigger { PFC_TRIGGER_INGRESS, PFC_TRIGGER_EGRESS };
+static const char *const pfc_triggers[] = {"ingress", "egress", NULL};
+
+struct pfc_params {
+    int64_t trigger, quanta, refresh, resume, xoff, xon;
+};
+
+struct pfc_cfg {
+    uint32_t n_ports;
+    uint8_t lossless;
+    uint8_t slots[XOFF_N_PRIORITIES]; /* of a lossless priority among the lossless ones */
+    enum pfc_trigger trigger;
+    struct xoff_pause_signalling signalling;
+    int64_t xoff_bytes, xon_bytes; /* of an egress queue */
+    size_t queues_at, shares_at, state_size;
+};
+
+/* State is an array of ports; for trigger egress also one of egress queues [slot][out_port] and one
+ * of shares [slot][out_port][in_port]. */
+struct pfc_port {
+    uint8_t queues_above;                /* bit n: ingress queue (port, n) is above */
+    uint8_t is_above;                    /* the port as a whole is */
+    uint8_t paused;                      /* bit n: last edge of priority n was a pause */
+    uint32_t n_holds[XOFF_N_PRIORITIES]; /* egress queues that hold it; PAUSE uses [0] alone */
+};
+
+struct pfc_queue {
+    uint8_t is_above; /* reached xoff, not yet fallen to xon */
+};
+
+/* What an ingress port has to do with an egress queue. */
+struct pfc_share {
+    uint32_t n_frames; /* of the port in the queue */
+    uint32_t is_held;  /* the queue holds the port */
+};
+
+static const struct xoff_param pfc_table[] = {
+    {.name = "trigger",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct pfc_params, trigger),
+     .preset = "ingress",
+     .choices = pfc_triggers,
+     .help = "What decides a pause: the buffer's thresholds on ingress queues, or the length of "
+             "egress queues."},
+    {.name = "quanta",
+     .type = XOFF_P_INT,
+     .offset = offsetof(struct pfc_params, quanta),
+     .preset = "65535",
+     .min = "1",
+     .max = "65535",
+     .help = "Pause time in each XOFF frame, in units of 512 bit times of the link."},
+    {.name = "refresh",
+     .type = XOFF_P_BOOL,
+     .offset = offsetof(struct pfc_params, refresh),
+     .preset = "true",
+     .help = "Repeat XOFF before its time has run out, as long as the pause is wanted."},
+    {.name = "resume",
+     .type = XOFF_P_BOOL,
+     .offset = offsetof(struct pfc_params, resume),
+     .preset = "true",
+     .help = "Send XON (time 0) at the end of a pause; false: the time runs out."},
+    {.name = "xoff",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct pfc_params, xoff),
+     .preset = "auto",
+     .min = "1B",
+     .allows_auto = true,
+     .help = "Length at which an egress queue pauses; with trigger: egress only, and needed then."},
+    {.name = "xon",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct pfc_params, xon),
+     .preset = "auto",
+     .min = "0B",
+     .allows_auto = true,
+     .help = "Length at which an egress queue lets go, below xoff; with trigger: egress only, and "
+             "needed then."},
+    {0},
+};
+
+/* Configuration */
+
+static size_t pfc_cfg_size(const struct xoff_pause_env *env)
+{
+    (void)env;
+    return sizeof(struct pfc_cfg);
+}
+
+static int pfc_check_thresholds(const struct pfc_params *p, struct xoff_err *err)
+{
+    char text[XOFF_PARAM_TEXT];
+    if (p->trigger == PFC_TRIGGER_INGRESS) {
+        if (p->xoff != XOFF_PARAM_AUTO)
+            return xoff_err_set(err, XOFF_E_CONFLICT, "xoff",
+                                xoff_format_bytes(text, sizeof text, p->xoff),
+                                "is a length of egress queues: only with trigger: egress (the "
+                                "thresholds of ingress queues are the mmu's)");
+        if (p->xon != XOFF_PARAM_AUTO)
+            return xoff_err_set(err, XOFF_E_CONFLICT, "xon",
+                                xoff_format_bytes(text, sizeof text, p->xon),
+                                "is a length of egress queues: only with trigger: egress (the "
+                                "thresholds of ingress queues are the mmu's)");
+        return 0;
+    }
+    if (p->xoff == XOFF_PARAM_AUTO)
+        return xoff_err_set(err, XOFF_E_MISSING, "xoff", NULL,
+                            "trigger: egress needs the length at which a queue pauses");
+    if (p->xon == XOFF_PARAM_AUTO)
+        return xoff_err_set(err, XOFF_E_MISSING, "xon", NULL,
+                            "trigger: egress needs the length at which a queue lets go");
+    if (p->xon < 0 || p->xon >= p->xoff) {
+        const int code =
+            xoff_err_set(err, XOFF_E_CONFLICT, "xon", xoff_format_bytes(text, sizeof text, p->xon),
+                         "must be below xoff, which is ");
+        xoff_err_add(err, xoff_format_bytes(text, sizeof text, p->xoff));
+        return code;
+    }
+    return 0;
+}
+
+static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *p,
+                            const struct xoff_pause_env *env, struct pfc_cfg *c,
+                            struct xoff_err *err)
+{
+    if (p->quanta < 1 || p->quanta > 65535) {
+        char text[XOFF_PARAM_TEXT];
+        return xoff_err_set(err, XOFF_E_RANGE, "quanta",
+                            xoff_format_int(text, sizeof text, p->quanta), "from 1 to 65535");
+    }
+    const int code = pfc_check_thresholds(p, err);
+    if (code)
+        return code;
+    *c = (struct pfc_cfg){
+        .n_ports = env->n_ports,
+        .lossless = env->lossless,
+        .trigger = (enum pfc_trigger)p->trigger,
+        .signalling = {.wire = wire,
+                       .quanta = (uint16_t)p->quanta,
+                       .refreshes = p->refresh != 0,
+                       .resumes = p->resume != 0},
+        .xoff_bytes = p->xoff,
+        .xon_bytes = p->xon,
+    };
+    uint8_t n_slots = 0;
+    for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
+        if (env->lossless >> priority & 1)
+            c->slots[priority] = n_slots++;
+    const size_t n = env->n_ports, n_queues = n_slots * n;
+    c->state_size = n * sizeof(struct pfc_port);
+    if (c->trigger == PFC_TRIGGER_EGRESS) {
+        c->shares_at = c->state_size; /* before the queues, which need no alignment */
+        c->queues_at = c->shares_at + n_queues * n * sizeof(struct pfc_share);
+        c->state_size = c->queues_at + n_queues * sizeof(struct pfc_queue);
+    }
+    return 0;
+}
+
+static int pfc_configure(const void *params, const struct xoff_pause_env *env, void *cfg,
+                         struct xoff_err *err)
+{
+    return pfc_configure_as(XOFF_WIRE_PFC, params, env, cfg, err);
+}
+
+static int pause_configure(const void *params, const struct xoff_pause_env *env, void *cfg,
+                           struct xoff_err *err)
+{
+    return pfc_configure_as(XOFF_WIRE_PAUSE, params, env, cfg, err);
+}
+
+static size_t pfc_state_size(const void *cfg)
+{
+    const struct pfc_cfg *c = cfg;
+    return c->state_size;
+}
+
+static uint32_t pfc_max_edges(const void *cfg)
+{
+    const struct pfc_cfg *c = cfg;
+    return c->trigger == PFC_TRIGGER_EGRESS ? c->n_ports : XOFF_MAX_CROSSINGS;
+}
+
+static void pfc_init(const void *cfg, void *state)
+{
+    memset(state, 0, pfc_state_size(cfg));
+}
+
+static struct xoff_pause_signalling pfc_signalling(const void *cfg)
+{
+    const struct pfc_cfg *c = cfg;
+    return c->signalling;
+}
+
+static bool pfc_wants_every_frame(const void *cfg)
+{
+    const struct pfc_cfg *c = cfg;
+    return c->trigger == PFC_TRIGGER_EGRESS;
+}
+
+/* Edges */
+
+/* Brings what `port` was told to `wanted`. One event only adds holds or only takes them away, so
+ * that all changes go the way of their cause. */
+static void pfc_settle(struct pfc_port *ports, uint16_t port, uint8_t wanted,
+                       const struct xoff_crossing *cause, struct xoff_edges *out)
+{
+    const uint8_t changed = wanted ^ ports[port].paused;
+    if (!changed)
+        return;
+    XOFF_ASSERT((wanted & changed) == (cause->above ? changed : 0));
+    ports[port].paused = wanted;
+    out->at[out->n++] = (struct xoff_edge){
+        .port = port,
+        .priorities = changed,
+        .pause = cause->above,
+        .cause = *cause,
+    };
+}
+
+/* Trigger ingress */
+
+static void pfc_on_crossing(const struct pfc_cfg *c, struct pfc_port *ports,
+                            const struct xoff_crossing *crossing, struct xoff_edges *out)
+{
+    const bool is_pfc = c->signalling.wire == XOFF_WIRE_PFC;
+    XOFF_ASSERT(crossing->unit == XOFF_UNIT_EGRESS || crossing->port < c->n_ports);
+    if (crossing->unit == XOFF_UNIT_EGRESS)
+        return;
+    struct pfc_port *port = &ports[crossing->port];
+    if (crossing->unit == XOFF_UNIT_INGRESS) {
+        XOFF_ASSERT(crossing->priority < XOFF_N_PRIORITIES);
+        const uint8_t bit = (uint8_t)(1u << crossing->priority);
+        if (is_pfc && !(c->lossless & bit))
+            return;
+        port->queues_above =
+            (uint8_t)(crossing->above ? port->queues_above | bit : port->queues_above & ~bit);
+    } else {
+        port->is_above = crossing->above;
+    }
+    uint8_t wanted = port->queues_above | (port->is_above ? c->lossless : 0);
+    if (!is_pfc)
+        wanted = port->queues_above || port->is_above ? XOFF_ALL_PRIORITIES : 0;
+    pfc_settle(ports, crossing->port, wanted, crossing, out);
+}
+
+/* Trigger egress */
+
+static struct pfc_queue *pfc_queue_of(const struct pfc_cfg *c, void *state, size_t index)
+{
+    return (struct pfc_queue *)((char *)state + c->queues_at) + index;
+}
+
+static struct pfc_share *pfc_shares_of(const struct pfc_cfg *c, void *state, size_t index)
+{
+    return (struct pfc_share *)(void *)((char *)state + c->shares_at) + index * c->n_ports;
+}
+
+static void pfc_hold(const struct pfc_cfg *c, struct pfc_port *ports, struct pfc_share *shares,
+                     uint32_t in_port, const struct xoff_crossing *cause, struct xoff_edges *out)
+{
+    const bool is_pfc = c->signalling.wire == XOFF_WIRE_PFC;
+    struct pfc_port *port = &ports[in_port];
+    uint32_t *n_holds = &port->n_holds[is_pfc ? cause->priority : 0];
+    const uint8_t bits = (uint8_t)(is_pfc ? 1u << cause->priority : XOFF_ALL_PRIORITIES);
+    shares[in_port].is_held = cause->above;
+    *n_holds = cause->above ? *n_holds + 1 : *n_holds - 1;
+    pfc_settle(ports, (uint16_t)in_port,
+               (uint8_t)(*n_holds ? port->paused | bits : port->paused & ~bits), cause, out);
+}
+
+static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struct xoff_arrival *a,
+                               struct xoff_edges *out)
+{
+    const size_t index = (size_t)c->slots[a->priority] * c->n_ports + a->out_port;
+    struct pfc_queue *queue = pfc_queue_of(c, state, index);
+    struct pfc_share *shares = pfc_shares_of(c, state, index);
+    int64_t queue_bytes = a->egress_bytes;
+    if (!a->dropped) {
+        queue_bytes += a->bytes;
+        shares[a->in_port].n_frames++;
+    }
+    if (!queue->is_above && queue_bytes < c->xoff_bytes)
+        return;
+    const struct xoff_crossing cause = {
+        .unit = XOFF_UNIT_EGRESS,
+        .above = 1,
+        .priority = a->priority,
+        .port = a->out_port,
+        .occupied_bytes = queue_bytes,
+        .threshold_bytes = c->xoff_bytes,
+    };
+    if (!queue->is_above) {
+        queue->is_above = 1;
+        for (uint32_t port = 0; port < c->n_ports; port++)
+            if (shares[port].n_frames > 0)
+                pfc_hold(c, state, shares, port, &cause, out);
+    }
+    if (!shares[a->in_port].is_held)
+        pfc_hold(c, state, shares, a->in_port, &cause, out);
+}
+
+static void pfc_egress_departure(const struct pfc_cfg *c, void *state,
+                                 const struct xoff_departure *d, struct xoff_edges *out)
+{
+    const size_t index = (size_t)c->slots[d->priority] * c->n_ports + d->out_port;
+    struct pfc_queue *queue = pfc_queue_of(c, state, index);
+    struct pfc_share *shares = pfc_shares_of(c, state, index);
+    XOFF_ASSERT(shares[d->in_port].n_frames > 0);
+    shares[d->in_port].n_frames--;
+    if (!queue->is_above || d->egress_bytes > c->xon_bytes)
+        return;
+    queue->is_above = 0;
+    const struct xoff_crossing cause = {
+        .unit = XOFF_UNIT_EGRESS,
+        .above = 0,
+        .priority = d->priority,
+        .port = d->out_port,
+        .occupied_bytes = d->egress_bytes,
+        .threshold_bytes = c->xon_bytes,
+    };
+    for (uint32_t port = 0; port < c->n_ports; port++)
+        if (shares[port].is_held)
+            pfc_hold(c, state, shares, port, &cause, out);
+}
+
+static bool pfc_is_watched(const struct pfc_cfg *c, uint32_t in_port, uint32_t out_port,
+                           uint32_t priority)
+{
+    XOFF_ASSERT(in_port < c->n_ports);
+    XOFF_ASSERT(out_port < c->n_ports);
+    XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
+    return c->lossless >> priority & 1;
+}
+
+static void pfc_on_arrival(const void *cfg, void *state, const struct xoff_arrival *arrival,
+                           const struct xoff_crossings *crossings, xoff_time now,
+                           struct xoff_edges *out)
+{
+    const struct pfc_cfg *c = cfg;
+    (void)now;
+    if (c->trigger == PFC_TRIGGER_INGRESS) {
+        for (uint32_t i = 0; i < crossings->n; i++)
+            pfc_on_crossing(c, state, &crossings->at[i], out);
+    } else if (pfc_is_watched(c, arrival->in_port, arrival->out_port, arrival->priority)) {
+        pfc_egress_arrival(c, state, arrival, out);
+    }
+}
+
+static void pfc_on_departure(const void *cfg, void *state, const struct xoff_departure *departure,
+                             const struct xoff_crossings *crossings, xoff_time now,
+                             struct xoff_edges *out)
+{
+    const struct pfc_cfg *c = cfg;
+    (void)now;
+    if (c->trigger == PFC_TRIGGER_INGRESS) {
+        for (uint32_t i = 0; i < crossings->n; i++)
+            pfc_on_crossing(c, state, &crossings->at[i], out);
+    } else if (pfc_is_watched(c, departure->in_port, departure->out_port, departure->priority)) {
+        pfc_egress_departure(c, state, departure, out);
+    }
+}
+
+const struct xoff_pause_ops xoff_pause_pfc = {
+    .name = "pfc",
+    .summary = "priority-based flow control: pauses single priorities of a link",
+    .params = pfc_table,
+    .params_size = sizeof(struct pfc_params),
+    .cfg_size = pfc_cfg_size,
+    .configure = pfc_configure,
+    .state_size = pfc_state_size,
+    .max_edges = pfc_max_edges,
+    .init = pfc_init,
+    .signalling = pfc_signalling,
+    .wants_every_frame = pfc_wants_every_frame,
+    .on_arrival = pfc_on_arrival,
+    .on_departure = pfc_on_departure,
+};
+
+const struct xoff_pause_ops xoff_pause_8023x = {
+    .name = "pause",
+    .summary = "802.3x PAUSE: stops the whole link",
+    .params = pfc_table,
+    .params_size = sizeof(struct pfc_params),
+    .cfg_size = pfc_cfg_size,
+    .configure = pause_configure,
+    .state_size = pfc_state_size,
+    .max_edges = pfc_max_edges,
+    .init = pfc_init,
+    .signalling = pfc_signalling,
+    .wants_every_frame = pfc_wants_every_frame,
+    .on_arrival = pfc_on_arrival,
+    .on_departure = pfc_on_departure,
+};

@@ -1,0 +1,58 @@
+/* The table of all mechanisms: one line each, the default of each role first. */
+#include <string.h>
+
+#include <xoff/registry.h>
+
+#include "mech/mechanisms.h"
+
+const struct xoff_mmu_ops *const xoff_mmus[] = {
+    &xoff_mmu_sih,
+    &xoff_mmu_static,
+    NULL,
+};
+
+const struct xoff_pause_ops *const xoff_pauses[] = {
+    &xoff_pause_pfc,
+    &xoff_pause_8023x,
+    &xoff_pause_none,
+    NULL,
+};
+
+const struct xoff_sched_ops *const xoff_scheds[] = {
+    &xoff_sched_ets, &xoff_sched_strict, &xoff_sched_drr, &xoff_sched_fifo, NULL,
+};
+
+const struct xoff_cp_ops *const xoff_cps[] = {
+    &xoff_cp_none,
+    &xoff_cp_ecn,
+    NULL,
+};
+
+/* The entry of a role's array whose name is `wanted`, or NULL. */
+#define FIND(array, wanted)                              \
+    do {                                                 \
+        for (size_t i = 0; (array)[i]; i++)              \
+            if (strcmp((array)[i]->name, (wanted)) == 0) \
+                return (array)[i];                       \
+        return NULL;                                     \
+    } while (0)
+
+const struct xoff_mmu_ops *xoff_mmu_find(const char *name)
+{
+    FIND(xoff_mmus, name);
+}
+
+const struct xoff_pause_ops *xoff_pause_find(const char *name)
+{
+    FIND(xoff_pauses, name);
+}
+
+const struct xoff_sched_ops *xoff_sched_find(const char *name)
+{
+    FIND(xoff_scheds, name);
+}
+
+const struct xoff_cp_ops *xoff_cp_find(const char *name)
+{
+    FIND(xoff_cps, name);
+}

@@ -1,0 +1,116 @@
+/* The registry: defaults, lookup by keyword, and what every entry must bring. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <xoff/registry.h>
+
+/* Weak: a test build may bring its own. */
+__attribute__((weak)) void xoff_assert_fail(const char *expression, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: %s\n", file, line, expression);
+    abort();
+}
+
+static void test_defaults_come_first(void **unused)
+{
+    (void)unused;
+    assert_string_equal(xoff_mmus[0]->name, "sih");
+    assert_string_equal(xoff_pauses[0]->name, "pfc");
+    assert_string_equal(xoff_scheds[0]->name, "ets");
+    assert_string_equal(xoff_cps[0]->name, "none");
+}
+
+static void test_lookup(void **unused)
+{
+    (void)unused;
+    static const char *const mmus[] = {"sih", "static", NULL};
+    static const char *const pauses[] = {"pfc", "pause", "none", NULL};
+    static const char *const scheds[] = {"ets", "strict", "drr", "fifo", NULL};
+    static const char *const cps[] = {"none", "ecn", NULL};
+    for (size_t i = 0; mmus[i]; i++)
+        assert_string_equal(xoff_mmu_find(mmus[i])->name, mmus[i]);
+    for (size_t i = 0; pauses[i]; i++)
+        assert_string_equal(xoff_pause_find(pauses[i])->name, pauses[i]);
+    for (size_t i = 0; scheds[i]; i++)
+        assert_string_equal(xoff_sched_find(scheds[i])->name, scheds[i]);
+    for (size_t i = 0; cps[i]; i++)
+        assert_string_equal(xoff_cp_find(cps[i])->name, cps[i]);
+    /* Whole words, as written. */
+    static const char *const unknown[] = {"", "si", "sihh", "SIH", "pf", "et", "ec"};
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        assert_null(xoff_mmu_find(unknown[i]));
+        assert_null(xoff_pause_find(unknown[i]));
+        assert_null(xoff_sched_find(unknown[i]));
+        assert_null(xoff_cp_find(unknown[i]));
+    }
+}
+
+/* Names of a table are unique, presets parse, and every parameter explains itself. */
+static void expect_good_table(const struct xoff_param *table, size_t params_size)
+{
+    _Alignas(16) unsigned char params[1024];
+    struct xoff_err err;
+    assert_non_null(table);
+    assert_true(params_size <= sizeof params);
+    for (const struct xoff_param *p = table; p->name; p++) {
+        assert_ptr_equal(xoff_param_find(table, p->name), p);
+        assert_non_null(p->help);
+        assert_true(p->offset < params_size);
+        if (p->preset)
+            assert_int_equal(xoff_param_set(p, params, p->preset, &err), 0);
+    }
+}
+
+static void test_entries_are_complete(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; xoff_mmus[i]; i++) {
+        const struct xoff_mmu_ops *ops = xoff_mmus[i];
+        assert_ptr_equal(xoff_mmu_find(ops->name), ops);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
+        assert_true(ops->cfg_size && ops->configure && ops->state_size && ops->init);
+        assert_true(ops->admit && ops->release && ops->view);
+        assert_true(ops->ingress_bytes && ops->headroom_peak);
+    }
+    for (size_t i = 0; xoff_pauses[i]; i++) {
+        const struct xoff_pause_ops *ops = xoff_pauses[i];
+        assert_ptr_equal(xoff_pause_find(ops->name), ops);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
+        assert_true(ops->cfg_size && ops->configure && ops->state_size && ops->init);
+        assert_true(ops->max_edges && ops->signalling && ops->wants_every_frame);
+        assert_true(ops->on_arrival && ops->on_departure);
+    }
+    for (size_t i = 0; xoff_scheds[i]; i++) {
+        const struct xoff_sched_ops *ops = xoff_scheds[i];
+        assert_ptr_equal(xoff_sched_find(ops->name), ops);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
+        assert_true(ops->configure && ops->init && ops->select);
+    }
+    for (size_t i = 0; xoff_cps[i]; i++) {
+        const struct xoff_cp_ops *ops = xoff_cps[i];
+        assert_ptr_equal(xoff_cp_find(ops->name), ops);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
+        assert_true(ops->configure && ops->init && ops->quiet_below);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults_come_first),
+        cmocka_unit_test(test_lookup),
+        cmocka_unit_test(test_entries_are_complete),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+/* Weighted deficit round robin over the eight queues of a port.
+ *
+ * Source: Shreedhar and Varghese 1996; fairness dissertation 2.4. Each visit grants
+ * quantum * weight; a queue sends while its head <= deficit; a queue that empties starts again
+ * from 0. The rounds themselves, and what a pause does to them, are in rounds.h.
+ *
+ * Differs: the dissertation lets a frame go when the deficit is greater than the frame; its own
+ * Figure 2-5 needs "greater or equal", as the original has it.
+ * Differs: the dissertation adds the quantum to all queues at the start of a round, here each queue
+ * gets it when visited; the order of frames is the same.
+ * Differs: the original keeps a list of active queues and appends a queue that becomes active;
+ * here queues keep their place in the ring, so that order does not depend on arrival history.
+ */
+#include <xoff/sched.h>
+
+#include "rounds.h"
+
+struct drr_params {
+    int64_t quantum;
+    int64_t count_overhead;
+};
+
+static const struct xoff_param drr_table[] = {
+    {.name = "quantum",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct drr_params, quantum),
+     .preset = "auto",
+     .min = "1B",
+     .max = ROUNDS_MAX_QUANTUM,
+     .allows_auto = true,
+     .help = "Bytes a queue of weight 1 is granted per visit; auto: the largest frame, the least "
+             "that lets every queue send at each visit."},
+    {.name = "count_overhead",
+     .type = XOFF_P_BOOL,
+     .offset = offsetof(struct drr_params, count_overhead),
+     .preset = "false",
+     .help = "Charge preamble and gap (20 bytes) with each frame: shares of the wire instead of "
+             "shares of frame bytes."},
+    {0},
+};
+
+static int drr_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
+                         struct xoff_err *err)
+{
+    const struct drr_params *p = params;
+    struct rounds_cfg *c = cfg;
+    int code = rounds_check_weights(env, 0xff, err);
+    if (code)
+        return code;
+    XOFF_ASSERT(env->max_frame_bytes > 0);
+    c->scale = 1;
+    c->overhead_bytes = p->count_overhead ? XOFF_OVERHEAD_BYTES : 0;
+    const int64_t quantum =
+        p->quantum == XOFF_PARAM_AUTO ? env->max_frame_bytes + c->overhead_bytes : p->quantum;
+    XOFF_ASSERT(quantum > 0);
+    for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
+        c->credit[q] = quantum * env->weight[q];
+    return 0;
+}
+
+static void drr_init(const void *cfg, void *state)
+{
+    (void)cfg;
+    rounds_init(state);
+}
+
+static uint32_t drr_select(const void *cfg, void *state, const struct xoff_sched_view *view)
+{
+    return rounds_select(cfg, state, view, view->eligible);
+}
+
+static void drr_charge(const void *cfg, void *state, uint32_t queue, uint32_t bytes, bool emptied)
+{
+    rounds_charge(cfg, state, queue, bytes, emptied);
+}
+
+const struct xoff_sched_ops xoff_sched_drr = {
+    .name = "drr",
+    .summary = "weighted deficit round robin",
+    .params = drr_table,
+    .params_size = sizeof(struct drr_params),
+    .cfg_size = sizeof(struct rounds_cfg),
+    .state_size = sizeof(struct rounds),
+    .configure = drr_configure,
+    .init = drr_init,
+    .select = drr_select,
+    .charge = drr_charge,
+};

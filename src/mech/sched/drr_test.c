@@ -1,0 +1,350 @@
+/* Deficit round robin: the worked example of the source, each rule by hand, then properties over
+ * random streams against the definition taken by the letter and against a fluid model. */
+#include "sched_testing.h"
+
+extern const struct xoff_sched_ops xoff_sched_drr;
+
+/* Figure 2-5: quantum 2; queue 1 holds frames of 1, queue 2 of 2, queue 3 of 4 units.
+ *   round 1: 2 >= 1, 1 >= 1 -> two frames; 2 >= 2 -> one; 2 < 4 -> none, 2 left
+ *   round 2: the same, and 2 + 2 >= 4 -> one frame of 4 units; then all repeats. */
+static void figure_2_5(void **unused)
+{
+    (void)unused;
+    static const uint32_t unit_bytes[] = {1, 64};
+    static const char *const quanta[] = {"2B", "128B"};
+    for (size_t i = 0; i < 2; i++) {
+        struct port port;
+        port_setup(&port, &xoff_sched_drr, 4 * unit_bytes[i]);
+        port_set(&port, "quantum", quanta[i]);
+        port_start(&port);
+        port_fill(&port, 1, 1 * unit_bytes[i]);
+        port_fill(&port, 2, 2 * unit_bytes[i]);
+        port_fill(&port, 3, 4 * unit_bytes[i]);
+        port_expect(&port, "112"
+                           "1123"
+                           "112"
+                           "1123");
+    }
+}
+
+/* The last head that a deficit of 1000 covers, and the first it does not. */
+static void head_equal_to_deficit_goes(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, 1500);
+    port_set(&port, "quantum", "1000B");
+    port_start(&port);
+    port_fill(&port, 0, 1000);
+    port_fill(&port, 1, 1000);
+    port_expect(&port, "0101");
+
+    port_start(&port);
+    port_fill(&port, 0, 1001); /* 1000 < 1001, then 2000 - 1001 = 999, 1999 - 1001 = 998, ... */
+    port_expect(&port, "1010101");
+}
+
+/* Default quantum: the largest frame, so nobody is skipped; weight 3 sends three of them. */
+static void weight_multiplies_quantum(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, 1500);
+    port.env.weight[4] = 3;
+    port_start(&port);
+    port_fill(&port, 2, 1500);
+    port_fill(&port, 4, 1500);
+    port_fill(&port, 7, 1500);
+    port_expect(&port, "2444724447");
+}
+
+/* 64 + 20 = 84 bytes are charged: a quantum of 168 buys two frames, one of 167 only one, and the 83
+ * left make the next visit 250: two frames. */
+static void overhead_is_charged(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, 64);
+    port_set(&port, "count_overhead", "true");
+    port_set(&port, "quantum", "168B");
+    port_start(&port);
+    port_fill(&port, 0, 64);
+    port_fill(&port, 1, 64);
+    port_expect(&port, "00110011");
+
+    port_set(&port, "quantum", "167B");
+    port_start(&port);
+    port_expect(&port, "010011");
+
+    port_set(&port, "quantum", "auto"); /* 84, the frame with its overhead */
+    port.env.weight[1] = 3;
+    port_start(&port);
+    port_expect(&port, "01110111");
+}
+
+/* Queue 0 keeps 1000 - 600 = 400 over a pause however long: 400 + 1000 = 1400 buy two frames (200
+ * left), then 1200 two more (0 left), then 1000 one. Had it lost the 400, it would begin with one
+ * frame; had it gained meanwhile, with three or more. */
+static void paused_queue_keeps_deficit_and_gains_nothing(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, 1500);
+    port_set(&port, "quantum", "1000B");
+    port_start(&port);
+    port_fill(&port, 0, 600);
+    port_fill(&port, 1, 1000);
+    port_fill(&port, 2, 1000);
+    port_expect(&port, "0");
+    port.paused = 1;
+    port_expect(&port, "12121212");
+    port.paused = 0;
+    port_expect(&port, "0012"
+                       "0012"
+                       "012");
+}
+
+/* A pause cuts the visit of queue 0 short: 3000 - 2 * 600 = 1800 are left. The visit goes on with
+ * three frames and no new grant; the one after has five. */
+static void interrupted_visit_is_continued(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, 1500);
+    port_set(&port, "quantum", "3000B");
+    port_start(&port);
+    port_fill(&port, 0, 600);
+    port_fill(&port, 1, 1500);
+    port_expect(&port, "00");
+    port.paused = 1;
+    port_expect(&port, "1111");
+    port.paused = 0;
+    port_expect(&port, "00011"
+                       "00000"
+                       "11");
+}
+
+/* A queue that empties forgets 1000 - 600 = 400: one frame at the next visit, not two. */
+static void emptied_queue_loses_deficit(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, 1500);
+    port_set(&port, "quantum", "1000B");
+    port_start(&port);
+    port_fill(&port, 0, 600);
+    port_fill(&port, 1, 1000);
+    assert_int_equal(port_pick(&port), 0);
+    port_charge(&port, 0, true);
+    port_expect(&port, "1"
+                       "01");
+
+    /* The same by a flush, which is seen at the next select. */
+    port_start(&port);
+    port_expect(&port, "0");
+    port.backlogged = 2;
+    port_expect(&port, "1");
+    port.backlogged = 3;
+    port_expect(&port, "01");
+}
+
+/* Quantum 1 and frames of nearly 2^32 bytes: thousands of millions of rounds per frame.
+ *   turn 3999999999: queue 0 is at 3999999999 and lacks 1; queue 3 is covered and sends
+ *   the turn goes on: queue 5 is at 3999999999 and lacks 1; the next covers queue 0, which sends,
+ *   then grants 1 to queue 3 and covers queue 5, which sends. Now 0, 3, 5 stand at 0, 1, 0.
+ *   Turn 3999999998 from here covers queue 3 again, two turns later 0 and 5: the same order. */
+static void select_is_bounded_for_tiny_quantum(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, UINT32_C(4000000000));
+    port_set(&port, "quantum", "1B");
+    port_start(&port);
+    port_fill(&port, 0, UINT32_C(4000000000));
+    port_fill(&port, 3, UINT32_C(3999999999));
+    port_fill(&port, 5, UINT32_C(4000000000));
+    port_expect(&port, "305305");
+
+    port_start(&port); /* alone */
+    port.backlogged = 1 << 5;
+    port_expect(&port, "555");
+
+    /* 3000 grants of 1 against 1500 of 1: two frames for one, starting with the shorter. */
+    port_start(&port);
+    port_fill(&port, 0, 3000);
+    port_fill(&port, 1, 1500);
+    port.backlogged = 3;
+    port_expect(&port, "101101101");
+}
+
+/* The rest of a round is served in ring order also when the rounds were skipped: queue 6 (weight 2)
+ * and queue 1 both need 750 grants; 1 comes first. */
+static void skipped_rounds_keep_ring_order(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, 1500);
+    port_set(&port, "quantum", "1B");
+    port.env.weight[6] = 2;
+    port_start(&port);
+    port_fill(&port, 6, 1500);
+    port_fill(&port, 1, 750);
+    port_expect(&port, "161616");
+}
+
+static void weight_bounds(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t weight;
+        int code;
+    } cases[] = {{0, -XOFF_E_RANGE}, {1, 0}, {1000000, 0}, {1000001, -XOFF_E_RANGE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct port port;
+        struct xoff_err err = {0};
+        port_setup(&port, &xoff_sched_drr, 1500);
+        port.env.weight[5] = cases[i].weight;
+        assert_int_equal(xoff_sched_drr.configure(port.params, &port.env, port.cfg, &err),
+                         cases[i].code);
+        if (cases[i].code) {
+            assert_string_equal(err.subject, "priorities.5.weight");
+            assert_non_null(strstr(err.message, "1 to 1000000"));
+        }
+    }
+}
+
+/* The largest of everything stays inside the counters: quantum 1 GB, weight 1000000. */
+static void largest_credit(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, UINT32_MAX);
+    port_set(&port, "quantum", "1GB");
+    port.env.weight[0] = 1000000;
+    port_start(&port);
+    port_fill(&port, 0, UINT32_MAX);
+    port_fill(&port, 1, UINT32_MAX);
+    /* 10^15 / (2^32 - 1) = 232830.6: frames of queue 0 per visit; queue 1 needs five visits. */
+    uint32_t n = 0;
+    while (port_send(&port) == 0)
+        n++;
+    assert_int_equal(n, 232830 * 5 + 3); /* 5 * 10^15 / (2^32 - 1) = 1164153.2 */
+}
+
+/* Random arrivals, pauses and flushes: the choice is that of the definition, and a queue that may
+ * send all the time waits no longer than the rounds it needs. */
+static void random_stream(uint64_t seed, bool moves, unsigned char final_state[256])
+{
+    struct port port;
+    struct stream stream = {.low_bytes = 64};
+    struct literal literal = {.cursor = N - 1};
+    int64_t others_bytes[N] = {0}, bound_bytes[N] = {0};
+    char text[32];
+    xoff_rng_init(&stream.rng, seed, 0, 0);
+    stream.high_bytes = draw_between(&stream.rng, 64, 9216);
+    port_setup(&port, &xoff_sched_drr, stream.high_bytes);
+    const uint32_t quantum = draw_between(&stream.rng, 1, seed % 2 ? 100 : 10000);
+    snprintf(text, sizeof text, "%uB", quantum);
+    port_set(&port, "quantum", text);
+    port_set(&port, "count_overhead", seed % 3 ? "false" : "true");
+    literal.overhead_bytes = seed % 3 ? 0 : 20;
+    for (uint32_t q = 0; q < N; q++) {
+        port.env.weight[q] = draw_between(&stream.rng, 1, 20);
+        literal.credit_bytes[q] = (int64_t)quantum * port.env.weight[q];
+    }
+    port_start(&port);
+
+    /* Between two visits each other queue sends at most its credit and what one frame left. */
+    const int64_t largest = stream.high_bytes + literal.overhead_bytes;
+    for (uint32_t q = 0; q < N; q++) {
+        for (uint32_t other = 0; other < N; other++)
+            bound_bytes[q] += other == q ? 0 : literal.credit_bytes[other] + largest;
+        bound_bytes[q] *= (largest + literal.credit_bytes[q] - 1) / literal.credit_bytes[q];
+    }
+
+    for (uint32_t step = 0; step < 20000; step++) {
+        stream_events(&stream, &port);
+        const uint8_t eligible = port_eligible(&port);
+        if (moves)
+            port_move_state(&port);
+        if (!eligible)
+            continue;
+        const uint32_t q = port_pick(&port);
+        const uint32_t expected = literal_select(&literal, &port);
+        if (q != expected)
+            fail_msg("seed %llu step %u: queue %u, by definition %u", (unsigned long long)seed,
+                     step, q, expected);
+        const int64_t cost = port.head_bytes[q] + literal.overhead_bytes;
+        literal.deficit[q] = stream.waiting[q] == 1 ? 0 : literal.deficit[q] - cost;
+        for (uint32_t other = 0; other < N; other++) {
+            const bool waits = other != q && (eligible >> other & 1);
+            others_bytes[other] = waits ? others_bytes[other] + cost : 0;
+            if (others_bytes[other] > bound_bytes[other])
+                fail_msg("seed %llu step %u: queue %u starves", (unsigned long long)seed, step,
+                         other);
+        }
+        stream_sent(&stream, &port, q);
+    }
+    memcpy(final_state, port_state(&port), 256);
+}
+
+static void random_streams_follow_definition(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= 24; seed++) {
+        unsigned char first[256], again[256];
+        random_stream(seed, false, first);
+        random_stream(seed, true, again);
+        assert_memory_equal(first, again, xoff_sched_drr.state_size);
+    }
+    print_message("seeds 1 to 24\n");
+}
+
+/* Mixed frame sizes, random weights, some queues that want less than their part: shares are those
+ * of max-min fairness. */
+static void shares_are_max_min_fair(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        struct port port;
+        struct xoff_rng rng;
+        double demand[N], fluid[N] = {0}, share[N];
+        uint32_t low[N], high[N];
+        xoff_rng_init(&rng, seed, 0, 1);
+        port_setup(&port, &xoff_sched_drr, 1518);
+        port_set(&port, "count_overhead", seed % 2 ? "true" : "false");
+        if (seed % 4 == 0)
+            port_set(&port, "quantum", "100B");
+        for (uint32_t q = 0; q < N; q++) {
+            port.env.weight[q] = draw_between(&rng, 1, 20);
+            low[q] = draw_between(&rng, 64, 1518);
+            high[q] = draw_between(&rng, low[q], 1518);
+            demand[q] = seed % 3 ? 2.0 : 0.02 + 0.4 * xoff_rng_unit(&rng);
+        }
+        port_start(&port);
+        run_shares(&port, &rng, demand, low, high, seed % 2 ? 20 : 0, 300000, share);
+        fluid_shares(port.env.weight, demand, 1.0, 0xff, fluid);
+        check_shares(seed, share, fluid);
+    }
+    print_message("seeds 1 to 16\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figure_2_5),
+        cmocka_unit_test(head_equal_to_deficit_goes),
+        cmocka_unit_test(weight_multiplies_quantum),
+        cmocka_unit_test(overhead_is_charged),
+        cmocka_unit_test(paused_queue_keeps_deficit_and_gains_nothing),
+        cmocka_unit_test(interrupted_visit_is_continued),
+        cmocka_unit_test(emptied_queue_loses_deficit),
+        cmocka_unit_test(select_is_bounded_for_tiny_quantum),
+        cmocka_unit_test(skipped_rounds_keep_ring_order),
+        cmocka_unit_test(weight_bounds),
+        cmocka_unit_test(largest_credit),
+        cmocka_unit_test(random_streams_follow_definition),
+        cmocka_unit_test(shares_are_max_min_fair),
+    };
+    return cmocka_run_group_tests_name("drr", tests, NULL, NULL);
+}

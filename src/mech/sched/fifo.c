@@ -1,0 +1,46 @@
+/* First in, first out over all priorities: of the queues that may send, the one whose head has
+ * waited longest.
+ *
+ * Each queue is in order of arrival itself, so without pauses frames leave the port in order of
+ * arrival. A paused queue is passed over and takes its place again by age when it resumes. Heads
+ * queued at the same instant: the higher priority number first.
+ */
+#include <xoff/sched.h>
+
+static const struct xoff_param fifo_table[] = {{0}};
+
+static int fifo_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
+                          struct xoff_err *err)
+{
+    (void)params, (void)env, (void)cfg, (void)err;
+    return 0;
+}
+
+static void fifo_init(const void *cfg, void *state)
+{
+    (void)cfg, (void)state;
+}
+
+static uint32_t fifo_select(const void *cfg, void *state, const struct xoff_sched_view *view)
+{
+    (void)cfg, (void)state;
+    uint32_t oldest = (uint32_t)__builtin_ctz(view->eligible);
+    xoff_time since = view->head_since[oldest];
+    /* Upwards, and a head as old wins too: ties go to the higher number. */
+    for (uint32_t left = view->eligible & (view->eligible - 1u); left; left &= left - 1) {
+        const uint32_t q = (uint32_t)__builtin_ctz(left);
+        const bool wins = view->head_since[q] <= since;
+        oldest = wins ? q : oldest;
+        since = wins ? view->head_since[q] : since;
+    }
+    return oldest;
+}
+
+const struct xoff_sched_ops xoff_sched_fifo = {
+    .name = "fifo",
+    .summary = "oldest head of all priorities first",
+    .params = fifo_table,
+    .configure = fifo_configure,
+    .init = fifo_init,
+    .select = fifo_select,
+};

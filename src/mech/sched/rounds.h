@@ -1,0 +1,165 @@
+/* Deficit rounds: the arithmetic that drr.c and ets.c share. Not for use outside this folder.
+ *
+ * Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin", 1996;
+ * fairness dissertation 2.4 and its Figure 2-5.
+ *
+ * The queues form a ring in rising order; the cursor stands on the queue that was served last. That
+ * queue goes on as long as its head is covered by its deficit. Otherwise the cursor moves on, and
+ * each eligible queue it comes to is granted its credit; the first one whose head is then covered
+ * is served. What a queue sends is taken off its deficit; a queue that empties loses the rest.
+ *
+ * A queue that is backlogged but paused is passed over: it keeps its deficit and gains nothing. A
+ * pause may also cut a visit short, with the next head still covered. When the cursor comes back
+ * that visit is continued, without a new grant: a queue gains only while its head is not covered.
+ * For a queue that is never paused this is no restriction (its visits end exactly there), and it
+ * bounds every deficit: 0 <= deficit < cost of a head + credit, however pauses fall.
+ *
+ * Costs and credits count in 1/scale of a byte so that weights need not divide each other.
+ *
+ * Time is bounded for any credit: when a full turn has covered no head, the turns that would only
+ * add credit are counted by division and granted at once; the next turn then serves somebody.
+ */
+#ifndef XOFF_MECH_SCHED_ROUNDS_H
+#define XOFF_MECH_SCHED_ROUNDS_H
+
+#include <string.h>
+
+#include <xoff/sched.h>
+#include <xoff/units.h>
+
+/* With both, no product below passes 2^32 * 10^6 < 2^52, and sums of two stay far inside 2^63. */
+#define ROUNDS_MAX_WEIGHT 1000000
+#define ROUNDS_MAX_QUANTUM "1GB"
+
+#define ROUNDS_NONE UINT32_MAX
+
+struct rounds_cfg {
+    int64_t credit[XOFF_N_PRIORITIES]; /* per visit, in 1/scale bytes; > 0 where used */
+    int64_t scale;
+    int64_t overhead_bytes; /* charged with each frame */
+};
+
+/* No padding: the state may be hashed and compared as bytes. */
+struct rounds {
+    int64_t deficit[XOFF_N_PRIORITIES]; /* in 1/scale bytes */
+    uint32_t cursor;
+    uint32_t credited; /* bit n: deficit[n] may differ from 0 */
+};
+
+/* Refuses a weight that would grant nothing (or overflow) among the priorities of mask `used`. */
+static inline int rounds_check_weights(const struct xoff_sched_env *env, uint8_t used,
+                                       struct xoff_err *err)
+{
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        if (!(used >> p & 1) || (env->weight[p] >= 1 && env->weight[p] <= ROUNDS_MAX_WEIGHT))
+            continue;
+        char subject[] = "priorities.0.weight", value[32];
+        subject[sizeof "priorities." - 1] = (char)('0' + p);
+        int code = xoff_err_set(err, XOFF_E_RANGE, subject,
+                                xoff_format_int(value, sizeof value, env->weight[p]),
+                                "a share must be a whole number from 1 to ");
+        xoff_err_add_int(err, ROUNDS_MAX_WEIGHT);
+        return code;
+    }
+    return 0;
+}
+
+static inline void rounds_init(struct rounds *r)
+{
+    memset(r, 0, sizeof *r);
+    r->cursor = XOFF_N_PRIORITIES - 1; /* the first turn begins at queue 0 */
+}
+
+/* What queue q lacks to send its head; <= 0: nothing. */
+static inline int64_t rounds_missing(const struct rounds_cfg *cfg, const struct rounds *r,
+                                     const struct xoff_sched_view *view, uint32_t q)
+{
+    return (view->head_bytes[q] + cfg->overhead_bytes) * cfg->scale - r->deficit[q];
+}
+
+/* Grants that cover `missing` > 0. */
+static inline int64_t rounds_needed(int64_t missing, int64_t credit)
+{
+    return missing <= credit ? 1 : (missing + credit - 1) / credit;
+}
+
+static inline void rounds_grant(const struct rounds_cfg *cfg, struct rounds *r, uint32_t q,
+                                int64_t n_grants)
+{
+    r->deficit[q] += n_grants * cfg->credit[q];
+    r->credited |= UINT32_C(1) << q;
+}
+
+/* One turn of the ring from behind the cursor. Returns the first queue whose head is covered, with
+ * the cursor on it; ROUNDS_NONE when each eligible queue was granted its credit in vain. */
+static inline uint32_t rounds_turn(const struct rounds_cfg *cfg, struct rounds *r,
+                                   const struct xoff_sched_view *view, uint32_t eligible)
+{
+    const uint32_t from = r->cursor + 1;
+    for (uint32_t ahead = ((eligible << 8 | eligible) >> from) & 0xff; ahead; ahead &= ahead - 1) {
+        const uint32_t q = (from + (uint32_t)__builtin_ctz(ahead)) % XOFF_N_PRIORITIES;
+        const int64_t missing = rounds_missing(cfg, r, view, q);
+        if (missing > 0)
+            rounds_grant(cfg, r, q, 1);
+        if (missing <= cfg->credit[q]) {
+            r->cursor = q;
+            return q;
+        }
+    }
+    return ROUNDS_NONE;
+}
+
+/* Grants all turns that cover no head at once: one fewer than the smallest number of grants any
+ * eligible queue still needs. All of them lack something. */
+static inline void rounds_skip(const struct rounds_cfg *cfg, struct rounds *r,
+                               const struct xoff_sched_view *view, uint32_t eligible)
+{
+    int64_t fewest = INT64_MAX;
+    for (uint32_t left = eligible; left; left &= left - 1) {
+        const uint32_t q = (uint32_t)__builtin_ctz(left);
+        const int64_t n = rounds_needed(rounds_missing(cfg, r, view, q), cfg->credit[q]);
+        fewest = n < fewest ? n : fewest;
+    }
+    for (uint32_t left = eligible; left; left &= left - 1)
+        rounds_grant(cfg, r, (uint32_t)__builtin_ctz(left), fewest - 1);
+}
+
+/* The queue to serve among `eligible` (not 0). */
+static inline uint32_t rounds_select(const struct rounds_cfg *cfg, struct rounds *r,
+                                     const struct xoff_sched_view *view, uint32_t eligible)
+{
+    /* Queues that lost their frames other than by sending (a flush) lose their deficit as well. */
+    for (uint32_t gone = r->credited & ~(uint32_t)view->backlogged; gone; gone &= gone - 1) {
+        r->deficit[__builtin_ctz(gone)] = 0;
+        r->credited &= ~(gone & -gone);
+    }
+    if (!(eligible & (eligible - 1))) { /* alone: every turn is its own */
+        const uint32_t q = (uint32_t)__builtin_ctz(eligible);
+        const int64_t missing = rounds_missing(cfg, r, view, q);
+        if (missing > 0)
+            rounds_grant(cfg, r, q, rounds_needed(missing, cfg->credit[q]));
+        r->cursor = q;
+        return q;
+    }
+    if (eligible >> r->cursor & 1 && rounds_missing(cfg, r, view, r->cursor) <= 0)
+        return r->cursor;
+    uint32_t q = rounds_turn(cfg, r, view, eligible);
+    if (q == ROUNDS_NONE) {
+        rounds_skip(cfg, r, view, eligible);
+        q = rounds_turn(cfg, r, view, eligible);
+        XOFF_ASSERT(q != ROUNDS_NONE);
+    }
+    return q;
+}
+
+/* `bytes` is the head that rounds_select() answered: what it covered is taken off again. */
+static inline void rounds_charge(const struct rounds_cfg *cfg, struct rounds *r, uint32_t q,
+                                 uint32_t bytes, bool emptied)
+{
+    const int64_t left = r->deficit[q] - (bytes + cfg->overhead_bytes) * cfg->scale;
+    XOFF_ASSERT(left >= 0);
+    r->deficit[q] = emptied ? 0 : left;
+    r->credited &= ~((uint32_t)emptied << q);
+}
+
+#endif

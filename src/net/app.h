@@ -1,0 +1,75 @@
+/* What a host offers to the network: apps with deadlines that answer with offers.
+ *
+ * net/ knows apps only by this contract; traffic/ implements them. An app belongs to one host, has
+ * plain-bytes state and a random stream of its own.
+ */
+#ifndef NET_APP_H
+#define NET_APP_H
+
+#include <xoff/rng.h>
+
+#include "net/topo.h"
+
+enum app_delivery { APP_DATAGRAM, APP_RELIABLE };
+
+/* A flow to start, or more bytes for a stream that the same app started before. */
+struct app_offer {
+    uint32_t to;          /* host */
+    uint64_t bytes;       /* payload; UINT64_MAX: without end (until the run's stop) */
+    xoff_rate rate_bps;   /* pace of frames on the wire, 0: line rate */
+    uint32_t frame_bytes; /* full frame of this flow; 0: the network's max frame */
+    uint8_t priority;
+    uint8_t delivery; /* enum app_delivery */
+    bool continues;   /* more bytes for the app's stream `stream` rather than a new flow */
+    uint32_t stream;  /* number of the stream within the app */
+    uint32_t tag;     /* carried to the flow record: index of the traffic entry */
+};
+
+#define APP_MAX_OFFERS 16 /* per expiry; an app with more due answers again at the same instant */
+
+struct app_ops {
+    const char *name;
+    /* Next time it wants to offer; XOFF_NEVER: done. Changes only inside expire(). */
+    xoff_time (*deadline)(const void *cfg, const void *state);
+    /* Fills up to APP_MAX_OFFERS offers due at `now`; returns their number. */
+    uint32_t (*expire)(const void *cfg, void *state, struct xoff_rng *rng, xoff_time now,
+                       struct app_offer *offers);
+};
+
+/* An app instance on a host. cfg may be shared by many; state is owned here. Both are blocks from
+ * malloc, freed by app_set_fini (cfg once). */
+struct app {
+    const struct app_ops *ops;
+    uint32_t host;
+    uint32_t stream_purpose; /* distinguishes random streams of one host */
+    const void *cfg;
+    void *state;
+};
+
+struct app_set {
+    struct app *apps;
+    uint32_t n, capacity;
+    void **blocks; /* everything to free */
+    uint32_t n_blocks, blocks_capacity;
+};
+
+int app_set_add(struct app_set *set, const struct app *app);
+/* Hands a malloc'ed block over to the set. */
+int app_set_keep(struct app_set *set, void *block);
+void app_set_fini(struct app_set *set);
+
+/* What traffic kinds may know of the network. */
+struct traffic_env {
+    const struct topo *topo;
+    uint64_t seed;
+    xoff_time stop;
+    uint32_t max_frame_bytes;
+    uint32_t header_bytes; /* of max_frame_bytes that are not payload */
+    uint8_t default_delivery;
+    uint32_t index; /* of the traffic entry */
+    /* Resolves a host set; see topology_hosts. */
+    int (*hosts)(const struct topo *topo, const char *set, uint32_t *hosts, uint32_t *n_hosts,
+                 struct xoff_err *err);
+};
+
+#endif

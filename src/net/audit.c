@@ -1,0 +1,123 @@
+/* The audit of a run: bytes in = bytes out + bytes held + drops, per node, pool and link; pauses
+ * paired; nothing left behind in a network at rest. Every finding fails the run. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "net/model.h"
+
+static void find(struct results *results, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void find(struct results *results, const char *format, ...)
+{
+    if (results->n_findings >= 64) /* enough to see what is wrong */
+        return;
+    results->findings =
+        realloc(results->findings, sizeof *results->findings * (results->n_findings + 1));
+    XOFF_ASSERT(results->findings);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(results->findings[results->n_findings].text,
+              sizeof results->findings[0].text, format, args);
+    va_end(args);
+    results->n_findings++;
+}
+
+static const char *name_of(const struct net *net, uint32_t node)
+{
+    return net->topo->nodes[node].name;
+}
+
+static void audit_pools(const struct net *net, uint32_t node, const struct xoff_mmu *mmu,
+                        int64_t queued_bytes, struct results *results)
+{
+    struct xoff_mmu_view view;
+    mmu->ops->view(mmu->cfg, mmu->state, &view);
+    int64_t sum = 0;
+    for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
+        sum += view.used_bytes[p];
+    if (sum != queued_bytes || view.used_bytes[XOFF_POOL_DROP] != queued_bytes)
+        find(results, "%s: pools account for %lld B (total %lld B), queues hold %lld B",
+             name_of(net, node), (long long)sum, (long long)view.used_bytes[XOFF_POOL_DROP],
+             (long long)queued_bytes);
+    for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
+        if (view.peak_bytes[p] > view.capacity_bytes[p])
+            find(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
+                 (long long)view.peak_bytes[p], (long long)view.capacity_bytes[p]);
+}
+
+static void audit_switch(struct net *net, struct sw *sw, struct results *results)
+{
+    int64_t queued = sw->processing.bytes;
+    for (uint32_t port = 0; port < sw->n_ports; port++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            queued += sw->ports[port].queue[p].bytes;
+    if (sw->rx_bytes != sw->tx_bytes + sw->dropped_bytes + queued)
+        find(results, "%s: %lld B in, but %lld B out, %lld B dropped and %lld B held",
+             name_of(net, sw->node), (long long)sw->rx_bytes, (long long)sw->tx_bytes,
+             (long long)sw->dropped_bytes, (long long)queued);
+    audit_pools(net, sw->node, &sw->mmu, queued, results);
+    results->nodes[sw->node].held_bytes = queued;
+}
+
+static void audit_host(struct net *net, struct host *host, struct results *results)
+{
+    int64_t acks = 0, waiting = host->receiver ? host->receiver->queue.bytes : 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        acks += host->acks[p].bytes;
+    if (host->rx_bytes != host->consumed_bytes + host->dropped_bytes + waiting)
+        find(results, "%s: %lld B in, but %lld B consumed, %lld B dropped and %lld B waiting",
+             name_of(net, host->node), (long long)host->rx_bytes,
+             (long long)host->consumed_bytes, (long long)host->dropped_bytes, (long long)waiting);
+    if (host->offered_bytes != host->tx_bytes + acks)
+        find(results, "%s: %lld B to send, but %lld B sent and %lld B queued",
+             name_of(net, host->node), (long long)host->offered_bytes, (long long)host->tx_bytes,
+             (long long)acks);
+    if (host->receiver)
+        audit_pools(net, host->node, &host->receiver->mmu, waiting, results);
+    results->nodes[host->node].held_bytes = acks + waiting;
+}
+
+static void audit_link(struct net *net, const struct result_port *from, const struct result_port *to,
+                       uint64_t in_flight_bytes, struct results *results)
+{
+    uint64_t tx = 0, rx = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        const struct result_queue *a = &from->queue[p], *b = &to->queue[p];
+        tx += a->tx_bytes;
+        rx += b->rx_bytes;
+        if (a->pause_tx < a->resume_tx || a->pause_tx > a->resume_tx + 1)
+            find(results, "%s port %u priority %u: %llu pauses and %llu resumes sent do not pair",
+                 name_of(net, from->node), from->port, p, (unsigned long long)a->pause_tx,
+                 (unsigned long long)a->resume_tx);
+        if (b->pause_rx > a->pause_tx || b->resume_rx > a->resume_tx)
+            find(results, "%s port %u priority %u: more pauses received than %s sent",
+                 name_of(net, to->node), to->port, p, name_of(net, from->node));
+    }
+    if (tx != rx + in_flight_bytes)
+        find(results, "link %s port %u to %s: %llu B sent, %llu B received, %llu B on the wire",
+             name_of(net, from->node), from->port, name_of(net, to->node), (unsigned long long)tx,
+             (unsigned long long)rx, (unsigned long long)in_flight_bytes);
+}
+
+void audit(struct net *net, struct results *results)
+{
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        audit_switch(net, &net->switches[s], results);
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        audit_host(net, &net->hosts[h], results);
+    for (uint32_t i = 0; i < results->n_ports; i++) {
+        const struct result_port *from = &results->ports[i];
+        const struct topo_node *peer = &net->topo->nodes[from->peer_node];
+        uint64_t in_flight = 0;
+        sim_in_flight(net->sim, 2 * from->link + net->topo->ports[i].end, &in_flight);
+        audit_link(net, from, &results->ports[peer->first_port + from->peer_port], in_flight,
+                   results);
+    }
+    if (!net->is_at_rest || net->n_deadlocks)
+        return;
+    for (uint32_t n = 0; n < results->n_nodes; n++)
+        if (results->nodes[n].held_bytes)
+            find(results, "%s: %lld B stuck after the network came to rest", name_of(net, n),
+                 (long long)results->nodes[n].held_bytes);
+}

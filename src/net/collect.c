@@ -1,0 +1,455 @@
+/* Collects the results of a run from its nodes: flows with their ideal times, counters, pauses with
+ * the pause each is under, and the digest over all of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "net/model.h"
+
+static void *make(uint64_t n, size_t size)
+{
+    void *array = calloc(n ? n : 1, size);
+    XOFF_ASSERT(array);
+    return array;
+}
+
+/* A hop of an empty network. */
+struct hop {
+    xoff_time full_for, full_last_bit; /* of a full frame: wire held, last bit sent */
+    xoff_time tail_last_bit;           /* of the last frame */
+    xoff_time after;                   /* propagation and processing */
+};
+
+static struct hop hop_of(const struct topo_link *link, uint32_t full, uint32_t tail,
+                         xoff_rate pace_bps, xoff_time processing_for)
+{
+    struct xoff_wire_clock clock;
+    xoff_wire_clock_init(&clock, link->rate_bps);
+    struct hop hop = {.after = link->delay + processing_for};
+    xoff_time unused;
+    xoff_wire_clock_send(&clock, 0, full, false, &hop.full_last_bit, &hop.full_for);
+    xoff_wire_clock_send(&clock, 0, tail, false, &hop.tail_last_bit, &unused);
+    if (pace_bps) {
+        const xoff_time gap = xoff_time_of_bits((uint64_t)full * 8, pace_bps);
+        hop.full_for = gap > hop.full_for ? gap : hop.full_for;
+    }
+    return hop;
+}
+
+/* Time from the first byte to the last at the receiver, alone in the network: the longest way
+ * through the grid of frames and hops. All frames but the last are full; the last one follows them
+ * hop by hop, so that only the hop where it falls behind them has to be tried. */
+static xoff_time ideal_of(const struct net *net, const struct routes *routes, uint32_t from,
+                          const struct flow_note *note)
+{
+    const uint64_t payload_max = note->frame_bytes - NET_HEADER_BYTES;
+    const uint64_t n = (note->offered + payload_max - 1) / payload_max;
+    uint32_t tail = (uint32_t)(note->offered - (n - 1) * payload_max) + NET_HEADER_BYTES;
+    if (tail < XOFF_MIN_FRAME_BYTES)
+        tail = XOFF_MIN_FRAME_BYTES;
+    xoff_time after = 0, before = 0, behind = 0, worst_gap = 0, longest = 0;
+    struct hop hops[64];
+    uint32_t n_hops = 0, node = from, port = 0;
+    while (node != note->to && n_hops < 64) {
+        const struct topo_port *p = &net->topo->ports[net->topo->nodes[node].first_port + port];
+        const xoff_time processing = n_hops ? net->spec.processing_for : 0;
+        hops[n_hops] = hop_of(&net->topo->links[p->link], note->frame_bytes, tail,
+                              n_hops ? 0 : note->rate_bps, processing);
+        behind += hops[n_hops].tail_last_bit;
+        after += hops[n_hops++].after;
+        node = topo_peer(net->topo, node, port);
+        if (node == note->to)
+            break;
+        if (node < net->n_hosts)
+            return 0;
+        const uint16_t out = routes_lookup(routes, node, note->to, note->hash);
+        if (out == ROUTE_NONE)
+            return 0;
+        port = out;
+    }
+    if (n == 1)
+        return behind + after;
+    for (uint32_t h = 0; h < n_hops; h++) {
+        if (hops[h].full_for > worst_gap)
+            worst_gap = hops[h].full_for;
+        const xoff_time way =
+            before + (xoff_time)(n - 2) * worst_gap + hops[h].full_for + behind;
+        longest = way > longest ? way : longest;
+        before += hops[h].full_last_bit;
+        behind -= hops[h].tail_last_bit;
+    }
+    return longest + after;
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+    const struct result_flow *x = a, *y = b;
+    if (x->start_at != y->start_at)
+        return x->start_at < y->start_at ? -1 : 1;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void collect_flows(struct net *net, struct results *r)
+{
+    uint64_t *first = make(net->n_hosts + 1, sizeof *first);
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        first[h + 1] = first[h] + net->hosts[h].n_flow_notes;
+    r->n_flows = first[net->n_hosts];
+    r->flows = make(r->n_flows, sizeof *r->flows);
+    struct routes *routes;
+    struct xoff_err err;
+    XOFF_ASSERT(routes_create(net->topo, 0, false, &routes, &err) == 0);
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        for (uint32_t i = 0; i < net->hosts[h].n_flow_notes; i++) {
+            const struct flow_note *n = &net->hosts[h].flow_notes[i];
+            r->flows[first[h] + i] = (struct result_flow){
+                .from = h,
+                .to = n->to,
+                .number = i,
+                .tag = n->tag,
+                .priority = n->priority,
+                .reliable = n->reliable,
+                .offered_bytes = n->offered ? n->offered : n->sent,
+                .sent_bytes = n->sent,
+                .start_at = n->start_at,
+                .finish_at = XOFF_NEVER,
+                .acked_at = n->acked_at,
+                .ideal_for = n->is_stream ? 0 : ideal_of(net, routes, h, n),
+                .retransmitted_frames = n->again_frames,
+            };
+        }
+    routes_destroy(routes);
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        const struct host *host = &net->hosts[h];
+        for (uint32_t i = 0; host->rx && i <= host->rx_mask; i++)
+            if (host->rx[i].key) {
+                const uint64_t id = host->rx[i].key - 1;
+                struct result_flow *f = &r->flows[first[id >> 32] + (uint32_t)id];
+                f->delivered_bytes = host->rx[i].received;
+                f->marked_frames = host->rx[i].marked;
+            }
+        for (uint32_t i = 0; i < host->n_rx_notes; i++) {
+            const struct rx_note *n = &host->rx_notes[i];
+            struct result_flow *f = &r->flows[first[n->from] + n->number];
+            f->delivered_bytes = n->received;
+            f->marked_frames = n->marked;
+            f->finish_at = n->finish_at;
+        }
+    }
+    free(first);
+    qsort(r->flows, r->n_flows, sizeof *r->flows, compare_flows);
+}
+
+static void collect_port(struct net *net, struct results *r, uint32_t index)
+{
+    const struct topo_port *tp = &net->topo->ports[index];
+    const struct topo_node *node = &net->topo->nodes[tp->node];
+    const uint32_t number = index - node->first_port;
+    struct sw *sw = node->kind == TOPO_SWITCH ? &net->switches[tp->node - net->n_hosts] : NULL;
+    struct port *port = sw ? &sw->ports[number].port : &net->hosts[tp->node].port;
+    struct result_port *out = &r->ports[index];
+    port_gate_expire(port, net->end_at);
+    *out = (struct result_port){
+        .node = tp->node,
+        .port = number,
+        .peer_node = topo_peer(net->topo, tp->node, number),
+        .peer_port = topo_peer_port(net->topo, tp->node, number),
+        .link = tp->link,
+        .rate_bps = net->topo->links[tp->link].rate_bps,
+        .busy_for = port->busy_for,
+        .control_tx_frames = port->control_tx,
+        .control_rx_frames = port->control_rx,
+    };
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        struct result_queue *q = &out->queue[p];
+        *q = (struct result_queue){
+            .tx_frames = port->tx[p].frames,
+            .tx_bytes = port->tx[p].bytes,
+            .rx_frames = port->rx[p].frames,
+            .rx_bytes = port->rx[p].bytes,
+            .pause_tx = port->pause_tx[p],
+            .resume_tx = port->resume_tx[p],
+            .pause_rx = port->pause_rx[p],
+            .resume_rx = port->resume_rx[p],
+            .paused_for = port->paused_for[p],
+        };
+        if (!(port->gate.open >> p & 1))
+            q->paused_for += net->end_at - port->closed_at[p];
+        r->packet_hops += q->tx_frames;
+        if (!sw)
+            continue;
+        q->marked_frames = sw->ports[number].marked[p];
+        q->queue_peak_bytes = sw->ports[number].peak_bytes[p];
+        if (sw->rank[p] >= 0) {
+            const struct topo_link *link = &net->topo->links[tp->link];
+            q->headroom_peak_bytes =
+                sw->mmu.ops->headroom_peak(sw->mmu.cfg, sw->mmu.state, number, p);
+            q->headroom_bytes = net_headroom(&net->spec, link->rate_bps, link->delay);
+        }
+    }
+    r->control_hops += port->control_tx;
+}
+
+static void collect_node(struct net *net, struct results *r, uint32_t n)
+{
+    struct result_node *out = &r->nodes[n];
+    const struct topo_node *node = &net->topo->nodes[n];
+    memcpy(out->name, node->name, sizeof out->name);
+    out->is_switch = node->kind == TOPO_SWITCH;
+    const struct xoff_mmu *mmu = NULL;
+    if (out->is_switch)
+        mmu = &net->switches[n - net->n_hosts].mmu;
+    else if (net->hosts[n].receiver)
+        mmu = &net->hosts[n].receiver->mmu;
+    if (!mmu)
+        return;
+    struct xoff_mmu_view view;
+    mmu->ops->view(mmu->cfg, mmu->state, &view);
+    memcpy(out->pool_peak_bytes, view.peak_bytes, sizeof out->pool_peak_bytes);
+    memcpy(out->pool_capacity_bytes, view.capacity_bytes, sizeof out->pool_capacity_bytes);
+}
+
+static const struct notes *notes_of(const struct net *net, uint32_t node)
+{
+    return node < net->n_hosts ? &net->hosts[node].notes
+                               : &net->switches[node - net->n_hosts].notes;
+}
+
+/* A pause by its node and order, for sorting. */
+struct pause_key {
+    xoff_time at;
+    uint32_t node;
+    uint64_t order;
+};
+
+static int compare_pauses(const void *a, const void *b)
+{
+    const struct pause_key *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The XOFF that closed the egress queue named in `note`: the last one that the peer decided early
+ * enough for it to have arrived and taken effect when the gate closed. */
+static uint64_t parent_of(const struct net *net, uint32_t node, const struct pause_note *note)
+{
+    if (!note->egress_paused || note->egress_port == UINT32_MAX)
+        return UINT64_MAX;
+    const uint32_t peer = topo_peer(net->topo, node, note->egress_port);
+    const uint32_t peer_port = topo_peer_port(net->topo, node, note->egress_port);
+    const struct port *port = node < net->n_hosts
+                                  ? &net->hosts[node].port
+                                  : &net->switches[node - net->n_hosts].ports[note->egress_port].port;
+    const xoff_time by = note->egress_closed_at - port->gate_cfg.response_for - port->delay;
+    const struct notes *notes = notes_of(net, peer);
+    uint64_t low = 0, high = notes->n_pauses;
+    while (low < high) {
+        const uint64_t mid = (low + high) / 2;
+        if (notes->pauses[mid].at <= by)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    while (low-- > 0) {
+        const struct pause_note *n = &notes->pauses[low];
+        if (n->port == peer_port && n->pause && (n->priorities >> note->egress_priority & 1))
+            return low;
+    }
+    return UINT64_MAX;
+}
+
+static void collect_pauses(struct net *net, struct results *r)
+{
+    const uint32_t n_nodes = net->topo->n_nodes;
+    uint64_t n = 0;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        n += notes_of(net, node)->n_pauses;
+        r->pauses_left_out += notes_of(net, node)->pauses_left_out;
+    }
+    struct pause_key *keys = make(n, sizeof *keys);
+    uint32_t *index = make(n, sizeof *index); /* of (node, order) in time order */
+    uint64_t *first = make(n_nodes + 1, sizeof *first);
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        const struct notes *notes = notes_of(net, node);
+        for (uint64_t i = 0; i < notes->n_pauses; i++)
+            keys[first[node] + i] = (struct pause_key){notes->pauses[i].at, node, i};
+        first[node + 1] = first[node] + notes->n_pauses;
+    }
+    qsort(keys, n, sizeof *keys, compare_pauses);
+    for (uint64_t k = 0; k < n; k++)
+        index[first[keys[k].node] + keys[k].order] = (uint32_t)k;
+    r->n_pauses = n;
+    r->pauses = make(n, sizeof *r->pauses);
+    for (uint64_t k = 0; k < n; k++) {
+        const struct pause_note *note = &notes_of(net, keys[k].node)->pauses[keys[k].order];
+        const uint64_t parent = parent_of(net, keys[k].node, note);
+        const uint32_t peer = note->egress_port == UINT32_MAX
+                                  ? 0
+                                  : topo_peer(net->topo, keys[k].node, note->egress_port);
+        r->pauses[k] = (struct result_pause){
+            .at = note->at,
+            .node = keys[k].node,
+            .port = note->port,
+            .priorities = note->priorities,
+            .pause = note->pause,
+            .unit = note->unit,
+            .occupied_bytes = note->occupied_bytes,
+            .threshold_bytes = note->threshold_bytes,
+            .egress_port = note->egress_port,
+            .egress_priority = note->egress_priority,
+            .egress_paused = note->egress_paused,
+            .parent = parent == UINT64_MAX ? UINT32_MAX : index[first[peer] + parent],
+        };
+    }
+    free(keys), free(index), free(first);
+}
+
+static void collect_notes(struct net *net, struct results *r)
+{
+    for (uint32_t node = 0; node < net->topo->n_nodes; node++) {
+        r->n_drops += notes_of(net, node)->n_drops;
+        r->n_samples += notes_of(net, node)->n_samples;
+    }
+    r->drops = make(r->n_drops, sizeof *r->drops);
+    r->samples = make(r->n_samples, sizeof *r->samples);
+    uint64_t d = 0, s = 0;
+    for (uint32_t node = 0; node < net->topo->n_nodes; node++) {
+        const struct notes *notes = notes_of(net, node);
+        for (uint32_t i = 0; i < notes->n_drops; i++) {
+            const struct drop_note *n = &notes->drops[i];
+            r->drops[d++] = (struct result_drop){.node = node,
+                                                 .port = n->port,
+                                                 .out_port = n->out_port,
+                                                 .priority = n->priority,
+                                                 .cause = n->cause,
+                                                 .lossless = n->lossless,
+                                                 .frames = n->frames,
+                                                 .bytes = n->bytes,
+                                                 .first_at = n->first_at};
+        }
+        if (notes->n_samples)
+            memcpy(r->samples + s, notes->samples, sizeof *r->samples * notes->n_samples);
+        s += notes->n_samples;
+    }
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    const struct result_sample *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->port != y->port)
+        return x->port < y->port ? -1 : 1;
+    if (x->priority != y->priority)
+        return x->priority < y->priority ? -1 : 1;
+    return x->metric < y->metric ? -1 : x->metric > y->metric;
+}
+
+/* Everything simulated that does not depend on threads, cells or the clock on the wall. */
+static uint64_t digest_of(const struct results *r)
+{
+    struct digest d;
+    digest_init(&d);
+    digest_u64(&d, r->n_flows);
+    for (uint64_t i = 0; i < r->n_flows; i++) {
+        const struct result_flow *f = &r->flows[i];
+        digest_u64(&d, (uint64_t)f->from << 32 | f->to);
+        digest_u64(&d, f->offered_bytes);
+        digest_u64(&d, f->sent_bytes);
+        digest_u64(&d, f->delivered_bytes);
+        digest_u64(&d, (uint64_t)f->start_at);
+        digest_u64(&d, (uint64_t)f->finish_at);
+        digest_u64(&d, (uint64_t)f->acked_at);
+        digest_u64(&d, (uint64_t)f->ideal_for);
+        digest_u64(&d, f->marked_frames << 32 | f->retransmitted_frames);
+    }
+    for (uint32_t i = 0; i < r->n_ports; i++) {
+        const struct result_port *p = &r->ports[i];
+        digest_u64(&d, (uint64_t)p->busy_for);
+        digest_u64(&d, p->control_tx_frames << 32 | p->control_rx_frames);
+        for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++) {
+            const struct result_queue *u = &p->queue[q];
+            digest_u64(&d, u->tx_frames);
+            digest_u64(&d, u->tx_bytes);
+            digest_u64(&d, u->rx_bytes);
+            digest_u64(&d, u->marked_frames);
+            digest_u64(&d, (uint64_t)u->paused_for);
+            digest_u64(&d, (uint64_t)u->queue_peak_bytes);
+            digest_u64(&d, (uint64_t)u->headroom_peak_bytes);
+        }
+    }
+    for (uint32_t i = 0; i < r->n_drops; i++) {
+        const struct result_drop *p = &r->drops[i];
+        digest_u64(&d, (uint64_t)p->node << 32 | p->port);
+        digest_u64(&d, (uint64_t)p->cause << 8 | p->priority);
+        digest_u64(&d, p->frames);
+        digest_u64(&d, (uint64_t)p->first_at);
+    }
+    digest_u64(&d, r->n_pauses);
+    for (uint64_t i = 0; i < r->n_pauses; i++) {
+        const struct result_pause *p = &r->pauses[i];
+        digest_u64(&d, (uint64_t)p->at);
+        digest_u64(&d, (uint64_t)p->node << 32 | p->port);
+        digest_u64(&d, (uint64_t)p->priorities << 8 | p->pause);
+        digest_u64(&d, (uint64_t)p->egress_port << 32 | p->parent);
+        digest_u64(&d, (uint64_t)p->occupied_bytes);
+    }
+    for (uint64_t i = 0; i < r->n_samples; i++) {
+        uint64_t bits;
+        memcpy(&bits, &r->samples[i].value, sizeof bits);
+        digest_u64(&d, bits);
+    }
+    for (uint32_t i = 0; i < r->n_deadlocks; i++)
+        digest_u64(&d, (uint64_t)r->deadlocks[i].onset_at);
+    return d.state;
+}
+
+struct results *net_collect(struct net *net)
+{
+    struct results *r = make(1, sizeof *r);
+    const struct sim_figures figures = sim_figures(net->sim);
+    r->seed = net->spec.seed;
+    r->end_at = net->end_at;
+    r->stop_at = net->spec.stop;
+    r->threads = net->spec.n_threads;
+    r->events = figures.events;
+    r->windows = figures.windows;
+    r->interrupted = net->stopped;
+    r->lossless = net->spec.lossless;
+    r->n_nodes = net->topo->n_nodes;
+    r->n_hosts = net->n_hosts;
+    r->nodes = make(r->n_nodes, sizeof *r->nodes);
+    r->n_ports = net->topo->n_ports;
+    r->ports = make(r->n_ports, sizeof *r->ports);
+    for (uint32_t n = 0; n < r->n_nodes; n++)
+        collect_node(net, r, n);
+    for (uint32_t p = 0; p < r->n_ports; p++)
+        collect_port(net, r, p);
+    collect_flows(net, r);
+    collect_pauses(net, r);
+    collect_notes(net, r);
+    qsort(r->samples, r->n_samples, sizeof *r->samples, compare_samples);
+    r->n_deadlocks = net->n_deadlocks;
+    r->deadlocks = net->deadlocks;
+    r->deadlock_ports = net->deadlock_ports;
+    net->deadlocks = NULL;
+    net->deadlock_ports = NULL;
+    audit(net, r);
+    r->digest = digest_of(r);
+    return r;
+}
+
+void net_free_results(struct results *r)
+{
+    if (!r)
+        return;
+    free(r->nodes), free(r->ports), free(r->flows), free(r->drops), free(r->pauses);
+    free(r->samples), free(r->deadlocks), free(r->deadlock_ports), free(r->findings), free(r);
+}

@@ -1,0 +1,131 @@
+/* Deadlock at run time: a cycle of paused queues from which no frame left for a while.
+ *
+ * An egress queue waits for its peer to resume it; the peer's ingress waits for the egress queues that
+ * hold its bytes. Only queues that are paused and still are followed. Onset is when the last gate of
+ * the cycle closed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/model.h"
+
+/* A queue in the walk: switch, egress port, priority. */
+struct place {
+    uint32_t sw, port;
+    uint8_t priority;
+    uint32_t next_out; /* where to go on looking at the peer */
+};
+
+enum { UNSEEN, ON_PATH, DONE, REPORTED };
+
+static bool is_frozen(struct net *net, uint32_t sw, uint32_t port, uint32_t priority, xoff_time now)
+{
+    struct sw_port *sp = &net->switches[sw].ports[port];
+    const xoff_time since = now - net->spec.deadlock_after;
+    return sp->queue[priority].n && !(port_open(&sp->port, now) >> priority & 1) &&
+           sp->port.closed_at[priority] <= since && sp->left_at[priority] <= since;
+}
+
+static uint8_t *mark_of(struct net *net, uint8_t *marks, const struct place *p)
+{
+    const uint32_t node = net->n_hosts + p->sw;
+    const uint32_t port = net->topo->nodes[node].first_port + p->port;
+    return &marks[port * XOFF_N_PRIORITIES + p->priority];
+}
+
+static void report(struct net *net, const struct place *path, uint32_t n, xoff_time now)
+{
+    net->deadlocks = realloc(net->deadlocks, sizeof *net->deadlocks * (net->n_deadlocks + 1));
+    net->deadlock_ports =
+        realloc(net->deadlock_ports, sizeof *net->deadlock_ports * (net->n_deadlock_ports + n));
+    XOFF_ASSERT(net->deadlocks && net->deadlock_ports);
+    struct result_deadlock *d = &net->deadlocks[net->n_deadlocks++];
+    *d = (struct result_deadlock){.found_at = now, .first = net->n_deadlock_ports, .n = n};
+    for (uint32_t i = 0; i < n; i++) {
+        const struct port *port = &net->switches[path[i].sw].ports[path[i].port].port;
+        const xoff_time closed_at = port->closed_at[path[i].priority];
+        d->onset_at = closed_at > d->onset_at ? closed_at : d->onset_at;
+        net->deadlock_ports[net->n_deadlock_ports++] =
+            (struct result_deadlock_port){.node = net->n_hosts + path[i].sw,
+                                          .port = path[i].port,
+                                          .priority = path[i].priority};
+    }
+}
+
+/* The next frozen queue that holds bytes this one waits for; false when there is none left. */
+static bool next_wait(struct net *net, struct place *from, xoff_time now, struct place *to)
+{
+    const uint32_t node = net->n_hosts + from->sw;
+    const uint32_t peer = topo_peer(net->topo, node, from->port);
+    if (peer < net->n_hosts)
+        return false;
+    const uint32_t in = topo_peer_port(net->topo, node, from->port);
+    struct sw *sw = &net->switches[peer - net->n_hosts];
+    const uint32_t *held =
+        &sw->held_bytes[((uint32_t)sw->rank[from->priority] * sw->n_ports + in) * sw->n_ports];
+    while (from->next_out < sw->n_ports) {
+        const uint32_t out = from->next_out++;
+        if (held[out] && is_frozen(net, peer - net->n_hosts, out, from->priority, now)) {
+            *to = (struct place){peer - net->n_hosts, out, from->priority, 0};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Depth first from one queue; a queue met again on the path closes a cycle. */
+static void walk(struct net *net, uint8_t *marks, struct place *path, xoff_time now)
+{
+    uint32_t n = 1;
+    *mark_of(net, marks, &path[0]) = ON_PATH;
+    while (n) {
+        struct place to;
+        if (!next_wait(net, &path[n - 1], now, &to)) {
+            uint8_t *mark = mark_of(net, marks, &path[--n]);
+            *mark = *mark == REPORTED ? REPORTED : DONE;
+            continue;
+        }
+        uint8_t *mark = mark_of(net, marks, &to);
+        if (*mark == UNSEEN) {
+            *mark = ON_PATH;
+            path[n++] = to;
+        } else if (*mark == ON_PATH) {
+            uint32_t first = n - 1;
+            while (path[first].sw != to.sw || path[first].port != to.port)
+                first--;
+            report(net, path + first, n - first, now);
+            for (uint32_t i = first; i < n; i++)
+                *mark_of(net, marks, &path[i]) = REPORTED;
+        }
+    }
+}
+
+void deadlock_check(struct net *net, xoff_time now)
+{
+    const uint32_t n_queues = net->topo->n_ports * XOFF_N_PRIORITIES;
+    if (!net->deadlock_marks) {
+        net->deadlock_marks = calloc(n_queues, 1);
+        XOFF_ASSERT(net->deadlock_marks);
+    }
+    uint8_t *marks = net->deadlock_marks;
+    for (uint32_t i = 0; i < n_queues; i++)
+        marks[i] = marks[i] == REPORTED ? REPORTED : UNSEEN;
+    struct place *path = NULL;
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        for (uint32_t port = 0; port < net->switches[s].n_ports; port++) {
+            if (net->switches[s].ports[port].port.gate.open == 0xff)
+                continue;
+            for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+                const struct place from = {s, port, (uint8_t)p, 0};
+                if (net->switches[s].rank[p] < 0 || *mark_of(net, marks, &from) != UNSEEN ||
+                    !is_frozen(net, s, port, p, now))
+                    continue;
+                if (!path)
+                    path = malloc(sizeof *path * (n_queues + 1));
+                XOFF_ASSERT(path);
+                path[0] = from;
+                walk(net, marks, path, now);
+            }
+        }
+    free(path);
+}

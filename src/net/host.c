@@ -1,0 +1,188 @@
+/* A host: one port, a NIC that picks among ready flows and queued ACKs of the priorities its gate
+ * leaves open, timers of its apps and flows, and the receive path. */
+#include "net/model.h"
+
+void host_rearm(struct host *host, struct worker *w)
+{
+    sim_at_timer(w, host->node, heap_top_at(&host->timers));
+}
+
+void host_arm_port(struct host *host, struct worker *w)
+{
+    struct port *port = &host->port;
+    if (port->is_armed || !port->is_up)
+        return;
+    if (!(host->ready_mask & port->gate.open) && !xoff_signal_is_due(&port->signal))
+        return;
+    const xoff_time now = sim_now(w);
+    port->is_armed = true;
+    sim_at_transmit(w, host->node, 0, port->free_at > now ? port->free_at : now);
+}
+
+void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack)
+{
+    const uint32_t slot = pool_take(&host->pool);
+    *pool_at(&host->pool, slot) = *ack;
+    fifo_push(&host->acks[ack->priority], &host->pool, slot);
+    host->ready_mask |= (uint8_t)(1u << ack->priority);
+    host->offered_bytes += ack->bytes;
+    host_arm_port(host, w);
+}
+
+/* Next frame of a priority: ACKs go before data. */
+static uint32_t head_bytes(const struct host *host, uint32_t priority)
+{
+    if (host->acks[priority].n)
+        return pool_at(&host->pool, host->acks[priority].head)->bytes;
+    return flow_next_bytes(host, &host->flows[host->ready[priority].head]);
+}
+
+static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
+{
+    uint32_t bytes[XOFF_N_PRIORITIES];
+    xoff_time since[XOFF_N_PRIORITIES];
+    for (uint32_t mask = host->ready_mask; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        bytes[p] = head_bytes(host, p);
+        since[p] = now;
+    }
+    const struct xoff_sched_view view = {.eligible = eligible,
+                                         .backlogged = host->ready_mask,
+                                         .head_bytes = bytes,
+                                         .head_since = since};
+    return xoff_sched_select(&host->sched, host->sched_state, &view);
+}
+
+void host_transmit(struct host *host, struct worker *w)
+{
+    struct port *port = &host->port;
+    const xoff_time now = sim_now(w);
+    port->is_armed = false;
+    if (!port->is_up)
+        return;
+    if (now < port->free_at) {
+        host_arm_port(host, w);
+        return;
+    }
+    if (__builtin_expect(xoff_signal_is_due(&port->signal), 0)) {
+        port_tx_control(port, w);
+        heap_set(&host->timers, HOST_SIGNAL, port->signal.next_at);
+        host_rearm(host, w);
+        host_arm_port(host, w);
+        return;
+    }
+    const uint8_t eligible = host->ready_mask & port_open(port, now);
+    if (!eligible)
+        return;
+    const uint32_t p = nic_pick(host, eligible, now);
+    struct frame frame;
+    if (host->acks[p].n) {
+        const uint32_t slot = fifo_pop(&host->acks[p], &host->pool);
+        frame = *pool_at(&host->pool, slot);
+        pool_return(&host->pool, slot);
+    } else {
+        flow_fill(host, host->ready[p].head, now, &frame);
+    }
+    const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NO_SLOT;
+    if (emptied)
+        host->ready_mask &= (uint8_t)~(1u << p);
+    xoff_sched_charge(&host->sched, host->sched_state, p, frame.bytes, emptied);
+    port->tx[p].frames++;
+    port->tx[p].bytes += frame.bytes;
+    host->tx_bytes += frame.bytes;
+    port_tx_begin(port, w, &frame);
+    host_arm_port(host, w);
+    host_rearm(host, w);
+}
+
+void host_deliver(struct host *host, struct worker *w, const struct frame *frame)
+{
+    host->consumed_bytes += frame->bytes;
+    if (frame->kind == FRAME_DATA)
+        flow_on_data(host, w, frame);
+    else
+        flow_on_ack(host, frame, sim_now(w));
+    host_arm_port(host, w);
+    host_rearm(host, w);
+}
+
+void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
+{
+    struct port *port = &host->port;
+    const xoff_time now = sim_now(w);
+    if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
+        if (port_is_corrupt(port))
+            return;
+        port_rx_control(port, &frame->pause, now);
+        heap_set(&host->timers, HOST_GATE, port->gate.next_at);
+        host_arm_port(host, w);
+        host_rearm(host, w);
+        return;
+    }
+    port->rx[frame->priority].frames++;
+    port->rx[frame->priority].bytes += frame->bytes;
+    host->rx_bytes += frame->bytes;
+    if (port_is_corrupt(port)) {
+        host->dropped_bytes += frame->bytes;
+        note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_CORRUPT, false, now);
+        return;
+    }
+    if (host->receiver)
+        receiver_admit(host, w, frame);
+    else
+        host_deliver(host, w, frame);
+}
+
+void host_timer(struct host *host, struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    struct port *port = &host->port;
+    const uint32_t first_flow_timer = HOST_APPS + host->n_apps;
+    while (heap_top_at(&host->timers) <= now) {
+        const uint32_t timer = heap_top_id(&host->timers);
+        if (timer >= first_flow_timer) {
+            const uint32_t n = timer - first_flow_timer;
+            flow_on_timer(host, n / 2, n % 2 == 0, now);
+        } else if (timer >= HOST_APPS) {
+            const uint32_t a = timer - HOST_APPS;
+            const struct app *app = &host->apps[a];
+            struct app_offer offers[APP_MAX_OFFERS];
+            const uint32_t n =
+                app->ops->expire(app->cfg, app->state, &host->app_rngs[a], now, offers);
+            heap_set(&host->timers, timer, app->ops->deadline(app->cfg, app->state));
+            for (uint32_t i = 0; i < n; i++)
+                flow_offer(host, w, a, &offers[i]);
+        } else if (timer == HOST_GATE) {
+            port_gate_expire(port, now);
+            heap_set(&host->timers, timer, port->gate.next_at);
+        } else if (timer == HOST_SIGNAL) {
+            xoff_signal_expire(&port->signal, now);
+            heap_set(&host->timers, timer, port->signal.next_at);
+        } else {
+            receiver_serve(host, w);
+        }
+    }
+    host_arm_port(host, w);
+    host_rearm(host, w);
+}
+
+void host_sample(struct host *host, xoff_time now)
+{
+    const struct net_spec *spec = &host->net->spec;
+    if (!(spec->measure & NET_THROUGHPUT))
+        return;
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        bytes += host->port.tx[p].bytes;
+    const struct result_sample s = {
+        .at = now,
+        .node = host->node,
+        .port = 0,
+        .priority = 0xff,
+        .metric = RESULT_TX_BPS,
+        .value = (double)(bytes - host->sampled_tx_bytes) * 8 /
+                 ((double)spec->measure_every / (double)XOFF_S),
+    };
+    host->sampled_tx_bytes = bytes;
+    note_sample(&host->notes, &s);
+}

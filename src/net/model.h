@@ -1,0 +1,307 @@
+/* State of the network's nodes: shared by the files of net/, seen by nobody else. */
+#ifndef NET_MODEL_H
+#define NET_MODEL_H
+
+#include "net/net.h"
+
+/* Frames of a node in lists by index. */
+struct pool {
+    struct frame *frames;
+    uint32_t free; /* list of returned slots */
+    uint32_t used; /* slots ever taken */
+    uint32_t capacity;
+    bool is_mapped; /* as large as it can get: pages come when touched */
+};
+
+struct fifo {
+    uint32_t head, tail;
+    uint32_t n;
+    int64_t bytes;
+};
+
+/* A decision of a pause policy, as the node notes it down. */
+struct pause_note {
+    xoff_time at;
+    uint16_t port;
+    uint8_t priorities, pause, unit;
+    uint8_t egress_priority, egress_paused;
+    uint32_t egress_port;
+    xoff_time egress_closed_at; /* since when it was paused: finds the pause it is under */
+    int64_t occupied_bytes, threshold_bytes;
+};
+
+struct drop_note {
+    uint32_t port, out_port;
+    uint8_t priority, cause, lossless;
+    uint64_t frames, bytes;
+    xoff_time first_at;
+};
+
+/* What every node notes down; arrays grow when an entry is added. */
+struct notes {
+    struct pause_note *pauses;
+    uint64_t n_pauses, pauses_capacity, pauses_left_out;
+    struct drop_note *drops;
+    uint32_t n_drops, drops_capacity;
+    struct result_sample *samples;
+    uint64_t n_samples, samples_capacity;
+};
+
+/* Egress side of a switch port. */
+struct sw_port {
+    struct port port;
+    uint8_t backlog; /* bit n: queue n has a frame */
+    uint32_t head_bytes[XOFF_N_PRIORITIES];
+    xoff_time head_since[XOFF_N_PRIORITIES];
+    struct fifo queue[XOFF_N_PRIORITIES];
+    int64_t peak_bytes[XOFF_N_PRIORITIES];
+    xoff_time left_at[XOFF_N_PRIORITIES]; /* when a frame last left the queue */
+    uint64_t marked[XOFF_N_PRIORITIES];
+    uint64_t sampled_tx_bytes[XOFF_N_PRIORITIES];
+    xoff_time sampled_paused_for[XOFF_N_PRIORITIES];
+};
+
+struct sw {
+    struct net *net;
+    uint32_t node, n_ports;
+    struct sw_port *ports;
+    struct pool pool;
+    struct xoff_mmu mmu;
+    struct xoff_pause pause;
+    struct xoff_edges edges;
+    struct xoff_sched sched;
+    unsigned char *sched_states; /* sched.ops->state_size apart */
+    const struct xoff_cp_ops *cp;
+    unsigned char *cp_cfgs;   /* per port, cp->cfg_size apart */
+    unsigned char *cp_states; /* per (port, priority) */
+    int64_t *cp_quiet_below;  /* per port */
+    struct xoff_rng marking_rng;
+    uint32_t *held_bytes; /* lossless bytes by [rank of priority][in port][out port] */
+    int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
+    struct heap timers; /* per port gate and signal, then the processing line */
+    struct fifo processing;
+    struct notes notes;
+    int64_t rx_bytes, tx_bytes, dropped_bytes; /* data and ACK frames */
+};
+
+/* A flow at its sender. */
+struct flow {
+    uint32_t number, to, hash;
+    uint32_t payload_max;
+    uint8_t priority, reliable, endless, is_ready, is_open, is_stream;
+    uint32_t next; /* in the ready list, or the free list */
+    uint64_t offered, sent_to, acked; /* payload bytes: sent_to is the next to send */
+    uint64_t highest; /* beyond it nothing was ever sent */
+    xoff_rate rate_bps;
+    uint64_t carry;
+    xoff_time next_at; /* pacing */
+    xoff_time timeout_at; /* go-back-N; the timer runs behind, see host.c */
+};
+
+struct flow_note {
+    uint32_t to, tag;
+    uint8_t priority, reliable, is_stream;
+    uint32_t frame_bytes, hash;
+    uint64_t offered, sent;
+    uint64_t again_frames;
+    xoff_rate rate_bps;
+    xoff_time start_at, acked_at;
+    uint32_t slot; /* of the open flow; NET_NO_SLOT: closed */
+};
+
+/* A flow at its receiver. */
+struct rx_flow {
+    uint64_t key; /* source << 32 | number, plus 1; 0: empty */
+    uint64_t received; /* in-order bytes (reliable) or all bytes (datagram) */
+    uint64_t total; /* known from the last frame; 0: not yet */
+    uint64_t marked;
+    uint32_t unacked_frames;
+    uint8_t is_nacked;
+    uint8_t is_done;
+};
+
+struct rx_note {
+    uint32_t from, number;
+    uint64_t received, marked;
+    xoff_time finish_at;
+};
+
+struct ready {
+    uint32_t head, tail; /* flows, round robin */
+};
+
+/* The slow side of a host that cannot keep up with its link. */
+struct receiver {
+    struct xoff_mmu mmu;
+    struct xoff_pause pause;
+    struct xoff_edges edges;
+    struct fifo queue;
+    const struct net_service *services;
+    uint32_t n_services, service;
+    xoff_time done_at; /* of the frame in service; XOFF_NEVER: none */
+    int64_t peak_bytes;
+};
+
+struct host {
+    struct net *net;
+    uint32_t node; /* also its host number */
+    struct port port;
+    struct pool pool; /* ACKs to send, frames waiting for the receiver */
+    struct fifo acks[XOFF_N_PRIORITIES];
+    struct ready ready[XOFF_N_PRIORITIES];
+    uint8_t ready_mask;
+    uint32_t n_acks;
+    struct xoff_sched sched;
+    void *sched_state;
+    struct flow *flows;
+    uint32_t n_flows, flows_capacity, free_flow;
+    struct heap timers; /* gate, signal, receiver, apps, then pace and timeout per flow */
+    struct heap_entry *timer_entries;
+    uint32_t *timer_pos;
+    const struct app *apps;
+    uint32_t n_apps;
+    struct xoff_rng *app_rngs;
+    uint32_t *app_streams; /* flow of stream 0.. of each app; NET_NO_SLOT */
+    struct receiver *receiver;
+    struct rx_flow *rx; /* open addressing */
+    uint32_t rx_mask, n_rx;
+    struct flow_note *flow_notes; /* by flow number */
+    uint32_t n_flow_notes, flow_notes_capacity;
+    struct rx_note *rx_notes;
+    uint32_t n_rx_notes, rx_notes_capacity;
+    struct notes notes;
+    int64_t rx_bytes, tx_bytes, consumed_bytes, offered_bytes, dropped_bytes;
+    uint64_t sampled_tx_bytes, sampled_rx_bytes;
+    uint64_t out_of_order_frames;
+};
+
+#define APP_STREAMS 4 /* streams of one app */
+
+struct net {
+    struct net_spec spec;
+    const struct topo *topo;
+    struct sim *sim;
+    struct routes *routes;
+    struct host *hosts;
+    struct sw *switches;
+    struct app *apps; /* grouped by host */
+    uint32_t n_hosts, n_switches;
+    uint32_t payload_max; /* of a full frame */
+    /* Instants to come. */
+    uint32_t next_change, next_route;
+    xoff_time sample_at, deadlock_at, reroute_at;
+    bool stop_now, stopped;
+    bool is_at_rest; /* the run ended because nothing was pending */
+    bool *link_up;
+    struct result_deadlock *deadlocks;
+    uint32_t n_deadlocks;
+    struct result_deadlock_port *deadlock_ports;
+    uint32_t n_deadlock_ports;
+    uint8_t *deadlock_marks; /* per (port, priority), of the last check */
+    xoff_time end_at;
+};
+
+/* Pools and lists. */
+static inline struct frame *pool_at(const struct pool *pool, uint32_t slot)
+{
+    return &pool->frames[slot];
+}
+void pool_grow(struct pool *pool); /* notes.c */
+
+static inline uint32_t pool_take(struct pool *pool)
+{
+    const uint32_t slot = pool->free;
+    if (slot != NET_NO_SLOT) {
+        pool->free = pool->frames[slot].next;
+        return slot;
+    }
+    if (pool->used == pool->capacity)
+        pool_grow(pool);
+    return pool->used++;
+}
+
+static inline void pool_return(struct pool *pool, uint32_t slot)
+{
+    pool->frames[slot].next = pool->free;
+    pool->free = slot;
+}
+
+static inline void fifo_push(struct fifo *fifo, struct pool *pool, uint32_t slot)
+{
+    struct frame *f = pool_at(pool, slot);
+    f->next = NET_NO_SLOT;
+    if (fifo->n++)
+        pool_at(pool, fifo->tail)->next = slot;
+    else
+        fifo->head = slot;
+    fifo->tail = slot;
+    fifo->bytes += f->bytes;
+}
+
+static inline uint32_t fifo_pop(struct fifo *fifo, struct pool *pool)
+{
+    const uint32_t slot = fifo->head;
+    const struct frame *f = pool_at(pool, slot);
+    fifo->head = f->next;
+    fifo->n--;
+    fifo->bytes -= f->bytes;
+    return slot;
+}
+
+/* switch_shared.c */
+void sw_arrive(struct sw *sw, struct worker *w, uint32_t port, const struct frame *frame);
+void sw_transmit(struct sw *sw, struct worker *w, uint32_t port);
+void sw_timer(struct sw *sw, struct worker *w);
+void sw_link_down(struct sw *sw, uint32_t port, xoff_time now);
+void sw_sample(struct sw *sw, xoff_time now);
+
+/* host.c, flow.c */
+void host_arrive(struct host *host, struct worker *w, const struct frame *frame);
+void host_transmit(struct host *host, struct worker *w);
+void host_timer(struct host *host, struct worker *w);
+void host_sample(struct host *host, xoff_time now);
+void host_rearm(struct host *host, struct worker *w);
+void host_arm_port(struct host *host, struct worker *w);
+/* A frame leaves the receive path for its flow. */
+void host_deliver(struct host *host, struct worker *w, const struct frame *frame);
+void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack);
+
+void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct app_offer *offer);
+/* Fills the next frame of a ready flow and takes it off the ready list or turns it to the back. */
+void flow_fill(struct host *host, uint32_t flow, xoff_time now, struct frame *frame);
+uint32_t flow_next_bytes(const struct host *host, const struct flow *flow);
+void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
+void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now);
+void flow_on_data(struct host *host, struct worker *w, const struct frame *data);
+
+/* Timer numbers of a host. */
+enum { HOST_GATE, HOST_SIGNAL, HOST_SERVICE, HOST_APPS };
+static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
+{
+    return HOST_APPS + host->n_apps + 2 * flow;
+}
+
+/* receiver.c */
+void receiver_admit(struct host *host, struct worker *w, const struct frame *frame);
+void receiver_serve(struct host *host, struct worker *w);
+
+/* notes.c: may allocate; not called for a frame that nothing happens to. */
+void host_grow_flows(struct host *host);
+void host_grow_flow_notes(struct host *host);
+void host_grow_rx(struct host *host);
+void host_grow_rx_notes(struct host *host);
+void note_pause(struct notes *notes, const struct pause_note *note);
+void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const struct frame *frame,
+               enum result_drop_cause cause, bool lossless, xoff_time now);
+void note_sample(struct notes *notes, const struct result_sample *sample);
+
+/* net.c: what the engine calls. */
+void net_start(struct net *net, struct sim_model *model);
+
+/* audit.c */
+void audit(struct net *net, struct results *results);
+
+/* deadlock.c */
+void deadlock_check(struct net *net, xoff_time now);
+
+#endif

@@ -1,0 +1,229 @@
+/* The network on the engine: dispatch of events, and the instants that concern several nodes. */
+#include <stdlib.h>
+
+#include "net/model.h"
+
+static void on_arrive(void *context, struct worker *w, uint32_t node, uint32_t port,
+                      struct frame *frame)
+{
+    struct net *net = context;
+    if (node >= net->n_hosts)
+        sw_arrive(&net->switches[node - net->n_hosts], w, port, frame);
+    else
+        host_arrive(&net->hosts[node], w, frame);
+}
+
+static void on_transmit(void *context, struct worker *w, uint32_t node, uint32_t port)
+{
+    struct net *net = context;
+    if (node >= net->n_hosts)
+        sw_transmit(&net->switches[node - net->n_hosts], w, port);
+    else
+        host_transmit(&net->hosts[node], w);
+}
+
+static void on_timer(void *context, struct worker *w, uint32_t node)
+{
+    struct net *net = context;
+    if (node >= net->n_hosts)
+        sw_timer(&net->switches[node - net->n_hosts], w);
+    else
+        host_timer(&net->hosts[node], w);
+}
+
+static struct port *port_of(struct net *net, uint32_t node, uint32_t port)
+{
+    return node < net->n_hosts ? &net->hosts[node].port
+                               : &net->switches[node - net->n_hosts].ports[port].port;
+}
+
+/* A frame that was on the wire when the link failed: lost, and counted at the receiving end. */
+struct lost_at {
+    struct net *net;
+    uint32_t node, port;
+    xoff_time now;
+};
+
+static void on_lost(void *context, const struct frame *frame)
+{
+    const struct lost_at *at = context;
+    if (frame->kind == FRAME_PAUSE)
+        return;
+    struct port *port = port_of(at->net, at->node, at->port);
+    port->rx[frame->priority].frames++;
+    port->rx[frame->priority].bytes += frame->bytes;
+    struct notes *notes;
+    if (at->node < at->net->n_hosts) {
+        struct host *host = &at->net->hosts[at->node];
+        host->rx_bytes += frame->bytes;
+        host->dropped_bytes += frame->bytes;
+        notes = &host->notes;
+    } else {
+        struct sw *sw = &at->net->switches[at->node - at->net->n_hosts];
+        sw->rx_bytes += frame->bytes;
+        sw->dropped_bytes += frame->bytes;
+        notes = &sw->notes;
+    }
+    note_drop(notes, at->port, UINT32_MAX, frame, RESULT_DROP_LINK_DOWN, false, at->now);
+}
+
+/* A transmit event now, for a port that a change may have woken. */
+static void wake(struct net *net, uint32_t node, uint32_t number, xoff_time now)
+{
+    struct port *port = port_of(net, node, number);
+    port->is_armed = true;
+    sim_at_transmit(sim_exclusive(net->sim), node, number,
+                    port->free_at > now ? port->free_at : now);
+}
+
+static void change_link(struct net *net, const struct topo_change *change, xoff_time now)
+{
+    const struct topo_link *link = &net->topo->links[change->link];
+    for (uint32_t end = 0; end < 2; end++) {
+        struct port *port = port_of(net, link->node[end], link->port[end]);
+        switch (change->kind) {
+        case TOPO_CHANGE_RATE:
+            port_set_rate(port, change->rate_bps);
+            break;
+        case TOPO_CHANGE_DELAY:
+            /* A frame sent later never arrives earlier than one already on the wire. */
+            port->delay = change->delay;
+            break;
+        case TOPO_CHANGE_FAIL: {
+            struct lost_at at = {net, link->node[!end], link->port[!end], now};
+            sim_flush_link(net->sim, port->link_out, &at, on_lost);
+            port_set_up(port, false, now);
+            if (link->node[end] >= net->n_hosts) {
+                sw_link_down(&net->switches[link->node[end] - net->n_hosts], link->port[end], now);
+            } else {
+                struct host *host = &net->hosts[link->node[end]];
+                heap_set(&host->timers, HOST_GATE, XOFF_NEVER);
+                heap_set(&host->timers, HOST_SIGNAL, XOFF_NEVER);
+                host_rearm(host, sim_exclusive(net->sim));
+            }
+            break;
+        }
+        case TOPO_CHANGE_REPAIR:
+            if (port->is_up)
+                break;
+            port_set_up(port, true, now);
+            wake(net, link->node[end], link->port[end], now);
+            break;
+        }
+    }
+}
+
+static void reroute(struct net *net, xoff_time now)
+{
+    struct routes *routes;
+    struct xoff_err err;
+    /* Hosts that a failure cut off have no route until it is repaired. */
+    XOFF_ASSERT(routes_create(net->topo, now, false, &routes, &err) == 0);
+    routes_destroy(net->routes);
+    net->routes = routes;
+}
+
+static xoff_time next_instant(const struct net *net)
+{
+    xoff_time next = xoff_time_min(net->sample_at, net->deadlock_at);
+    next = xoff_time_min(next, net->reroute_at);
+    if (net->next_change < net->topo->n_changes)
+        next = xoff_time_min(next, net->topo->changes[net->next_change].at);
+    if (net->next_route < net->topo->n_routes)
+        next = xoff_time_min(next, net->topo->routes[net->next_route].at);
+    return next;
+}
+
+static xoff_time on_instant(void *context, xoff_time now)
+{
+    struct net *net = context;
+    const struct topo *topo = net->topo;
+    bool stated = false;
+    while (net->next_change < topo->n_changes && topo->changes[net->next_change].at <= now) {
+        const struct topo_change *change = &topo->changes[net->next_change++];
+        change_link(net, change, now);
+        if (change->kind == TOPO_CHANGE_FAIL || change->kind == TOPO_CHANGE_REPAIR)
+            net->reroute_at =
+                xoff_time_min(net->reroute_at, xoff_time_after(now, topo->reroute_after));
+    }
+    while (net->next_route < topo->n_routes && topo->routes[net->next_route].at <= now) {
+        net->next_route++;
+        stated = true;
+    }
+    if (stated || net->reroute_at <= now) {
+        reroute(net, now);
+        if (net->reroute_at <= now)
+            net->reroute_at = XOFF_NEVER;
+    }
+    if (net->deadlock_at <= now) {
+        deadlock_check(net, now);
+        net->deadlock_at = now + net->spec.deadlock_after / 4;
+        if (net->n_deadlocks && net->spec.deadlock_stops)
+            net->stop_now = true;
+    }
+    if (net->sample_at <= now)
+        net->sample_at = now + net->spec.measure_every;
+    return next_instant(net);
+}
+
+static bool wants_sample(void *context, xoff_time now)
+{
+    const struct net *net = context;
+    return net->sample_at == now;
+}
+
+static void on_sample(void *context, uint32_t node, xoff_time now)
+{
+    struct net *net = context;
+    if (net->spec.measured && !net->spec.measured[node])
+        return;
+    if (node >= net->n_hosts)
+        sw_sample(&net->switches[node - net->n_hosts], now);
+    else
+        host_sample(&net->hosts[node], now);
+}
+
+static bool has_changes(void *context)
+{
+    const struct net *net = context;
+    return net->next_change < net->topo->n_changes;
+}
+
+static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
+{
+    struct net *net = context;
+    if (net->stop_now)
+        return false;
+    if (!net->spec.progress || net->spec.progress(net->spec.progress_context, now, arrivals))
+        return true;
+    net->stopped = true;
+    return false;
+}
+
+void net_start(struct net *net, struct sim_model *model)
+{
+    *model = (struct sim_model){
+        .net = net,
+        .arrive = on_arrive,
+        .transmit = on_transmit,
+        .timer = on_timer,
+        .instant = on_instant,
+        .sample = on_sample,
+        .wants_sample = wants_sample,
+        .has_changes = has_changes,
+        .progress = on_progress,
+    };
+    net->sample_at = net->spec.measure_every ? net->spec.measure_every : XOFF_NEVER;
+    net->deadlock_at = net->spec.deadlock_after ? net->spec.deadlock_after : XOFF_NEVER;
+    net->reroute_at = XOFF_NEVER;
+    /* Statements that hold from the start are in the first tables already. */
+    while (net->next_route < net->topo->n_routes && net->topo->routes[net->next_route].at <= 0)
+        net->next_route++;
+}
+
+bool net_run(struct net *net)
+{
+    net->end_at = sim_run(net->sim, next_instant(net), net->spec.end);
+    net->is_at_rest = sim_figures(net->sim).is_at_rest;
+    return !net->stopped;
+}

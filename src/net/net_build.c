@@ -1,0 +1,457 @@
+/* Making and freeing a network: everything that allocates before a run. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "net/model.h"
+
+/* Purposes of a node's random streams; apps follow. */
+enum { STREAM_MARKING = 1, STREAM_ERRORS = 2, STREAM_APPS = 1000 };
+
+static void *make(size_t n, size_t size)
+{
+    void *block = calloc(n ? n : 1, size ? size : 1);
+    XOFF_ASSERT(block);
+    return block;
+}
+
+/* Rates and delays that a link has in its life. */
+struct life {
+    xoff_rate max_rate_bps;
+    xoff_time min_delay, max_delay;
+};
+
+static struct life life_of(const struct topo *topo, uint32_t link)
+{
+    const struct topo_link *l = &topo->links[link];
+    struct life life = {l->rate_bps, l->delay, l->delay};
+    for (uint32_t i = 0; i < topo->n_changes; i++) {
+        const struct topo_change *c = &topo->changes[i];
+        if (c->link != link)
+            continue;
+        if (c->kind == TOPO_CHANGE_RATE && c->rate_bps > life.max_rate_bps)
+            life.max_rate_bps = c->rate_bps;
+        if (c->kind == TOPO_CHANGE_DELAY) {
+            life.min_delay = xoff_time_min(life.min_delay, c->delay);
+            life.max_delay = c->delay > life.max_delay ? c->delay : life.max_delay;
+        }
+    }
+    return life;
+}
+
+static uint32_t response_quanta(const struct net_spec *spec, xoff_rate rate_bps)
+{
+    return spec->response_quanta == XOFF_PARAM_AUTO ? xoff_response_quanta(rate_bps)
+                                                    : (uint32_t)spec->response_quanta;
+}
+
+int64_t net_headroom(const struct net_spec *spec, xoff_rate rate_bps, xoff_time delay)
+{
+    if (spec->headroom_bytes != XOFF_PARAM_AUTO)
+        return spec->headroom_bytes;
+    const struct xoff_headroom_params params = {
+        .rate_bps = rate_bps,
+        .delay = delay,
+        .max_frame_bytes = spec->max_frame_bytes,
+        .response_for = xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps),
+    };
+    return xoff_headroom_bytes(&params);
+}
+
+static int64_t headroom_of(const struct net *net, uint32_t link)
+{
+    const struct life life = life_of(net->topo, link);
+    return net_headroom(&net->spec, life.max_rate_bps, life.max_delay);
+}
+
+static int build_port(struct net *net, uint32_t node, uint32_t number,
+                      const struct xoff_pause_signalling *how, struct port *port,
+                      struct xoff_err *err)
+{
+    const struct topo_port *tp = &net->topo->ports[net->topo->nodes[node].first_port + number];
+    const struct topo_link *link = &net->topo->links[tp->link];
+    port->is_up = true;
+    port->number = (uint16_t)number;
+    port->node = node;
+    port->link_out = 2 * tp->link + tp->end;
+    port->delay = link->delay;
+    port->error_ppb = link->error_ppb;
+    xoff_rng_init(&port->error_rng, net->spec.seed, net->topo->nodes[node].first_port + number,
+                  STREAM_ERRORS);
+    xoff_wire_clock_init(&port->clock, link->rate_bps);
+    xoff_gate_init(&port->gate);
+    xoff_signal_init(&port->signal);
+    port->gate_cfg = (struct xoff_gate_cfg){
+        .wire = how->wire,
+        .obeys = how->wire == XOFF_WIRE_PFC ? net->spec.lossless : 0xff,
+        .response_for =
+            xoff_quanta_time(response_quanta(&net->spec, link->rate_bps), link->rate_bps),
+        .rate_bps = link->rate_bps,
+    };
+    return xoff_signal_configure(how, life_of(net->topo, tp->link).max_rate_bps,
+                                 net->spec.max_frame_bytes, &port->signal_cfg, err);
+}
+
+static struct xoff_sched_env sched_env(const struct net *net)
+{
+    struct xoff_sched_env env = {.max_frame_bytes = net->spec.max_frame_bytes,
+                                 .strict = net->spec.strict};
+    memcpy(env.weight, net->spec.weight, sizeof env.weight);
+    return env;
+}
+
+static int build_pause(struct net *net, uint32_t n_ports, struct xoff_pause *pause,
+                       struct xoff_edges *edges, struct xoff_err *err)
+{
+    const struct xoff_pause_ops *ops = net->spec.pause;
+    const struct xoff_pause_env env = {.n_ports = n_ports, .lossless = net->spec.lossless};
+    void *cfg = make(1, ops->cfg_size(&env));
+    pause->ops = ops;
+    pause->cfg = cfg;
+    const int code = ops->configure(net->spec.pause_params, &env, cfg, err);
+    if (code)
+        return code;
+    pause->state = make(1, ops->state_size(cfg));
+    pause->every_frame = ops->wants_every_frame(cfg);
+    ops->init(cfg, pause->state);
+    edges->at = make(ops->max_edges(cfg), sizeof *edges->at);
+    return 0;
+}
+
+static int build_mmu(const struct xoff_mmu_ops *ops, const void *params,
+                     const struct xoff_mmu_env *env, struct xoff_mmu *mmu, struct xoff_err *err)
+{
+    void *cfg = make(1, ops->cfg_size(env));
+    mmu->ops = ops;
+    mmu->cfg = cfg;
+    const int code = ops->configure(params, env, cfg, err);
+    if (code)
+        return code;
+    mmu->state = aligned_alloc(64, (ops->state_size(cfg) + 63) / 64 * 64);
+    XOFF_ASSERT(mmu->state);
+    memset(mmu->state, 0, ops->state_size(cfg));
+    ops->init(cfg, mmu->state);
+    return 0;
+}
+
+/* Frames of the buffer: as many as fit, on pages that come when touched. */
+static void build_pool(struct net *net, struct pool *pool)
+{
+    pool->free = NET_NO_SLOT;
+    pool->capacity = (uint32_t)(net->spec.buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1;
+    pool->frames = mmap(NULL, sizeof *pool->frames * pool->capacity, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    XOFF_ASSERT(pool->frames != MAP_FAILED);
+    pool->is_mapped = true;
+}
+
+static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
+{
+    const struct topo_node *node = &net->topo->nodes[sw->node];
+    sw->cp = net->spec.marking;
+    sw->cp_cfgs = make(sw->n_ports, sw->cp->cfg_size);
+    sw->cp_states = make(sw->n_ports * XOFF_N_PRIORITIES, sw->cp->state_size);
+    sw->cp_quiet_below = make(sw->n_ports, sizeof *sw->cp_quiet_below);
+    xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
+    for (uint32_t p = 0; p < sw->n_ports; p++) {
+        const uint32_t link = net->topo->ports[node->first_port + p].link;
+        const struct xoff_cp_env env = {.rate_bps = net->topo->links[link].rate_bps,
+                                        .buffer_bytes = net->spec.buffer_bytes};
+        void *cfg = sw->cp_cfgs + p * sw->cp->cfg_size;
+        const int code = sw->cp->configure(net->spec.marking_params, &env, cfg, err);
+        if (code)
+            return code;
+        sw->cp_quiet_below[p] = sw->cp->quiet_below(cfg);
+        for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
+            sw->cp->init(cfg, sw->cp_states + (p * XOFF_N_PRIORITIES + q) * sw->cp->state_size);
+    }
+    return 0;
+}
+
+static int build_sched(struct net *net, struct xoff_sched *sched, struct xoff_err *err)
+{
+    const struct xoff_sched_env env = sched_env(net);
+    void *cfg = make(1, net->spec.sched->cfg_size);
+    sched->ops = net->spec.sched;
+    sched->cfg = cfg;
+    return sched->ops->configure(net->spec.sched_params, &env, cfg, err);
+}
+
+static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net_part *part,
+                        struct xoff_err *err)
+{
+    const struct topo_node *node = &net->topo->nodes[net->n_hosts + index];
+    sw->net = net;
+    sw->node = net->n_hosts + index;
+    sw->n_ports = node->n_ports;
+    sw->ports = aligned_alloc(64, (sizeof *sw->ports * node->n_ports + 64) / 64 * 64);
+    XOFF_ASSERT(sw->ports);
+    memset(sw->ports, 0, sizeof *sw->ports * node->n_ports);
+
+    struct xoff_mmu_port *ports = make(node->n_ports, sizeof *ports);
+    for (uint32_t p = 0; p < node->n_ports; p++) {
+        const uint32_t link = net->topo->ports[node->first_port + p].link;
+        ports[p] = (struct xoff_mmu_port){life_of(net->topo, link).max_rate_bps,
+                                          headroom_of(net, link)};
+    }
+    const struct xoff_mmu_env env = {.n_ports = node->n_ports,
+                                     .lossless = net->spec.lossless,
+                                     .max_frame_bytes = net->spec.max_frame_bytes,
+                                     .buffer_bytes = net->spec.buffer_bytes,
+                                     .ports = ports};
+    *part = NET_PART_MMU;
+    int code = build_mmu(net->spec.mmu, net->spec.mmu_params, &env, &sw->mmu, err);
+    free(ports);
+    if (code)
+        return code;
+    *part = NET_PART_PAUSE;
+    if ((code = build_pause(net, node->n_ports, &sw->pause, &sw->edges, err)))
+        return code;
+    const struct xoff_pause_signalling how = sw->pause.ops->signalling(sw->pause.cfg);
+    for (uint32_t p = 0; p < node->n_ports; p++)
+        if ((code = build_port(net, sw->node, p, &how, &sw->ports[p].port, err)))
+            return code;
+    *part = NET_PART_SCHED;
+    if ((code = build_sched(net, &sw->sched, err)))
+        return code;
+    sw->sched_states = make(node->n_ports, sw->sched.ops->state_size);
+    for (uint32_t p = 0; p < node->n_ports; p++)
+        sw->sched.ops->init(sw->sched.cfg, sw->sched_states + p * sw->sched.ops->state_size);
+    *part = NET_PART_MARKING;
+    if ((code = build_marking(net, sw, err)))
+        return code;
+    build_pool(net, &sw->pool);
+
+    uint32_t n_ranks = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        sw->rank[p] = net->spec.lossless >> p & 1 ? (int8_t)n_ranks++ : -1;
+    sw->held_bytes = make((size_t)n_ranks * node->n_ports * node->n_ports, sizeof *sw->held_bytes);
+    const uint32_t n_timers = 2 * node->n_ports + 1;
+    heap_init(&sw->timers, make(n_timers, sizeof(struct heap_entry)),
+              make(n_timers, sizeof(uint32_t)), n_timers);
+    return 0;
+}
+
+static int build_receiver(struct net *net, struct host *host, const struct net_receiver *spec,
+                          struct xoff_err *err)
+{
+    const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host->node].first_port];
+    const struct xoff_mmu_port port = {net->topo->links[tp->link].rate_bps,
+                                       headroom_of(net, tp->link)};
+    const struct xoff_mmu_env env = {.n_ports = 1,
+                                     .lossless = net->spec.lossless,
+                                     .max_frame_bytes = net->spec.max_frame_bytes,
+                                     .buffer_bytes = spec->buffer_bytes,
+                                     .ports = &port};
+    const struct xoff_mmu_ops *ops = xoff_mmu_find("static");
+    struct receiver *r = host->receiver = make(1, sizeof *r);
+    r->services = spec->services;
+    r->n_services = spec->n_services;
+    r->done_at = XOFF_NEVER;
+    void *params = make(1, ops->params_size);
+    xoff_param_defaults(ops->params, params);
+    const struct {
+        const char *name;
+        int64_t bytes;
+    } given[] = {{"xoff", spec->xoff_bytes}, {"xon", spec->xon_bytes}};
+    int code = 0;
+    for (uint32_t i = 0; i < 2 && !code; i++)
+        if (given[i].bytes != XOFF_PARAM_AUTO) {
+            char text[32];
+            code = xoff_param_set(xoff_param_find(ops->params, given[i].name), params,
+                                  xoff_format_bytes(text, sizeof text, given[i].bytes), err);
+        }
+    if (!code)
+        code = build_mmu(ops, params, &env, &r->mmu, err);
+    free(params);
+    return code ? code : build_pause(net, 1, &r->pause, &r->edges, err);
+}
+
+static int build_host(struct net *net, struct host *host, uint32_t index, enum net_part *part,
+                      struct xoff_err *err)
+{
+    host->net = net;
+    host->node = index;
+    host->pool.free = NET_NO_SLOT;
+    host->free_flow = NET_NO_SLOT;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        host->ready[p].head = NET_NO_SLOT;
+    *part = NET_PART_RECEIVERS;
+    for (uint32_t i = 0; i < net->spec.n_receivers; i++)
+        if (net->spec.receivers[i].host == index) {
+            const int code = build_receiver(net, host, &net->spec.receivers[i], err);
+            if (code)
+                return code;
+        }
+    *part = NET_PART_PAUSE;
+    struct xoff_pause probe = {0};
+    struct xoff_edges unused = {0};
+    int code = build_pause(net, 1, &probe, &unused, err);
+    const struct xoff_pause_signalling how =
+        code ? (struct xoff_pause_signalling){0} : probe.ops->signalling(probe.cfg);
+    free((void *)probe.cfg), free(probe.state), free(unused.at);
+    if (code || (code = build_port(net, index, 0, &how, &host->port, err)))
+        return code;
+    *part = NET_PART_SCHED;
+    if ((code = build_sched(net, &host->sched, err)))
+        return code;
+    host->sched_state = make(1, host->sched.ops->state_size);
+    host->sched.ops->init(host->sched.cfg, host->sched_state);
+    return 0;
+}
+
+/* Apps are dealt to their hosts; their deadlines become the hosts' first timers. */
+static void build_apps(struct net *net)
+{
+    const struct app_set *set = net->spec.apps;
+    net->apps = make(set->n, sizeof *net->apps);
+    uint32_t *next = make(net->n_hosts + 1, sizeof *next);
+    for (uint32_t i = 0; i < set->n; i++)
+        next[set->apps[i].host + 1]++;
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        net->hosts[h].apps = net->apps + next[h];
+        net->hosts[h].n_apps = next[h + 1];
+        next[h + 1] += next[h];
+    }
+    for (uint32_t i = 0; i < set->n; i++)
+        net->apps[next[set->apps[i].host]++] = set->apps[i];
+    free(next);
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        struct host *host = &net->hosts[h];
+        const uint32_t n_timers = HOST_APPS + host->n_apps;
+        host->timer_entries = make(n_timers, sizeof *host->timer_entries);
+        host->timer_pos = make(n_timers, sizeof *host->timer_pos);
+        heap_init(&host->timers, host->timer_entries, host->timer_pos, n_timers);
+        host->app_rngs = make(host->n_apps, sizeof *host->app_rngs);
+        host->app_streams = make(host->n_apps * APP_STREAMS, sizeof *host->app_streams);
+        memset(host->app_streams, 0xff, sizeof *host->app_streams * host->n_apps * APP_STREAMS);
+        for (uint32_t a = 0; a < host->n_apps; a++) {
+            const struct app *app = &host->apps[a];
+            xoff_rng_init(&host->app_rngs[a], net->spec.seed, h, STREAM_APPS + app->stream_purpose);
+            heap_set(&host->timers, HOST_APPS + a, app->ops->deadline(app->cfg, app->state));
+        }
+        host_rearm(host, sim_exclusive(net->sim));
+    }
+}
+
+static void build_sim(struct net *net)
+{
+    const struct topo *topo = net->topo;
+    uint32_t *n_ports = make(topo->n_nodes, sizeof *n_ports);
+    struct sim_link_spec *links = make(2 * (size_t)topo->n_links, sizeof *links);
+    for (uint32_t n = 0; n < topo->n_nodes; n++)
+        n_ports[n] = topo->nodes[n].n_ports;
+    for (uint32_t l = 0; l < topo->n_links; l++) {
+        const struct life life = life_of(topo, l);
+        const uint64_t bytes = XOFF_MIN_FRAME_BYTES + XOFF_PREAMBLE_BYTES;
+        /* Rounded down: a bound from below. */
+        const xoff_time first = (xoff_time)(bytes * 8 * (uint64_t)XOFF_S / life.max_rate_bps);
+        for (uint32_t end = 0; end < 2; end++)
+            links[2 * l + end] =
+                (struct sim_link_spec){.from_node = topo->links[l].node[end],
+                                       .to_node = topo->links[l].node[!end],
+                                       .to_port = topo->links[l].port[!end],
+                                       .lookahead = first + life.min_delay};
+    }
+    struct sim_spec spec = {.n_nodes = topo->n_nodes,
+                            .n_ports = n_ports,
+                            .links = links,
+                            .n_links = 2 * topo->n_links,
+                            .n_threads = net->spec.n_threads,
+                            .cell_bound = net->spec.cell_bound};
+    net_start(net, &spec.model);
+    XOFF_ASSERT(sim_create(&spec, &net->sim) == 0);
+    free(n_ports), free(links);
+}
+
+int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
+               struct xoff_err *err)
+{
+    struct net *net = make(1, sizeof *net);
+    net->spec = *spec;
+    net->topo = spec->topo;
+    net->n_hosts = spec->topo->n_hosts;
+    net->n_switches = spec->topo->n_nodes - spec->topo->n_hosts;
+    net->hosts = make(net->n_hosts, sizeof *net->hosts);
+    net->switches = make(net->n_switches, sizeof *net->switches);
+    *part = NET_PART_NET;
+    int code = routes_create(net->topo, 0, true, &net->routes, err);
+    for (uint32_t s = 0; s < net->n_switches && !code; s++)
+        code = build_switch(net, &net->switches[s], s, part, err);
+    for (uint32_t h = 0; h < net->n_hosts && !code; h++)
+        code = build_host(net, &net->hosts[h], h, part, err);
+    if (code) {
+        net_destroy(net);
+        return code;
+    }
+    build_sim(net);
+    build_apps(net);
+    *out = net;
+    return 0;
+}
+
+static void free_notes(struct notes *notes)
+{
+    free(notes->pauses), free(notes->drops), free(notes->samples);
+}
+
+static void free_switch(struct sw *sw)
+{
+    if (sw->pool.is_mapped)
+        munmap(sw->pool.frames, sizeof *sw->pool.frames * sw->pool.capacity);
+    free((void *)sw->mmu.cfg), free(sw->mmu.state);
+    free((void *)sw->pause.cfg), free(sw->pause.state), free(sw->edges.at);
+    free((void *)sw->sched.cfg), free(sw->sched_states);
+    free(sw->cp_cfgs), free(sw->cp_states), free(sw->cp_quiet_below);
+    free(sw->held_bytes), free(sw->timers.entries), free(sw->timers.pos);
+    free(sw->ports);
+    free_notes(&sw->notes);
+}
+
+static void free_host(struct host *host)
+{
+    if (host->receiver) {
+        struct receiver *r = host->receiver;
+        free((void *)r->mmu.cfg), free(r->mmu.state);
+        free((void *)r->pause.cfg), free(r->pause.state), free(r->edges.at);
+        free(r);
+    }
+    free((void *)host->sched.cfg), free(host->sched_state);
+    free(host->pool.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
+    free(host->app_rngs), free(host->app_streams), free(host->rx), free(host->flow_notes);
+    free(host->rx_notes);
+    free_notes(&host->notes);
+}
+
+void net_destroy(struct net *net)
+{
+    if (!net)
+        return;
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        free_switch(&net->switches[s]);
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        free_host(&net->hosts[h]);
+    sim_destroy(net->sim);
+    routes_destroy(net->routes);
+    free(net->hosts), free(net->switches), free(net->apps);
+    free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
+    free(net);
+}
+
+uint64_t net_estimate(const struct net_spec *spec)
+{
+    const struct topo *topo = spec->topo;
+    const uint32_t n_switches = topo->n_nodes - topo->n_hosts;
+    uint64_t bytes = 0;
+    for (uint32_t n = topo->n_hosts; n < topo->n_nodes; n++) {
+        const uint64_t ports = topo->nodes[n].n_ports;
+        bytes += ports * (sizeof(struct sw_port) + 400) + sizeof(struct sw);
+        bytes += ports * ports * 4 * (uint64_t)__builtin_popcount(spec->lossless);
+        bytes += (uint64_t)topo->n_hosts / 16 * 2; /* routes: by edge */
+    }
+    /* Frames in buffers: a tenth of the worst case of full buffers of full frames. */
+    bytes += n_switches * (uint64_t)(spec->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
+    bytes += topo->n_hosts * (uint64_t)(sizeof(struct host) + 8192);
+    bytes += topo->n_links * 2 * (uint64_t)(sizeof(struct link) + 64 * sizeof(struct frame));
+    return bytes;
+}

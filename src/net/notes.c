@@ -1,0 +1,120 @@
+/* What nodes note down while they run, and the tables that grow with it. Nothing here is called for
+ * a frame that is simply forwarded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/model.h"
+
+#define MAX_PAUSES_PER_NODE 4000000u /* 256 MB; more are counted, not kept */
+
+static void *grown(void *array, uint64_t *capacity, size_t size)
+{
+    *capacity = *capacity ? 2 * *capacity : 16;
+    array = realloc(array, *capacity * size);
+    XOFF_ASSERT(array);
+    return array;
+}
+
+static void *grown32(void *array, uint32_t *capacity, size_t size)
+{
+    uint64_t wide = *capacity;
+    array = grown(array, &wide, size);
+    XOFF_ASSERT(wide <= UINT32_MAX);
+    *capacity = (uint32_t)wide;
+    return array;
+}
+
+void note_pause(struct notes *notes, const struct pause_note *note)
+{
+    if (notes->n_pauses == MAX_PAUSES_PER_NODE) {
+        notes->pauses_left_out++;
+        return;
+    }
+    if (notes->n_pauses == notes->pauses_capacity)
+        notes->pauses = grown(notes->pauses, &notes->pauses_capacity, sizeof *notes->pauses);
+    notes->pauses[notes->n_pauses++] = *note;
+}
+
+void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const struct frame *frame,
+               enum result_drop_cause cause, bool lossless, xoff_time now)
+{
+    struct drop_note *d = NULL;
+    for (uint32_t i = notes->n_drops; i-- > 0 && !d;) {
+        struct drop_note *n = &notes->drops[i];
+        if (n->port == port && n->out_port == out_port && n->priority == frame->priority &&
+            n->cause == cause)
+            d = n;
+    }
+    if (!d) {
+        if (notes->n_drops == notes->drops_capacity)
+            notes->drops = grown32(notes->drops, &notes->drops_capacity, sizeof *notes->drops);
+        d = &notes->drops[notes->n_drops++];
+        *d = (struct drop_note){.port = port,
+                                .out_port = out_port,
+                                .priority = frame->priority,
+                                .cause = (uint8_t)cause,
+                                .lossless = lossless,
+                                .first_at = now};
+    }
+    d->frames++;
+    d->bytes += frame->bytes;
+}
+
+void note_sample(struct notes *notes, const struct result_sample *sample)
+{
+    if (notes->n_samples == notes->samples_capacity)
+        notes->samples = grown(notes->samples, &notes->samples_capacity, sizeof *notes->samples);
+    notes->samples[notes->n_samples++] = *sample;
+}
+
+void host_grow_flows(struct host *host)
+{
+    host->flows = grown32(host->flows, &host->flows_capacity, sizeof *host->flows);
+    const uint32_t n_timers = HOST_APPS + host->n_apps + 2 * host->flows_capacity;
+    host->timer_entries = realloc(host->timer_entries, sizeof *host->timer_entries * n_timers);
+    host->timer_pos = realloc(host->timer_pos, sizeof *host->timer_pos * n_timers);
+    XOFF_ASSERT(host->timer_entries && host->timer_pos);
+    heap_grow(&host->timers, host->timer_entries, host->timer_pos, n_timers);
+}
+
+void host_grow_flow_notes(struct host *host)
+{
+    host->flow_notes =
+        grown32(host->flow_notes, &host->flow_notes_capacity, sizeof *host->flow_notes);
+}
+
+void host_grow_rx_notes(struct host *host)
+{
+    host->rx_notes = grown32(host->rx_notes, &host->rx_notes_capacity, sizeof *host->rx_notes);
+}
+
+void host_grow_rx(struct host *host)
+{
+    const uint32_t old_size = host->rx ? host->rx_mask + 1 : 0;
+    const uint32_t size = old_size ? 2 * old_size : 16;
+    struct rx_flow *old = host->rx;
+    host->rx = calloc(size, sizeof *host->rx);
+    XOFF_ASSERT(host->rx);
+    host->rx_mask = size - 1;
+    for (uint32_t k = 0; k < old_size; k++) {
+        if (!old[k].key)
+            continue;
+        uint32_t i = (uint32_t)xoff_mix64(old[k].key) & host->rx_mask;
+        while (host->rx[i].key)
+            i = (i + 1) & host->rx_mask;
+        host->rx[i] = old[k];
+    }
+    free(old);
+}
+
+void pool_grow(struct pool *pool)
+{
+    const uint32_t capacity = pool->capacity ? 2 * pool->capacity : 16;
+    struct frame *frames = aligned_alloc(64, sizeof *frames * capacity);
+    XOFF_ASSERT(frames && !pool->is_mapped);
+    if (pool->used)
+        memcpy(frames, pool->frames, sizeof *frames * pool->used);
+    free(pool->frames);
+    pool->frames = frames;
+    pool->capacity = capacity;
+}

@@ -1,0 +1,88 @@
+/* A port: see port.h. */
+#include "net/port.h"
+
+void port_tx_begin(struct port *port, struct worker *w, struct frame *frame)
+{
+    const xoff_time now = sim_now(w);
+    xoff_time last_bit, free_at;
+    xoff_wire_clock_send(&port->clock, now, frame->bytes, now == port->free_at, &last_bit,
+                         &free_at);
+    port->busy_for += free_at - now;
+    port->free_at = free_at;
+    frame->at = last_bit + port->delay;
+    sim_send(w, port->link_out, frame);
+}
+
+void port_tx_control(struct port *port, struct worker *w)
+{
+    struct frame frame = {.bytes = XOFF_PAUSE_FRAME_BYTES, .kind = FRAME_PAUSE};
+    const uint8_t before = port->signal.told;
+    xoff_signal_take(&port->signal_cfg, &port->signal, sim_now(w), &frame.pause);
+    const uint8_t after = port->signal.told;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        port->pause_tx[p] += (after & ~before) >> p & 1;
+        port->resume_tx[p] += (before & ~after) >> p & 1;
+    }
+    port->control_tx++;
+    port_tx_begin(port, w, &frame);
+}
+
+/* Gates that changed at `at`: since when they are closed, and for how long they were. */
+static void account(struct port *port, uint32_t changed, xoff_time at)
+{
+    for (; changed; changed &= changed - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(changed);
+        if (port->gate.open >> p & 1)
+            port->paused_for[p] += at - port->closed_at[p];
+        else
+            port->closed_at[p] = at;
+    }
+}
+
+void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xoff_time now)
+{
+    port->control_rx++;
+    const uint8_t before = port_open(port, now);
+    if (!xoff_gate_on_frame(&port->gate_cfg, &port->gate, frame, now))
+        return;
+    account(port, before ^ port->gate.open, now); /* its ring was full: the oldest took effect */
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        const uint8_t bit = (uint8_t)(1u << p);
+        if (!(frame->classes & bit))
+            continue;
+        const uint16_t quanta = frame->quanta[frame->opcode == XOFF_OPCODE_PAUSE ? 0 : p];
+        const bool told = port->peer_told & bit;
+        port->pause_rx[p] += quanta && !told;
+        port->resume_rx[p] += !quanta && told;
+        port->peer_told = (uint8_t)(quanta ? port->peer_told | bit : port->peer_told & ~bit);
+    }
+    if (xoff_gate_is_due(&port->gate, now))
+        port_gate_expire(port, now);
+}
+
+void port_gate_expire(struct port *port, xoff_time now)
+{
+    /* Changes are applied one by one so that each is accounted at its own time. */
+    while (port->gate.next_at <= now) {
+        const xoff_time at = port->gate.next_at;
+        account(port, xoff_gate_expire(&port->gate_cfg, &port->gate, at), at);
+    }
+}
+
+void port_set_up(struct port *port, bool up, xoff_time now)
+{
+    port_gate_expire(port, now);
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        if (!(port->gate.open >> p & 1))
+            port->paused_for[p] += now - port->closed_at[p];
+    xoff_gate_init(&port->gate);
+    xoff_signal_forget(&port->signal);
+    port->peer_told = 0;
+    port->is_up = up;
+}
+
+void port_set_rate(struct port *port, xoff_rate rate_bps)
+{
+    xoff_wire_clock_init(&port->clock, rate_bps);
+    port->gate_cfg.rate_bps = rate_bps;
+}

@@ -1,0 +1,91 @@
+/* A slow receiver: frames wait in a receive buffer and are served at a rate that follows a schedule.
+ * Buffer and pause policy are the same mechanisms a switch has, on one port. */
+#include "net/model.h"
+
+/* Starts the next frame when nothing is in service; stands still while the rate is 0. */
+static void start(struct host *host, xoff_time now)
+{
+    struct receiver *r = host->receiver;
+    while (r->service + 1 < r->n_services && r->services[r->service + 1].at <= now)
+        r->service++;
+    const xoff_rate rate = r->services[r->service].rate_bps;
+    xoff_time wake = XOFF_NEVER;
+    r->done_at = XOFF_NEVER;
+    if (r->queue.n && rate) {
+        const struct frame *f = pool_at(&host->pool, r->queue.head);
+        r->done_at = wake = now + xoff_time_of_bits((uint64_t)f->bytes * 8, rate);
+    } else if (r->queue.n && r->service + 1 < r->n_services) {
+        wake = r->services[r->service + 1].at;
+    }
+    heap_set(&host->timers, HOST_SERVICE, wake);
+}
+
+static void apply_edges(struct host *host, xoff_time now)
+{
+    struct receiver *r = host->receiver;
+    for (uint32_t i = 0; i < r->edges.n; i++) {
+        const struct xoff_edge *e = &r->edges.at[i];
+        const struct pause_note note = {.at = now,
+                                        .priorities = e->priorities,
+                                        .pause = e->pause,
+                                        .unit = e->cause.unit,
+                                        .egress_port = UINT32_MAX,
+                                        .occupied_bytes = e->cause.occupied_bytes,
+                                        .threshold_bytes = e->cause.threshold_bytes};
+        note_pause(&host->notes, &note);
+        xoff_signal_on_edge(&host->port.signal_cfg, &host->port.signal, e->priorities, e->pause);
+    }
+}
+
+void receiver_admit(struct host *host, struct worker *w, const struct frame *frame)
+{
+    struct receiver *r = host->receiver;
+    const xoff_time now = sim_now(w);
+    struct xoff_arrival arrival = {
+        .priority = frame->priority, .bytes = frame->bytes, .egress_bytes = r->queue.bytes};
+    struct xoff_crossings crossings;
+    const enum xoff_pool pool = xoff_mmu_admit(&r->mmu, &arrival, now, &crossings);
+    arrival.dropped = pool == XOFF_POOL_DROP;
+    xoff_pause_on_arrival(&r->pause, &arrival, &crossings, now, &r->edges);
+    apply_edges(host, now);
+    if (arrival.dropped) {
+        host->dropped_bytes += frame->bytes;
+        note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_RECEIVER,
+                  host->net->spec.lossless >> frame->priority & 1, now);
+    } else {
+        const uint32_t slot = pool_take(&host->pool);
+        struct frame *f = pool_at(&host->pool, slot);
+        *f = *frame;
+        f->pool = (uint8_t)pool;
+        fifo_push(&r->queue, &host->pool, slot);
+        if (r->queue.bytes > r->peak_bytes)
+            r->peak_bytes = r->queue.bytes;
+        if (r->queue.n == 1)
+            start(host, now);
+    }
+    host_arm_port(host, w);
+    host_rearm(host, w);
+}
+
+void receiver_serve(struct host *host, struct worker *w)
+{
+    struct receiver *r = host->receiver;
+    const xoff_time now = sim_now(w);
+    if (r->done_at > now) { /* stood still until the schedule gives it a rate */
+        start(host, now);
+        return;
+    }
+    const uint32_t slot = fifo_pop(&r->queue, &host->pool);
+    const struct frame frame = *pool_at(&host->pool, slot);
+    pool_return(&host->pool, slot);
+    const struct xoff_departure departure = {.priority = frame.priority,
+                                             .pool = frame.pool,
+                                             .bytes = frame.bytes,
+                                             .egress_bytes = r->queue.bytes};
+    struct xoff_crossings crossings;
+    xoff_mmu_release(&r->mmu, &departure, now, &crossings);
+    xoff_pause_on_departure(&r->pause, &departure, &crossings, now, &r->edges);
+    apply_edges(host, now);
+    start(host, now);
+    host_deliver(host, w, &frame);
+}

@@ -1,0 +1,91 @@
+/* Routes: shortest paths with equal-cost choices, statements by hand, and the static deadlock check.
+ *
+ * Tables are by destination edge (the switch a host hangs on), not by host, so that they stay small:
+ * a switch has one 16-bit group number per edge; groups of equal next-hop sets are stored once. The
+ * last hop is the host's own port at its edge. Statements by hand are by host and go first.
+ */
+#ifndef NET_ROUTE_H
+#define NET_ROUTE_H
+
+#include "net/topo.h"
+
+#define ROUTE_NONE UINT16_MAX
+
+struct route_group {
+    uint32_t first; /* into route_switch.ports */
+    uint32_t n;
+};
+
+struct route_switch {
+    uint16_t *group_of_edge;  /* n_edges; ROUTE_NONE: unreachable */
+    uint16_t *group_of_host;  /* n_hosts, statements by hand; NULL: none here */
+    struct route_group *groups;
+    uint16_t *ports;
+    uint32_t n_groups, n_ports;
+};
+
+struct routes {
+    uint32_t n_hosts, n_edges, n_switches;
+    uint32_t *edge_of_host; /* 0..n_edges-1 */
+    uint32_t *node_of_edge; /* the switch (or, host to host, the host) */
+    uint16_t *port_at_edge; /* per host: port of the edge switch that leads to it */
+    struct route_switch *switches; /* by node - n_hosts */
+};
+
+/* Computes tables for the network as routing knows it at `at`: links failed reroute_after before then
+ * (or at the start) are avoided, statements made by then hold. Fails when two hosts that could reach each other with all links up
+ * cannot by any route (err names them) only if `must_reach`. */
+int routes_create(const struct topo *topo, xoff_time at, bool must_reach, struct routes **out,
+                  struct xoff_err *err);
+void routes_destroy(struct routes *routes);
+
+/* The candidates of a switch for a host: ports and their number (0: unreachable). */
+static inline uint32_t routes_candidates(const struct routes *r, uint32_t node, uint32_t host,
+                                         const uint16_t **ports)
+{
+    const struct route_switch *s = &r->switches[node - r->n_hosts];
+    uint16_t g = ROUTE_NONE;
+    if (__builtin_expect(s->group_of_host != NULL, 0))
+        g = s->group_of_host[host];
+    if (g == ROUTE_NONE) {
+        const uint32_t edge = r->edge_of_host[host];
+        if (r->node_of_edge[edge] == node) {
+            *ports = &r->port_at_edge[host];
+            return 1;
+        }
+        g = s->group_of_edge[edge];
+        if (g == ROUTE_NONE)
+            return 0;
+    }
+    *ports = s->ports + s->groups[g].first;
+    return s->groups[g].n;
+}
+
+/* Equal-cost choice by flow hash: the hash is mixed with the node so that successive switches
+ * choose independently. ROUTE_NONE: unreachable. */
+static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint32_t host,
+                                     uint32_t flow_hash)
+{
+    const uint16_t *ports;
+    const uint32_t n = routes_candidates(r, node, host, &ports);
+    if (n <= 1)
+        return n ? ports[0] : ROUTE_NONE;
+    uint32_t x = flow_hash ^ (node * UINT32_C(0x9e3779b1));
+    x ^= x >> 16;
+    x *= UINT32_C(0x7feb352d);
+    x ^= x >> 15;
+    x *= UINT32_C(0x846ca68b);
+    x ^= x >> 16;
+    return ports[((uint64_t)x * n) >> 32];
+}
+
+/* Cyclic buffer dependency: the channels (node, port) of a cycle of the lossless buffer dependency
+ * graph that these routes allow between any two hosts, in order. Returns the number of channels
+ * (0: none), at most `capacity` of them written. */
+struct route_channel {
+    uint32_t node, port; /* egress port whose link is the channel */
+};
+uint32_t routes_find_cycle(const struct topo *topo, const struct routes *routes,
+                           struct route_channel *cycle, uint32_t capacity);
+
+#endif

@@ -1,0 +1,456 @@
+/* Route tables from the graph. The check for cyclic buffer dependencies is in route_cycle.c.
+ *
+ * Shortest paths by number of hops: one breadth-first search per edge switch over the links that
+ * are up. A search that takes switch u from its queue knows the distances of all switches nearer
+ * than u, so the equal-cost ports of u (those whose peer is one hop nearer) are read in the same
+ * visit. Hosts have one port and never forward, so only switches are searched. Equal sets of a
+ * switch are stored once.
+ *
+ * A host whose own link is down belongs to an edge without a node, reachable from nowhere. A stated
+ * port whose link is down is left out; a statement with none left gives way to shortest paths, as a
+ * static route does whose interfaces are down.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <xoff/rng.h>
+
+#include "net/route.h"
+
+/* A next-hop set while tables are being made; ports lie in builder.pool. */
+struct made_group {
+    uint64_t hash;
+    uint32_t sw;
+    uint32_t first, n;
+    uint16_t number; /* within its switch */
+};
+
+struct builder {
+    const struct topo *topo;
+    struct routes *routes;
+    bool *is_down; /* by link */
+    /* Switch-to-switch ports that are up, by switch: its neighbours in order of ports. */
+    uint32_t *adj_first, *adj_switch;
+    uint16_t *adj_port;
+    uint32_t *distance, *queue; /* by switch */
+    uint16_t candidates[TOPO_MAX_PORTS];
+    struct made_group *made;
+    size_t n_made, made_capacity;
+    uint16_t *pool;
+    size_t n_pool, pool_capacity;
+    uint32_t *slots; /* open addressing into made; TOPO_NONE: free */
+    size_t n_slots;  /* a power of two, at least twice n_made */
+};
+
+static int builder_init(struct builder *b, xoff_time at);
+static void builder_fini(struct builder *b);
+static int check_reach(const struct builder *b, struct xoff_err *err);
+static int make_tables(struct builder *b, xoff_time at, struct xoff_err *err);
+
+int routes_create(const struct topo *topo, xoff_time at, bool must_reach, struct routes **out,
+                  struct xoff_err *err)
+{
+    *out = NULL;
+    struct builder *b = calloc(1, sizeof *b);
+    int rc = -XOFF_E_NO_MEMORY;
+    if (b) {
+        b->topo = topo;
+        rc = builder_init(b, at);
+        if (rc == 0 && must_reach)
+            rc = check_reach(b, err);
+        if (rc == 0)
+            rc = make_tables(b, at, err);
+        if (rc == 0)
+            *out = b->routes;
+        else
+            routes_destroy(b->routes);
+        builder_fini(b);
+    }
+    if (rc == -XOFF_E_NO_MEMORY)
+        xoff_err_set(err, XOFF_E_NO_MEMORY, "routes", NULL, "not enough memory for route tables");
+    return rc;
+}
+
+void routes_destroy(struct routes *routes)
+{
+    if (!routes)
+        return;
+    if (routes->switches) {
+        for (uint32_t i = 0; i < routes->n_switches; i++)
+            free(routes->switches[i].group_of_host);
+        /* The first switch points to the start of what all switches share (pack_groups). */
+        if (routes->n_switches) {
+            free(routes->switches[0].group_of_edge);
+            free(routes->switches[0].groups);
+            free(routes->switches[0].ports);
+        }
+    }
+    free(routes->edge_of_host);
+    free(routes->node_of_edge);
+    free(routes->port_at_edge);
+    free(routes->switches);
+    free(routes);
+}
+
+static void *array(size_t n, size_t size)
+{
+    return calloc(n ? n : 1, size);
+}
+
+/* Room for `needed` entries, doubling. */
+static bool reserve(void *array_at, size_t *capacity, size_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return true;
+    size_t grown = *capacity ? *capacity : 64;
+    while (grown < needed)
+        grown *= 2;
+    void *old, *moved;
+    memcpy(&old, array_at, sizeof old);
+    moved = realloc(old, grown * size);
+    if (!moved)
+        return false;
+    memcpy(array_at, &moved, sizeof moved);
+    *capacity = grown;
+    return true;
+}
+
+static void find_neighbours(struct builder *b)
+{
+    const struct topo *topo = b->topo;
+    uint32_t n = 0;
+    for (uint32_t node = topo->n_hosts; node < topo->n_nodes; node++) {
+        b->adj_first[node - topo->n_hosts] = n;
+        for (uint32_t port = 0; port < topo->nodes[node].n_ports; port++) {
+            const uint32_t peer = topo_peer(topo, node, port);
+            if (peer < topo->n_hosts ||
+                b->is_down[topo->ports[topo->nodes[node].first_port + port].link])
+                continue;
+            b->adj_switch[n] = peer - topo->n_hosts;
+            b->adj_port[n++] = (uint16_t)port;
+        }
+    }
+    b->adj_first[topo->n_nodes - topo->n_hosts] = n;
+}
+
+static int builder_init(struct builder *b, xoff_time at)
+{
+    const struct topo *topo = b->topo;
+    const uint32_t n_switches = topo->n_nodes - topo->n_hosts;
+    b->is_down = array(topo->n_links, sizeof *b->is_down);
+    b->adj_first = array((size_t)n_switches + 1, sizeof *b->adj_first);
+    b->adj_switch = array(topo->n_ports, sizeof *b->adj_switch);
+    b->adj_port = array(topo->n_ports, sizeof *b->adj_port);
+    b->distance = array(n_switches, sizeof *b->distance);
+    b->queue = array(n_switches, sizeof *b->queue);
+    if (!b->is_down || !b->adj_first || !b->adj_switch || !b->adj_port || !b->distance || !b->queue)
+        return -XOFF_E_NO_MEMORY;
+    /* Routing knows of a failure only after reroute_after; of those at the start at once. */
+    const xoff_time known =
+        topo->reroute_after == XOFF_NEVER || at < topo->reroute_after ? 0 : at - topo->reroute_after;
+    for (uint32_t i = 0; i < topo->n_changes && topo->changes[i].at <= known; i++) {
+        const struct topo_change *change = &topo->changes[i];
+        if (change->kind == TOPO_CHANGE_FAIL)
+            b->is_down[change->link] = true;
+        else if (change->kind == TOPO_CHANGE_REPAIR)
+            b->is_down[change->link] = false;
+    }
+    find_neighbours(b);
+    return 0;
+}
+
+static void builder_fini(struct builder *b)
+{
+    free(b->is_down);
+    free(b->adj_first);
+    free(b->adj_switch);
+    free(b->adj_port);
+    free(b->distance);
+    free(b->queue);
+    free(b->made);
+    free(b->pool);
+    free(b->slots);
+    free(b);
+}
+
+static uint32_t find_root(uint32_t *parent, uint32_t node)
+{
+    while (parent[node] != node) {
+        parent[node] = parent[parent[node]];
+        node = parent[node];
+    }
+    return node;
+}
+
+/* Connected parts as a forest over nodes; `is_down` NULL: all links up. */
+static void find_parts(const struct topo *topo, const bool *is_down, uint32_t *parent)
+{
+    for (uint32_t i = 0; i < topo->n_nodes; i++)
+        parent[i] = i;
+    for (uint32_t i = 0; i < topo->n_links; i++) {
+        if (is_down && is_down[i])
+            continue;
+        const uint32_t a = find_root(parent, topo->links[i].node[0]);
+        const uint32_t c = find_root(parent, topo->links[i].node[1]);
+        if (a < c)
+            parent[c] = a;
+        else
+            parent[a] = c;
+    }
+}
+
+/* Two hosts in one part of the intact graph must be in one part of what is left of it. */
+static int check_reach(const struct builder *b, struct xoff_err *err)
+{
+    const struct topo *topo = b->topo;
+    uint32_t *whole = array(topo->n_nodes, sizeof *whole);
+    uint32_t *left = array(topo->n_nodes, sizeof *left);
+    uint32_t *first_host = array(topo->n_nodes, sizeof *first_host);
+    int rc = -XOFF_E_NO_MEMORY;
+    if (!whole || !left || !first_host)
+        goto out;
+    rc = 0;
+    find_parts(topo, NULL, whole);
+    find_parts(topo, b->is_down, left);
+    memset(first_host, 0xff, topo->n_nodes * sizeof *first_host);
+    for (uint32_t host = 0; host < topo->n_hosts && rc == 0; host++) {
+        uint32_t *first = &first_host[find_root(whole, host)];
+        if (*first == TOPO_NONE)
+            *first = host;
+        if (find_root(left, host) != find_root(left, *first)) {
+            rc = xoff_err_set(err, XOFF_E_CONFLICT, "links", topo->nodes[*first].name,
+                              "failed links leave no path between hosts ");
+            xoff_err_add(err, topo->nodes[*first].name);
+            xoff_err_add(err, " and ");
+            xoff_err_add(err, topo->nodes[host].name);
+        }
+    }
+out:
+    free(whole);
+    free(left);
+    free(first_host);
+    return rc;
+}
+
+/* Numbers the edges in order of their first host and allocates what is by edge and by switch. */
+static int find_edges(struct builder *b)
+{
+    const struct topo *topo = b->topo;
+    struct routes *r = b->routes;
+    r->n_hosts = topo->n_hosts;
+    r->n_switches = topo->n_nodes - topo->n_hosts;
+    r->edge_of_host = array(r->n_hosts, sizeof *r->edge_of_host);
+    r->node_of_edge = array(r->n_hosts, sizeof *r->node_of_edge);
+    r->port_at_edge = array(r->n_hosts, sizeof *r->port_at_edge);
+    r->switches = array(r->n_switches, sizeof *r->switches);
+    if (!r->edge_of_host || !r->node_of_edge || !r->port_at_edge || !r->switches)
+        return -XOFF_E_NO_MEMORY;
+
+    uint32_t *edge_of_switch = b->queue; /* free until the searches begin */
+    memset(edge_of_switch, 0xff, r->n_switches * sizeof *edge_of_switch);
+    uint32_t nowhere = TOPO_NONE;
+    for (uint32_t host = 0; host < r->n_hosts; host++) {
+        const uint32_t peer = topo_peer(topo, host, 0);
+        const bool is_down = b->is_down[topo->ports[topo->nodes[host].first_port].link];
+        uint32_t own = TOPO_NONE;
+        uint32_t *edge = is_down             ? &nowhere
+                         : peer < r->n_hosts ? &own
+                                             : &edge_of_switch[peer - r->n_hosts];
+        if (*edge == TOPO_NONE) {
+            *edge = r->n_edges++;
+            r->node_of_edge[*edge] = is_down ? TOPO_NONE : peer < r->n_hosts ? host : peer;
+        }
+        r->edge_of_host[host] = *edge;
+        r->port_at_edge[host] = (uint16_t)topo_peer_port(topo, host, 0);
+    }
+
+    const size_t n_entries = (size_t)r->n_switches * r->n_edges;
+    uint16_t *tables = array(n_entries, sizeof *tables);
+    if (!tables)
+        return -XOFF_E_NO_MEMORY;
+    memset(tables, 0xff, n_entries * sizeof *tables);
+    for (uint32_t sw = 0; sw < r->n_switches; sw++)
+        r->switches[sw].group_of_edge = tables + (size_t)sw * r->n_edges;
+    if (r->n_switches == 0)
+        free(tables);
+    return 0;
+}
+
+static bool grow_slots(struct builder *b)
+{
+    const size_t n_slots = b->n_slots ? 2 * b->n_slots : 256;
+    uint32_t *slots = malloc(n_slots * sizeof *slots);
+    if (!slots)
+        return false;
+    memset(slots, 0xff, n_slots * sizeof *slots);
+    for (size_t i = 0; i < b->n_made; i++) {
+        size_t slot = b->made[i].hash & (n_slots - 1);
+        while (slots[slot] != TOPO_NONE)
+            slot = (slot + 1) & (n_slots - 1);
+        slots[slot] = (uint32_t)i;
+    }
+    free(b->slots);
+    b->slots = slots;
+    b->n_slots = n_slots;
+    return true;
+}
+
+/* The number, within switch `sw`, of the group with the first n of b->candidates. */
+static int find_group(struct builder *b, uint32_t sw, uint32_t n, uint16_t *number,
+                      struct xoff_err *err)
+{
+    if (2 * (b->n_made + 1) > b->n_slots && !grow_slots(b))
+        return -XOFF_E_NO_MEMORY;
+    uint64_t hash = sw;
+    for (uint32_t i = 0; i < n; i++)
+        hash = (hash + b->candidates[i] + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = xoff_mix64(hash);
+    size_t slot = hash & (b->n_slots - 1);
+    for (; b->slots[slot] != TOPO_NONE; slot = (slot + 1) & (b->n_slots - 1)) {
+        const struct made_group *made = &b->made[b->slots[slot]];
+        if (made->hash == hash && made->sw == sw && made->n == n &&
+            memcmp(b->pool + made->first, b->candidates, n * sizeof *b->pool) == 0) {
+            *number = made->number;
+            return 0;
+        }
+    }
+
+    struct route_switch *s = &b->routes->switches[sw];
+    if (s->n_groups == ROUTE_NONE)
+        return xoff_err_set(err, XOFF_E_RANGE, "routes", b->topo->nodes[b->topo->n_hosts + sw].name,
+                            "a switch has at most 65535 different sets of next hops");
+    if (!reserve(&b->made, &b->made_capacity, b->n_made + 1, sizeof *b->made) ||
+        !reserve(&b->pool, &b->pool_capacity, b->n_pool + n, sizeof *b->pool))
+        return -XOFF_E_NO_MEMORY;
+    *number = (uint16_t)s->n_groups++;
+    s->n_ports += n;
+    b->made[b->n_made] = (struct made_group){
+        .hash = hash, .sw = sw, .first = (uint32_t)b->n_pool, .n = n, .number = *number};
+    b->slots[slot] = (uint32_t)b->n_made++;
+    memcpy(b->pool + b->n_pool, b->candidates, n * sizeof *b->pool);
+    b->n_pool += n;
+    return 0;
+}
+
+static int search_from(struct builder *b, uint32_t edge, struct xoff_err *err)
+{
+    struct routes *r = b->routes;
+    memset(b->distance, 0xff, r->n_switches * sizeof *b->distance);
+    uint32_t n_queued = 0;
+    b->queue[n_queued] = r->node_of_edge[edge] - r->n_hosts;
+    b->distance[b->queue[n_queued++]] = 0;
+    for (uint32_t head = 0; head < n_queued; head++) {
+        const uint32_t sw = b->queue[head];
+        const uint32_t hops = b->distance[sw];
+        uint32_t n = 0;
+        for (uint32_t i = b->adj_first[sw]; i < b->adj_first[sw + 1]; i++) {
+            const uint32_t peer = b->adj_switch[i];
+            if (b->distance[peer] == TOPO_NONE) {
+                b->distance[peer] = hops + 1;
+                b->queue[n_queued++] = peer;
+            } else if (b->distance[peer] + 1 == hops) {
+                b->candidates[n++] = b->adj_port[i];
+            }
+        }
+        if (n == 0)
+            continue;
+        const int rc = find_group(b, sw, n, &r->switches[sw].group_of_edge[edge], err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The ports of a statement whose links are up, ascending, into b->candidates. */
+static uint32_t usable_ports(struct builder *b, const struct topo_route *statement)
+{
+    const struct topo_node *node = &b->topo->nodes[statement->node];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < statement->n_next; i++) {
+        const uint16_t port = (uint16_t)statement->next[i];
+        XOFF_ASSERT(port < node->n_ports);
+        if (b->is_down[b->topo->ports[node->first_port + port].link])
+            continue;
+        uint32_t at = n++;
+        for (; at > 0 && b->candidates[at - 1] > port; at--)
+            b->candidates[at] = b->candidates[at - 1];
+        b->candidates[at] = port;
+    }
+    return n;
+}
+
+static int apply_statements(struct builder *b, xoff_time at, struct xoff_err *err)
+{
+    const struct topo *topo = b->topo;
+    for (uint32_t i = 0; i < topo->n_routes && topo->routes[i].at <= at; i++) {
+        const struct topo_route *statement = &topo->routes[i];
+        XOFF_ASSERT(statement->node >= topo->n_hosts && statement->to < topo->n_hosts);
+        const uint32_t sw = statement->node - topo->n_hosts;
+        struct route_switch *s = &b->routes->switches[sw];
+        const uint32_t n = usable_ports(b, statement);
+        if (n == 0) {
+            if (s->group_of_host)
+                s->group_of_host[statement->to] = ROUTE_NONE;
+            continue;
+        }
+        if (!s->group_of_host) {
+            const size_t size = topo->n_hosts * sizeof *s->group_of_host;
+            s->group_of_host = malloc(size);
+            if (!s->group_of_host)
+                return -XOFF_E_NO_MEMORY;
+            memset(s->group_of_host, 0xff, size);
+        }
+        const int rc = find_group(b, sw, n, &s->group_of_host[statement->to], err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* Groups and ports of all switches in one block each, switch after switch. */
+static int pack_groups(struct builder *b)
+{
+    struct routes *r = b->routes;
+    if (r->n_switches == 0)
+        return 0;
+    struct route_group *groups = array(b->n_made, sizeof *groups);
+    uint16_t *ports = array(b->n_pool, sizeof *ports);
+    r->switches[0].groups = groups;
+    r->switches[0].ports = ports;
+    if (!groups || !ports)
+        return -XOFF_E_NO_MEMORY;
+    for (uint32_t sw = 0; sw < r->n_switches; sw++) {
+        struct route_switch *s = &r->switches[sw];
+        s->groups = groups;
+        s->ports = ports;
+        groups += s->n_groups;
+        ports += s->n_ports;
+        s->n_ports = 0;
+    }
+    for (size_t i = 0; i < b->n_made; i++) {
+        const struct made_group *made = &b->made[i];
+        struct route_switch *s = &r->switches[made->sw];
+        s->groups[made->number] = (struct route_group){.first = s->n_ports, .n = made->n};
+        memcpy(s->ports + s->n_ports, b->pool + made->first, made->n * sizeof *s->ports);
+        s->n_ports += made->n;
+    }
+    return 0;
+}
+
+static int make_tables(struct builder *b, xoff_time at, struct xoff_err *err)
+{
+    b->routes = calloc(1, sizeof *b->routes);
+    if (!b->routes)
+        return -XOFF_E_NO_MEMORY;
+    int rc = find_edges(b);
+    for (uint32_t edge = 0; rc == 0 && edge < b->routes->n_edges; edge++) {
+        const uint32_t node = b->routes->node_of_edge[edge];
+        if (node != TOPO_NONE && node >= b->topo->n_hosts)
+            rc = search_from(b, edge, err);
+    }
+    if (rc == 0)
+        rc = apply_statements(b, at, err);
+    if (rc == 0)
+        rc = pack_groups(b);
+    return rc;
+}

@@ -1,0 +1,386 @@
+/* A shared-memory switch: store and forward, ingress accounting by the mmu, egress queues by
+ * priority, one scheduler and one congestion point per port.
+ *
+ * A frame is admitted when its last bit has arrived, waits out the processing delay, joins the
+ * egress queue of its priority, and leaves the buffer when its transmission starts: the memory is
+ * read out faster than the wire sends, and an idle switch needs one event per frame instead of two.
+ * (Releasing at the end of transmission holds one frame per egress port longer.)
+ */
+#include "net/model.h"
+
+static inline struct xoff_arrival arrival_of(const struct sw *sw, const struct frame *f,
+                                             uint32_t in, uint32_t out)
+{
+    return (struct xoff_arrival){.in_port = (uint16_t)in,
+                                 .out_port = (uint16_t)out,
+                                 .priority = f->priority,
+                                 .bytes = f->bytes,
+                                 .egress_bytes = sw->ports[out].queue[f->priority].bytes};
+}
+
+static inline uint32_t *held_of(const struct sw *sw, uint32_t priority, uint32_t in, uint32_t out)
+{
+    return &sw->held_bytes[((uint32_t)sw->rank[priority] * sw->n_ports + in) * sw->n_ports + out];
+}
+
+static inline void *cp_state_of(const struct sw *sw, uint32_t port, uint32_t priority)
+{
+    return sw->cp_states + (port * XOFF_N_PRIORITIES + priority) * sw->cp->state_size;
+}
+
+static inline void set_timer(struct sw *sw, struct worker *w, uint32_t timer, xoff_time at)
+{
+    heap_set(&sw->timers, timer, at);
+    sim_at_timer(w, sw->node, heap_top_at(&sw->timers));
+}
+
+/* A transmit event as soon as the wire is free. */
+static inline void arm(struct sw *sw, struct worker *w, struct sw_port *sp)
+{
+    struct port *port = &sp->port;
+    if (port->is_armed || !port->is_up)
+        return;
+    const xoff_time now = sim_now(w);
+    port->is_armed = true;
+    sim_at_transmit(w, sw->node, port->number, port->free_at > now ? port->free_at : now);
+}
+
+/* The egress queue that holds most of the bytes of an ingress unit. */
+static void find_egress(struct sw *sw, const struct xoff_crossing *cause, xoff_time now,
+                        struct pause_note *note)
+{
+    note->egress_port = UINT32_MAX;
+    uint32_t most = 0;
+    if (cause->unit == XOFF_UNIT_EGRESS) {
+        note->egress_port = cause->port;
+        note->egress_priority = cause->priority;
+    } else {
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+            if (sw->rank[p] < 0 || (cause->unit == XOFF_UNIT_INGRESS && p != cause->priority))
+                continue;
+            const uint32_t *row = held_of(sw, p, cause->port, 0);
+            for (uint32_t out = 0; out < sw->n_ports; out++)
+                if (row[out] > most) {
+                    most = row[out];
+                    note->egress_port = out;
+                    note->egress_priority = (uint8_t)p;
+                }
+        }
+    }
+    if (note->egress_port == UINT32_MAX)
+        return;
+    struct port *egress = &sw->ports[note->egress_port].port;
+    note->egress_paused = !(port_open(egress, now) >> note->egress_priority & 1);
+    note->egress_closed_at = egress->closed_at[note->egress_priority];
+}
+
+/* Pause and resume edges become signals of their ports, each noted with its cause. */
+static void apply_edges(struct sw *sw, struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    for (uint32_t i = 0; i < sw->edges.n; i++) {
+        const struct xoff_edge *e = &sw->edges.at[i];
+        struct sw_port *sp = &sw->ports[e->port];
+        struct pause_note note = {.at = now,
+                                  .port = e->port,
+                                  .priorities = e->priorities,
+                                  .pause = e->pause,
+                                  .unit = e->cause.unit,
+                                  .occupied_bytes = e->cause.occupied_bytes,
+                                  .threshold_bytes = e->cause.threshold_bytes};
+        find_egress(sw, &e->cause, now, &note);
+        note_pause(&sw->notes, &note);
+        xoff_signal_on_edge(&sp->port.signal_cfg, &sp->port.signal, e->priorities, e->pause);
+        if (xoff_signal_is_due(&sp->port.signal))
+            arm(sw, w, sp);
+    }
+}
+
+/* The bytes of a frame leave the buffer; the queue they were in is already shorter. */
+static inline void release(struct sw *sw, struct worker *w, const struct frame *f, int64_t egress_bytes)
+{
+    const xoff_time now = sim_now(w);
+    const struct xoff_departure departure = {.in_port = f->in_port,
+                                             .out_port = f->out_port,
+                                             .priority = f->priority,
+                                             .pool = f->pool,
+                                             .bytes = f->bytes,
+                                             .egress_bytes = egress_bytes};
+    struct xoff_crossings crossings;
+    if (sw->rank[f->priority] >= 0)
+        *held_of(sw, f->priority, f->in_port, f->out_port) -= f->bytes;
+    xoff_mmu_release(&sw->mmu, &departure, now, &crossings);
+    xoff_pause_on_departure(&sw->pause, &departure, &crossings, now, &sw->edges);
+    if (__builtin_expect(sw->edges.n != 0, 0))
+        apply_edges(sw, w);
+}
+
+static inline void drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
+                        enum result_drop_cause cause, xoff_time now)
+{
+    sw->dropped_bytes += f->bytes;
+    note_drop(&sw->notes, in, out, f, cause, sw->rank[f->priority] >= 0, now);
+}
+
+static void pop_head(struct sw *sw, struct sw_port *sp, uint32_t priority)
+{
+    struct fifo *queue = &sp->queue[priority];
+    if (queue->n) {
+        const struct frame *head = pool_at(&sw->pool, queue->head);
+        sp->head_bytes[priority] = head->bytes;
+        sp->head_since[priority] = head->at;
+    } else {
+        sp->backlog &= (uint8_t)~(1u << priority);
+    }
+}
+
+static void mark(struct sw *sw, struct sw_port *sp, struct frame *f, bool enqueued, xoff_time now)
+{
+    const uint32_t port = sp->port.number;
+    const struct xoff_cp_frame view = {.queue_bytes = sp->queue[f->priority].bytes +
+                                                      (enqueued ? 0 : f->bytes),
+                                       .bytes = f->bytes,
+                                       .draw = xoff_rng_u32(&sw->marking_rng)};
+    const void *cfg = sw->cp_cfgs + port * sw->cp->cfg_size;
+    void *state = cp_state_of(sw, port, f->priority);
+    const struct xoff_cp_answer answer = enqueued ? sw->cp->on_enqueue(cfg, state, &view, now)
+                                                  : sw->cp->on_dequeue(cfg, state, &view, now);
+    if (answer.mark && !(f->flags & FRAME_MARKED)) {
+        f->flags |= FRAME_MARKED;
+        sp->marked[f->priority]++;
+    }
+}
+
+/* Sends what is next on a free wire: a pause frame that is due, or the scheduler's choice. */
+static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
+{
+    struct port *port = &sp->port;
+    const xoff_time now = sim_now(w);
+    if (__builtin_expect(xoff_signal_is_due(&port->signal), 0)) {
+        port_tx_control(port, w);
+        set_timer(sw, w, 2u * port->number + 1, port->signal.next_at);
+        if (sp->backlog)
+            arm(sw, w, sp);
+        return;
+    }
+    const uint8_t eligible = sp->backlog & port_open(port, now);
+    if (!eligible)
+        return;
+    const struct xoff_sched_view view = {.eligible = eligible,
+                                         .backlogged = sp->backlog,
+                                         .head_bytes = sp->head_bytes,
+                                         .head_since = sp->head_since};
+    void *sched_state = sw->sched_states + port->number * sw->sched.ops->state_size;
+    const uint32_t priority = xoff_sched_select(&sw->sched, sched_state, &view);
+    struct fifo *queue = &sp->queue[priority];
+    const uint32_t slot = fifo_pop(queue, &sw->pool);
+    struct frame *f = pool_at(&sw->pool, slot);
+    pop_head(sw, sp, priority);
+    xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
+    if (sw->cp->on_dequeue && queue->bytes + f->bytes > sw->cp_quiet_below[port->number])
+        mark(sw, sp, f, false, now);
+    sp->left_at[priority] = now;
+    port->tx[priority].frames++;
+    port->tx[priority].bytes += f->bytes;
+    sw->tx_bytes += f->bytes;
+    port_tx_begin(port, w, f);
+    release(sw, w, f, queue->bytes);
+    pool_return(&sw->pool, slot);
+    if (sp->backlog & port->gate.open)
+        arm(sw, w, sp);
+}
+
+/* A frame joins its egress queue. */
+static void enqueue(struct sw *sw, struct worker *w, uint32_t slot)
+{
+    struct frame *f = pool_at(&sw->pool, slot);
+    struct sw_port *sp = &sw->ports[f->out_port];
+    const xoff_time now = sim_now(w);
+    const uint32_t priority = f->priority;
+    struct fifo *queue = &sp->queue[priority];
+    if (__builtin_expect(!sp->port.is_up, 0)) {
+        drop(sw, f, f->in_port, f->out_port, RESULT_DROP_LINK_DOWN, now);
+        release(sw, w, f, queue->bytes);
+        pool_return(&sw->pool, slot);
+        return;
+    }
+    f->at = now;
+    if (!queue->n) {
+        sp->head_bytes[priority] = f->bytes;
+        sp->head_since[priority] = now;
+        sp->backlog |= (uint8_t)(1u << priority);
+    }
+    fifo_push(queue, &sw->pool, slot);
+    if (queue->bytes > sp->peak_bytes[priority])
+        sp->peak_bytes[priority] = queue->bytes;
+    if (sw->cp->on_enqueue && queue->bytes > sw->cp_quiet_below[sp->port.number])
+        mark(sw, sp, f, true, now);
+    if (sp->port.is_armed)
+        return;
+    if (now >= sp->port.free_at)
+        send(sw, w, sp);
+    else
+        arm(sw, w, sp);
+}
+
+void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame)
+{
+    const xoff_time now = sim_now(w);
+    struct sw_port *from = &sw->ports[in];
+    if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
+        if (port_is_corrupt(&from->port))
+            return;
+        port_rx_control(&from->port, &frame->pause, now);
+        set_timer(sw, w, 2 * in, from->port.gate.next_at);
+        if (from->backlog & from->port.gate.open)
+            arm(sw, w, from);
+        return;
+    }
+    from->port.rx[frame->priority].frames++;
+    from->port.rx[frame->priority].bytes += frame->bytes;
+    sw->rx_bytes += frame->bytes;
+    if (port_is_corrupt(&from->port)) {
+        drop(sw, frame, in, UINT32_MAX, RESULT_DROP_CORRUPT, now);
+        return;
+    }
+    const uint32_t out = routes_lookup(sw->net->routes, sw->node, frame->dst, frame->hash);
+    if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].port.is_up, 0)) {
+        drop(sw, frame, in, out == ROUTE_NONE ? UINT32_MAX : out,
+             out == ROUTE_NONE ? RESULT_DROP_NO_ROUTE : RESULT_DROP_LINK_DOWN, now);
+        return;
+    }
+    struct xoff_arrival arrival = arrival_of(sw, frame, in, out);
+    struct xoff_crossings crossings;
+    const enum xoff_pool pool = xoff_mmu_admit(&sw->mmu, &arrival, now, &crossings);
+    arrival.dropped = pool == XOFF_POOL_DROP;
+    if (!arrival.dropped && sw->rank[frame->priority] >= 0)
+        *held_of(sw, frame->priority, in, out) += frame->bytes;
+    xoff_pause_on_arrival(&sw->pause, &arrival, &crossings, now, &sw->edges);
+    if (__builtin_expect(sw->edges.n != 0, 0))
+        apply_edges(sw, w);
+    if (__builtin_expect(arrival.dropped, 0)) {
+        drop(sw, frame, in, out, RESULT_DROP_BUFFER, now);
+        return;
+    }
+    const uint32_t slot = pool_take(&sw->pool);
+    struct frame *f = pool_at(&sw->pool, slot);
+    *f = *frame;
+    f->in_port = (uint16_t)in;
+    f->out_port = (uint16_t)out;
+    f->pool = (uint8_t)pool;
+    if (!sw->net->spec.processing_for) {
+        enqueue(sw, w, slot);
+        return;
+    }
+    f->at = now + sw->net->spec.processing_for;
+    fifo_push(&sw->processing, &sw->pool, slot);
+    if (sw->processing.n == 1)
+        set_timer(sw, w, 2 * sw->n_ports, f->at);
+}
+
+void sw_transmit(struct sw *sw, struct worker *w, uint32_t port)
+{
+    struct sw_port *sp = &sw->ports[port];
+    sp->port.is_armed = false;
+    if (!sp->port.is_up)
+        return;
+    /* The link was changed or repaired while the event was pending. */
+    if (sim_now(w) < sp->port.free_at)
+        arm(sw, w, sp);
+    else
+        send(sw, w, sp);
+}
+
+void sw_timer(struct sw *sw, struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    while (heap_top_at(&sw->timers) <= now) {
+        const uint32_t timer = heap_top_id(&sw->timers);
+        if (timer == 2 * sw->n_ports) {
+            const uint32_t slot = fifo_pop(&sw->processing, &sw->pool);
+            heap_set(&sw->timers, timer,
+                     sw->processing.n ? pool_at(&sw->pool, sw->processing.head)->at : XOFF_NEVER);
+            enqueue(sw, w, slot);
+            continue;
+        }
+        struct sw_port *sp = &sw->ports[timer / 2];
+        if (timer % 2 == 0) {
+            port_gate_expire(&sp->port, now);
+            heap_set(&sw->timers, timer, sp->port.gate.next_at);
+            if (sp->backlog & sp->port.gate.open)
+                arm(sw, w, sp);
+        } else {
+            xoff_signal_expire(&sp->port.signal, now);
+            heap_set(&sw->timers, timer, sp->port.signal.next_at);
+            if (xoff_signal_is_due(&sp->port.signal))
+                arm(sw, w, sp);
+        }
+    }
+    sim_at_timer(w, sw->node, heap_top_at(&sw->timers));
+}
+
+void sw_link_down(struct sw *sw, uint32_t port, xoff_time now)
+{
+    struct worker *w = sim_exclusive(sw->net->sim);
+    struct sw_port *sp = &sw->ports[port];
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        while (sp->queue[p].n) {
+            const uint32_t slot = fifo_pop(&sp->queue[p], &sw->pool);
+            const struct frame *f = pool_at(&sw->pool, slot);
+            drop(sw, f, f->in_port, port, RESULT_DROP_LINK_DOWN, now);
+            release(sw, w, f, sp->queue[p].bytes);
+            pool_return(&sw->pool, slot);
+        }
+        pop_head(sw, sp, p);
+    }
+    set_timer(sw, w, 2 * port, sp->port.gate.next_at);
+    set_timer(sw, w, 2 * port + 1, sp->port.signal.next_at);
+}
+
+static void sample_port(struct sw *sw, struct sw_port *sp, uint32_t p, xoff_time now)
+{
+    const struct net_spec *spec = &sw->net->spec;
+    struct result_sample s = {
+        .at = now, .node = sw->node, .port = sp->port.number, .priority = (uint8_t)p};
+    const double seconds = (double)spec->measure_every / (double)XOFF_S;
+    if (spec->measure & NET_QUEUE) {
+        s.metric = RESULT_QUEUE_BYTES;
+        s.value = (double)sp->queue[p].bytes;
+        note_sample(&sw->notes, &s);
+    }
+    if (spec->measure & NET_THROUGHPUT) {
+        s.metric = RESULT_TX_BPS;
+        s.value = (double)(sp->port.tx[p].bytes - sp->sampled_tx_bytes[p]) * 8 / seconds;
+        sp->sampled_tx_bytes[p] = sp->port.tx[p].bytes;
+        note_sample(&sw->notes, &s);
+    }
+    if (spec->measure & NET_PAUSE) {
+        port_gate_expire(&sp->port, now);
+        xoff_time paused_for = sp->port.paused_for[p];
+        if (!(sp->port.gate.open >> p & 1))
+            paused_for += now - sp->port.closed_at[p];
+        s.metric = RESULT_PAUSED_FRACTION;
+        s.value = (double)(paused_for - sp->sampled_paused_for[p]) / (double)spec->measure_every;
+        sp->sampled_paused_for[p] = paused_for;
+        note_sample(&sw->notes, &s);
+    }
+}
+
+void sw_sample(struct sw *sw, xoff_time now)
+{
+    for (uint32_t port = 0; port < sw->n_ports; port++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            if (sw->ports[port].port.tx[p].frames || sw->ports[port].queue[p].n)
+                sample_port(sw, &sw->ports[port], p, now);
+    if (sw->net->spec.measure & NET_BUFFER) {
+        struct xoff_mmu_view view;
+        sw->mmu.ops->view(sw->mmu.cfg, sw->mmu.state, &view);
+        const struct result_sample s = {.at = now,
+                                        .node = sw->node,
+                                        .port = UINT32_MAX,
+                                        .priority = 0xff,
+                                        .metric = RESULT_BUFFER_BYTES,
+                                        .value = (double)view.used_bytes[XOFF_POOL_DROP]};
+        note_sample(&sw->notes, &s);
+    }
+}

@@ -1,0 +1,262 @@
+/* From a plan to a network: resolves names, binds traffic, fills the network's spec. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scenario/build.h"
+#include "scenario/topology.h"
+
+#include <xoff/units.h>
+
+static int located(const struct plan *plan, struct plan_place place, const char *prefix,
+                   struct xoff_err *err)
+{
+    snprintf(err->file, sizeof err->file, "%s", plan->file);
+    if (!err->line) {
+        err->line = place.line;
+        err->column = place.column;
+    }
+    if (prefix) {
+        char subject[sizeof err->subject];
+        snprintf(subject, sizeof subject, "%s%s%.*s", prefix, err->subject[0] ? "." : "",
+                 (int)(sizeof subject - strlen(prefix) - 2), err->subject);
+        memcpy(err->subject, subject, sizeof err->subject);
+    }
+    return -(int)err->code;
+}
+
+/* "10Gbps, 1ms: 1Gbps, 3ms: 10Gbps": a rate from the start, then changes. */
+static int parse_services(const char *text, struct net_service **out, uint32_t *n,
+                          struct xoff_err *err)
+{
+    char copy[XOFF_PARAM_TEXT];
+    snprintf(copy, sizeof copy, "%s", text);
+    *n = 0;
+    *out = calloc(XOFF_PARAM_TEXT / 2, sizeof **out);
+    XOFF_ASSERT(*out);
+    char *save = NULL;
+    for (char *part = strtok_r(copy, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
+        struct net_service *s = &(*out)[*n];
+        part += strspn(part, " ");
+        char *colon = strchr(part, ':');
+        if (colon) {
+            *colon = 0;
+            if (xoff_parse_time(part, &s->at))
+                return xoff_err_set(err, XOFF_E_UNIT, "rate", text,
+                                    "a schedule is a rate, then time: rate pairs, such as "
+                                    "\"10Gbps, 1ms: 1Gbps\"");
+            part = colon + 1 + strspn(colon + 1, " ");
+        }
+        if (xoff_parse_rate(part, &s->rate_bps))
+            return xoff_err_set(err, XOFF_E_UNIT, "rate", text,
+                                "needs a rate such as 1Gbps, or a schedule such as "
+                                "\"10Gbps, 1ms: 1Gbps\"");
+        if ((*n == 0) != (s->at == 0) || (*n && s->at <= s[-1].at))
+            return xoff_err_set(err, XOFF_E_RANGE, "rate", text,
+                                "a schedule starts at 0 and goes forward in time");
+        ++*n;
+    }
+    return *n ? 0 : xoff_err_set(err, XOFF_E_MISSING, "rate", text, "needs a rate such as 1Gbps");
+}
+
+static int build_receivers(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    uint32_t *hosts = malloc(sizeof *hosts * (b->topo.n_hosts + 1));
+    XOFF_ASSERT(hosts);
+    int code = 0;
+    for (uint32_t i = 0; i < plan->n_receivers && !code; i++) {
+        const struct plan_receiver *r = &plan->receivers[i];
+        uint32_t n_hosts = 0, n_services = 0;
+        struct net_service *services = NULL;
+        code = topology_hosts(&b->topo, r->host, hosts, &n_hosts, err);
+        if (!code)
+            code = parse_services(r->rate, &services, &n_services, err);
+        if (services)
+            app_set_keep(&b->apps, services);
+        for (uint32_t h = 0; h < n_hosts && !code; h++) {
+            for (uint32_t k = 0; k < b->n_receivers; k++)
+                if (b->receivers[k].host == hosts[h])
+                    code = xoff_err_set(err, XOFF_E_CONFLICT, "host", r->host,
+                                        "this host has a receiver already");
+            b->receivers = realloc(b->receivers, sizeof *b->receivers * (b->n_receivers + 1));
+            XOFF_ASSERT(b->receivers);
+            b->receivers[b->n_receivers++] = (struct net_receiver){.host = hosts[h],
+                                                                   .buffer_bytes = r->buffer_bytes,
+                                                                   .xoff_bytes = r->xoff_bytes,
+                                                                   .xon_bytes = r->xon_bytes,
+                                                                   .services = services,
+                                                                   .n_services = n_services};
+        }
+        if (code)
+            located(plan, r->place, "receivers", err);
+    }
+    free(hosts);
+    return code;
+}
+
+static int build_traffic(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    for (uint32_t i = 0; i < plan->n_traffic; i++) {
+        const struct plan_traffic *t = &plan->traffic[i];
+        const struct traffic_env env = {
+            .topo = &b->topo,
+            .seed = (uint64_t)plan->seed,
+            .stop = plan->stop,
+            .max_frame_bytes = (uint32_t)plan->port.max_frame_bytes,
+            .header_bytes = NET_HEADER_BYTES,
+            .default_delivery = plan->host.reliable ? APP_RELIABLE : APP_DATAGRAM,
+            .index = i,
+            .hosts = topology_hosts,
+        };
+        const int code = t->kind->bind(&env, t->params, t->items, t->n_items, &b->apps, err);
+        if (code)
+            return located(plan, t->place, t->name, err);
+    }
+    return 0;
+}
+
+/* `measure.at`: all, or nodes by name (hosts also by set). */
+static int build_measured(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    if (!plan->measure.every || !plan->measure.at[0] || !strcmp(plan->measure.at, "all"))
+        return 0;
+    b->measured = calloc(b->topo.n_nodes, sizeof *b->measured);
+    XOFF_ASSERT(b->measured);
+    char copy[XOFF_PARAM_TEXT];
+    snprintf(copy, sizeof copy, "%s", plan->measure.at);
+    char *save = NULL;
+    for (char *part = strtok_r(copy, ", ", &save); part; part = strtok_r(NULL, ", ", &save)) {
+        const uint32_t node = topo_find(&b->topo, part);
+        if (node == TOPO_NONE) {
+            xoff_err_set(err, XOFF_E_UNKNOWN, "measure.at", part,
+                         "no node of that name; give node names, or all");
+            return located(plan, plan->topology.place, NULL, err);
+        }
+        b->measured[node] = true;
+    }
+    return 0;
+}
+
+static void fill_spec(const struct plan *plan, const struct build_options *options, struct built *b)
+{
+    b->spec = (struct net_spec){
+        .topo = &b->topo,
+        .seed = (uint64_t)plan->seed,
+        .stop = plan->stop,
+        .end = xoff_time_after(plan->stop, plan->drain),
+        .lossless = plan->lossless,
+        .strict = plan->strict,
+        .buffer_bytes = plan->sw.buffer_bytes,
+        .processing_for = plan->sw.processing_for,
+        .mmu = plan->sw.mmu,
+        .pause = plan->sw.pause,
+        .sched = plan->sw.sched,
+        .marking = plan->sw.marking,
+        .mmu_params = plan->sw.mmu_params,
+        .pause_params = plan->sw.pause_params,
+        .sched_params = plan->sw.sched_params,
+        .marking_params = plan->sw.marking_params,
+        .response_quanta = plan->port.response_quanta,
+        .headroom_bytes = plan->port.headroom_bytes,
+        .max_frame_bytes = (uint32_t)plan->port.max_frame_bytes,
+        .ack_priority = plan->host.ack_priority,
+        .ack_every = (uint32_t)plan->host.ack_every,
+        .timeout_for = plan->host.timeout_for,
+        .receivers = b->receivers,
+        .n_receivers = b->n_receivers,
+        .apps = &b->apps,
+        .measure_every = plan->measure.every,
+        .measure = plan->measure.series,
+        .measured = b->measured,
+        .deadlock_after = plan->lossless ? plan->deadlock.after : 0,
+        .deadlock_stops = plan->deadlock.stops,
+        .n_threads = options->n_threads,
+        .cell_bound = options->cell_bound,
+        .progress_context = options->progress_context,
+        .progress = options->progress,
+    };
+    memcpy(b->spec.weight, plan->weight, sizeof b->spec.weight);
+    _Static_assert((int)MEASURE_QUEUE == NET_QUEUE &&
+                       (int)MEASURE_THROUGHPUT == NET_THROUGHPUT &&
+                       (int)MEASURE_PAUSE == NET_PAUSE && (int)MEASURE_BUFFER == NET_BUFFER,
+                   "series have the same bits in the plan and in the network");
+}
+
+static int check_memory(const struct plan *plan, const struct net_spec *spec, struct xoff_err *err)
+{
+    const uint64_t needed = net_estimate(spec);
+    const uint64_t there =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (needed <= there)
+        return 0;
+    char message[256];
+    snprintf(message, sizeof message,
+             "the network would take about %.1f GB of memory and this machine has %.1f GB; use "
+             "fewer hosts or ports",
+             (double)needed / 1e9, (double)there / 1e9);
+    xoff_err_set(err, XOFF_E_NO_MEMORY, "topology", NULL, message);
+    return located(plan, plan->topology.place, NULL, err);
+}
+
+static int locate_part(const struct plan *plan, enum net_part part, struct xoff_err *err)
+{
+    switch (part) {
+    case NET_PART_MMU:
+        return located(plan, plan->sw.mmu_place, "switch.mmu", err);
+    case NET_PART_PAUSE:
+        return located(plan, plan->sw.pause_place, "switch.pause", err);
+    case NET_PART_SCHED:
+        return located(plan, plan->sw.sched_place, "switch.scheduler", err);
+    case NET_PART_MARKING:
+        return located(plan, plan->sw.marking_place, "switch.marking", err);
+    case NET_PART_RECEIVERS:
+        return located(plan, plan->n_receivers ? plan->receivers[0].place : plan->sw.place,
+                       "receivers", err);
+    default:
+        return located(plan, plan->topology.place, "topology", err);
+    }
+}
+
+int build_create(const struct plan *plan, const struct build_options *options, struct built **out,
+                 struct xoff_err *err)
+{
+    struct built *b = calloc(1, sizeof *b);
+    XOFF_ASSERT(b);
+    *err = (struct xoff_err){0};
+    int code = topology_build(plan, &b->topo, err);
+    if (!code)
+        code = build_receivers(plan, b, err);
+    if (!code)
+        code = build_measured(plan, b, err);
+    if (!code) {
+        fill_spec(plan, options, b);
+        code = check_memory(plan, &b->spec, err);
+    }
+    if (!code)
+        code = build_traffic(plan, b, err);
+    enum net_part part = NET_PART_NET;
+    if (!code) {
+        code = net_create(&b->spec, &b->net, &part, err);
+        if (code)
+            locate_part(plan, part, err);
+    }
+    if (code) {
+        build_destroy(b);
+        return code;
+    }
+    *out = b;
+    return 0;
+}
+
+void build_destroy(struct built *b)
+{
+    if (!b)
+        return;
+    net_destroy(b->net);
+    app_set_fini(&b->apps);
+    free(b->receivers);
+    free(b->measured);
+    topo_fini(&b->topo);
+    free(b);
+}

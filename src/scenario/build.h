@@ -1,0 +1,32 @@
+/* From a plan to a network that can run. */
+#ifndef SCENARIO_BUILD_H
+#define SCENARIO_BUILD_H
+
+#include "net/net.h"
+#include "scenario/plan.h"
+
+struct build_options {
+    uint32_t n_threads;
+    xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
+    void *progress_context;
+    bool (*progress)(void *context, xoff_time now, uint64_t arrivals);
+};
+
+/* Owns what the network refers to. */
+struct built {
+    struct topo topo;
+    struct app_set apps;
+    struct net_receiver *receivers;
+    uint32_t n_receivers;
+    bool *measured;
+    struct net_spec spec;
+    struct net *net;
+};
+
+/* Errors are located in the plan's file. Memory is estimated first: a network that the machine
+ * cannot hold is refused with the figure. */
+int build_create(const struct plan *plan, const struct build_options *options, struct built **out,
+                 struct xoff_err *err);
+void build_destroy(struct built *built);
+
+#endif

@@ -1,0 +1,480 @@
+/* A document tree into a plan: section by section through the tables, then what has to fit
+ * together.
+ */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+#include "scenario/plan_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xoff/units.h>
+
+const char *const plan_sections[] = {"topology", "switch",   "port",   "host",      "priorities",
+                                     "traffic",  "links",    "routes", "receivers", "measure",
+                                     "deadlock", "variants", "expect", NULL};
+
+static const struct yaml_node absent = {.kind = YAML_MAPPING};
+
+static int read_top(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
+static int read_section(struct fields_reader *r, const struct yaml_node *root, const char *key,
+                        const struct xoff_param *table, void *params, const char *const *others);
+static int read_switch(struct fields_reader *r, const struct yaml_node *root,
+                       struct plan_switch *sw);
+static int read_priorities(struct fields_reader *r, const struct yaml_node *node,
+                           struct plan *plan);
+static int read_measure(struct fields_reader *r, const struct yaml_node *root,
+                        struct plan_measure *measure);
+static int read_changes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+static int read_routes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+static int read_receivers(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+static int check_headroom(struct fields_reader *r, const struct yaml_node *root,
+                          const struct plan *plan);
+
+int plan_create(struct fields_reader *r, const struct yaml_node *root, struct plan **out)
+{
+    *out = NULL;
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return fields_no_memory(r);
+    int rc = read_top(r, root, plan);
+    if (!rc)
+        rc = plan_read_topology(r, root, &plan->topology);
+    if (!rc)
+        rc = read_switch(r, root, &plan->sw);
+    if (!rc)
+        rc = read_section(r, root, "port", section_port, &plan->port, NULL);
+    if (!rc)
+        rc = read_section(r, root, "host", section_host, &plan->host, NULL);
+    if (!rc)
+        rc = read_priorities(r, yaml_find(root, "priorities"), plan);
+    if (!rc)
+        rc = plan_read_traffic(r, yaml_find(root, "traffic"), plan);
+    if (!rc)
+        rc = read_changes(r, yaml_find(root, "links"), plan);
+    if (!rc)
+        rc = read_routes(r, yaml_find(root, "routes"), plan);
+    if (!rc)
+        rc = read_receivers(r, yaml_find(root, "receivers"), plan);
+    if (!rc)
+        rc = read_measure(r, root, &plan->measure);
+    if (!rc)
+        rc = read_section(r, root, "deadlock", section_deadlock, &plan->deadlock, NULL);
+    if (!rc)
+        rc = check_headroom(r, root, plan);
+    if (rc) {
+        plan_destroy(plan);
+        return rc;
+    }
+    *out = plan;
+    return 0;
+}
+
+void plan_destroy(struct plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->title);
+    free(plan->variant);
+    free(plan->topology.params);
+    free(plan->topology.nodes);
+    free(plan->topology.links);
+    free(plan->sw.mmu_params);
+    free(plan->sw.pause_params);
+    free(plan->sw.sched_params);
+    free(plan->sw.marking_params);
+    for (uint32_t i = 0; i < plan->n_traffic; i++) {
+        free(plan->traffic[i].params);
+        free(plan->traffic[i].items);
+    }
+    free(plan->traffic);
+    free(plan->changes);
+    free(plan->routes);
+    free(plan->receivers);
+    free(plan);
+}
+
+static int read_top(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
+{
+    struct top_fields top;
+    int rc = fields_read(r, root, section_top, &top, plan_sections);
+    if (rc)
+        return rc;
+    plan->seed = top.seed;
+    plan->stop = top.stop;
+    plan->drain = top.drain;
+    plan->title = strdup(top.title);
+    if (!plan->title)
+        return fields_no_memory(r);
+    plan->reroute_after = XOFF_NEVER;
+    if (strcmp(top.reroute_after, "never") != 0 &&
+        (xoff_parse_time(top.reroute_after, &plan->reroute_after) ||
+         plan->reroute_after > 1000 * XOFF_S)) {
+        const size_t length = fields_enter(r, "reroute_after");
+        rc = fields_fail(r, yaml_find(root, "reroute_after"), XOFF_E_TYPE,
+                         "not a time; give a time such as 1ms, from 0s to 1000s, or never");
+        fields_leave(r, length);
+    }
+    return rc;
+}
+
+static int read_section(struct fields_reader *r, const struct yaml_node *root, const char *key,
+                        const struct xoff_param *table, void *params, const char *const *others)
+{
+    const struct yaml_node *node = yaml_find(root, key);
+    const size_t length = fields_enter(r, key);
+    const int rc = fields_read(r, node ? node : &absent, table, params, others);
+    fields_leave(r, length);
+    return rc;
+}
+
+int plan_read_kind(struct fields_reader *r, const struct yaml_node *node, const struct kind *kind,
+                   const char *const *others, void **params)
+{
+    *params = calloc(1, kind->params_size ? kind->params_size : 1);
+    if (!*params)
+        return fields_no_memory(r);
+    xoff_param_defaults(kind->params, *params);
+    if (!node || node->kind != YAML_MAPPING)
+        node = &absent;
+    return fields_overlay(r, node, kind->params, *params, others);
+}
+
+/* A mechanism: its ops, parameters and place. */
+static int read_mechanism(struct fields_reader *r, const struct yaml_node *section, const char *key,
+                          enum kinds_role role, struct kind *kind, void **params,
+                          struct plan_place *place)
+{
+    static const char *const others[] = {"kind", NULL};
+    const struct yaml_node *node = yaml_find(section, key);
+    const size_t length = fields_enter(r, key);
+    int rc = fields_kind(r, node, role, kind);
+    if (!rc)
+        rc = plan_read_kind(r, node, kind, others, params);
+    if (node)
+        *place = (struct plan_place){node->line, node->column};
+    fields_leave(r, length);
+    return rc;
+}
+
+static int read_switch(struct fields_reader *r, const struct yaml_node *root,
+                       struct plan_switch *sw)
+{
+    static const char *const others[] = {"mmu", "pause", "scheduler", "marking", NULL};
+    const struct yaml_node *node = yaml_find(root, "switch");
+    if (!node)
+        node = &absent;
+    sw->place = (struct plan_place){node->line, node->column};
+    struct kind kind;
+    const size_t length = fields_enter(r, "switch");
+    int rc = fields_read(r, node, section_switch, sw, others);
+    if (!rc)
+        rc = read_mechanism(r, node, "mmu", KINDS_MMU, &kind, &sw->mmu_params, &sw->mmu_place);
+    if (!rc) {
+        sw->mmu = kind.ops;
+        rc = read_mechanism(r, node, "pause", KINDS_PAUSE, &kind, &sw->pause_params,
+                            &sw->pause_place);
+    }
+    if (!rc) {
+        sw->pause = kind.ops;
+        rc = read_mechanism(r, node, "scheduler", KINDS_SCHEDULER, &kind, &sw->sched_params,
+                            &sw->sched_place);
+    }
+    if (!rc) {
+        sw->sched = kind.ops;
+        rc = read_mechanism(r, node, "marking", KINDS_MARKING, &kind, &sw->marking_params,
+                            &sw->marking_place);
+    }
+    if (!rc)
+        sw->marking = kind.ops;
+    fields_leave(r, length);
+    return rc;
+}
+
+static int read_priorities(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
+{
+    struct priority_fields fields;
+    xoff_param_defaults(section_priority, &fields);
+    for (int i = 0; i < XOFF_N_PRIORITIES; i++)
+        plan->weight[i] = (uint32_t)fields.weight;
+    if (!node)
+        return 0;
+    const size_t length = fields_enter(r, "priorities");
+    int rc = fields_want(r, node, YAML_MAPPING,
+                         "a mapping from priority to its settings, such as 3: {lossless: true}");
+    for (const struct yaml_node *entry = node->first; entry && !rc; entry = entry->next) {
+        const size_t inner = fields_enter(r, entry->key);
+        const uint32_t number = (uint32_t)(unsigned char)entry->key[0] - '0';
+        if (number >= XOFF_N_PRIORITIES || entry->key[1])
+            rc = fields_fail_key(r, entry, XOFF_E_RANGE,
+                                 "no such priority; accepted: a whole number from 0 to 7");
+        else
+            rc = fields_read(r, entry, section_priority, &fields, NULL);
+        if (!rc) {
+            plan->weight[number] = (uint32_t)fields.weight;
+            plan->lossless |= (uint8_t)((fields.lossless ? 1u : 0u) << number);
+            plan->strict |= (uint8_t)((fields.strict ? 1u : 0u) << number);
+        }
+        fields_leave(r, inner);
+    }
+    fields_leave(r, length);
+    return rc;
+}
+
+/* Cuts the next entry of a comma-separated list, spaces around it dropped; false: no more. */
+static bool next_entry(const char **at, char *buf, size_t size)
+{
+    if (!*at)
+        return false;
+    const char *start = *at + strspn(*at, " ");
+    const char *comma = strchr(start, ',');
+    size_t n = comma ? (size_t)(comma - start) : strlen(start);
+    *at = comma ? comma + 1 : NULL;
+    while (n && start[n - 1] == ' ')
+        n--;
+    if (n >= size)
+        n = size - 1;
+    memcpy(buf, start, n);
+    buf[n] = '\0';
+    return true;
+}
+
+static int read_measure(struct fields_reader *r, const struct yaml_node *root,
+                        struct plan_measure *measure)
+{
+    struct measure_fields fields;
+    int rc = read_section(r, root, "measure", section_measure, &fields, NULL);
+    if (rc)
+        return rc;
+    measure->every = fields.every;
+    memcpy(measure->at, fields.at, sizeof measure->at);
+    char word[XOFF_PARAM_TEXT];
+    const char *at = fields.series[0] ? fields.series : NULL;
+    while (next_entry(&at, word, sizeof word)) {
+        uint32_t i = 0;
+        while (section_series[i] && strcmp(section_series[i], word) != 0)
+            i++;
+        if (!section_series[i]) {
+            const size_t length = fields_enter(r, "measure.series");
+            rc = fields_fail(r, yaml_find(yaml_find(root, "measure"), "series"), XOFF_E_RANGE, "");
+            xoff_err_set(r->err, XOFF_E_RANGE, r->err->subject, word, word);
+            xoff_err_add(r->err, " is not a series; accepted: queue, throughput, pause, buffer");
+            fields_leave(r, length);
+            return rc;
+        }
+        measure->series |= UINT32_C(1) << i;
+    }
+    return 0;
+}
+
+/* Room for the entries of the list at `key`, none if it is absent. */
+static int begin_list(struct fields_reader *r, const struct yaml_node *node, size_t entry_size,
+                      void **entries)
+{
+    *entries = NULL;
+    if (!node)
+        return 0;
+    const int rc = fields_want(r, node, YAML_SEQUENCE, "a list, each entry a mapping");
+    if (rc || !node->n)
+        return rc;
+    *entries = calloc(node->n, entry_size);
+    return *entries ? 0 : fields_no_memory(r);
+}
+
+static int read_change(struct fields_reader *r, const struct yaml_node *node,
+                       struct plan_change *change)
+{
+    struct change_fields fields;
+    const int rc = fields_read(r, node, section_change, &fields, NULL);
+    if (rc)
+        return rc;
+    if (strlen(fields.link) >= sizeof change->link)
+        return fields_fail(r, yaml_find(node, "link"), XOFF_E_RANGE,
+                           "too long for the name of a link, such as leaf0-spine1");
+    const bool alters = fields.rate_bps != XOFF_PARAM_AUTO || fields.delay != XOFF_PARAM_AUTO;
+    if (alters + (fields.fail != 0) + (fields.repair != 0) != 1)
+        return fields_fail(r, node, XOFF_E_CONFLICT,
+                           "an entry changes one thing; give rate and/or delay, or fail: true, or "
+                           "repair: true");
+    *change = (struct plan_change){.at = fields.at,
+                                   .rate_bps = fields.rate_bps,
+                                   .delay = fields.delay,
+                                   .fail = fields.fail,
+                                   .repair = fields.repair,
+                                   .place = {node->line, node->column}};
+    memcpy(change->link, fields.link, sizeof change->link);
+    return 0;
+}
+
+static int read_changes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
+{
+    const size_t length = fields_enter(r, "links");
+    void *entries;
+    int rc = begin_list(r, node, sizeof *plan->changes, &entries);
+    plan->changes = entries;
+    for (node = node ? node->first : NULL; node && !rc; node = node->next) {
+        const size_t inner = fields_enter_index(r, plan->n_changes);
+        rc = read_change(r, node, &plan->changes[plan->n_changes++]);
+        fields_leave(r, inner);
+    }
+    fields_leave(r, length);
+    return rc;
+}
+
+static int read_route(struct fields_reader *r, const struct yaml_node *node,
+                      struct plan_route *route)
+{
+    struct route_fields fields;
+    int rc = fields_read(r, node, section_route, &fields, NULL);
+    if (rc)
+        return rc;
+    const size_t length = fields_enter(r, "on");
+    rc = fields_check_name(r, yaml_find(node, "on"), fields.on, "-.", sizeof route->on);
+    fields_leave(r, length);
+    if (rc)
+        return rc;
+    *route = (struct plan_route){.at = fields.at, .place = {node->line, node->column}};
+    memcpy(route->on, fields.on, sizeof route->on);
+    memcpy(route->to, fields.to, sizeof route->to);
+    memcpy(route->via, fields.via, sizeof route->via);
+    return 0;
+}
+
+static int read_routes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
+{
+    const size_t length = fields_enter(r, "routes");
+    void *entries;
+    int rc = begin_list(r, node, sizeof *plan->routes, &entries);
+    plan->routes = entries;
+    for (node = node ? node->first : NULL; node && !rc; node = node->next) {
+        const size_t inner = fields_enter_index(r, plan->n_routes);
+        rc = read_route(r, node, &plan->routes[plan->n_routes++]);
+        fields_leave(r, inner);
+    }
+    fields_leave(r, length);
+    return rc;
+}
+
+static int bad_schedule(struct xoff_err *err, const char *value, const char *message)
+{
+    return xoff_err_set(err, XOFF_E_SYNTAX, "rate", value, message);
+}
+
+int plan_rate_schedule(const char *text, struct plan_rate_step steps[PLAN_MAX_RATE_STEPS],
+                       uint32_t *n_steps, struct xoff_err *err)
+{
+    char entry[XOFF_PARAM_TEXT];
+    const char *at = text;
+    uint32_t n = 0;
+    while (next_entry(&at, entry, sizeof entry)) {
+        if (n == PLAN_MAX_RATE_STEPS)
+            return bad_schedule(err, text, "too many changes of rate; accepted: up to 31");
+        struct plan_rate_step step = {0};
+        char *rate = entry;
+        char *colon = strchr(entry, ':');
+        if (colon) {
+            *colon = '\0';
+            rate = colon + 1 + strspn(colon + 1, " ");
+        }
+        if (!colon != !n)
+            return bad_schedule(err, text,
+                                "give a rate first and TIME: RATE for each change, such as "
+                                "[10Gbps, 1ms: 1Gbps]");
+        if (colon && (xoff_parse_time(entry, &step.at) || step.at <= steps[n - 1].at))
+            return bad_schedule(err, entry,
+                                "times of a schedule are such as 1ms, each later than the last");
+        if (xoff_parse_rate(rate, &step.rate_bps) || step.rate_bps > 10000 * XOFF_GBPS)
+            return bad_schedule(err, rate, "not a rate; give one such as 1Gbps, up to 10Tbps");
+        steps[n++] = step;
+    }
+    *n_steps = n;
+    return n ? 0 : bad_schedule(err, text, "empty; give a rate such as 1Gbps");
+}
+
+static int read_receiver(struct fields_reader *r, const struct yaml_node *node,
+                         struct plan_receiver *receiver)
+{
+    int rc = fields_read(r, node, section_receiver, receiver, NULL);
+    if (rc)
+        return rc;
+    receiver->place = (struct plan_place){node->line, node->column};
+    struct plan_rate_step steps[PLAN_MAX_RATE_STEPS];
+    uint32_t n_steps;
+    const size_t length = fields_enter(r, "rate");
+    rc = plan_rate_schedule(receiver->rate, steps, &n_steps, r->err);
+    if (rc)
+        rc = fields_locate(r, yaml_find(node, "rate"), rc);
+    fields_leave(r, length);
+    if (rc)
+        return rc;
+    if (receiver->xoff_bytes > receiver->buffer_bytes)
+        return fields_fail(r, node, XOFF_E_CONFLICT,
+                           "xoff is beyond the buffer; give a smaller "
+                           "xoff, a larger buffer, or xoff: auto");
+    if (receiver->xoff_bytes != XOFF_PARAM_AUTO && receiver->xon_bytes >= receiver->xoff_bytes)
+        return fields_fail(r, node, XOFF_E_CONFLICT,
+                           "xon is not below xoff; give a smaller xon, or xon: auto");
+    return 0;
+}
+
+static int read_receivers(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
+{
+    const size_t length = fields_enter(r, "receivers");
+    void *entries;
+    int rc = begin_list(r, node, sizeof *plan->receivers, &entries);
+    plan->receivers = entries;
+    for (node = node ? node->first : NULL; node && !rc; node = node->next) {
+        const size_t inner = fields_enter_index(r, plan->n_receivers);
+        rc = read_receiver(r, node, &plan->receivers[plan->n_receivers++]);
+        fields_leave(r, inner);
+    }
+    fields_leave(r, length);
+    return rc;
+}
+
+static int64_t whole_of(const struct xoff_param *table, const void *params, const char *name,
+                        int64_t otherwise)
+{
+    const struct xoff_param *p = xoff_param_find(table, name);
+    if (!p || p->type == XOFF_P_REAL || p->type == XOFF_P_TEXT)
+        return otherwise;
+    int64_t value;
+    memcpy(&value, (const char *)params + p->offset, sizeof value);
+    return value;
+}
+
+/* The node at a dotted path, or the last one that is there on the way to it. */
+static const struct yaml_node *deepest(const struct yaml_node *node, const char *path)
+{
+    while (node->kind == YAML_MAPPING) {
+        char key[32];
+        const size_t n = strcspn(path, ".");
+        snprintf(key, sizeof key, "%.*s", (int)n, path);
+        const struct yaml_node *next = yaml_find(node, key);
+        if (!next)
+            break;
+        node = next;
+        path += n + (path[n] == '.');
+    }
+    return node;
+}
+
+/* A lossless priority needs room for what arrives after XOFF. A buffer that is told to accept loss
+ * (`allow_loss`) is the way to study the lack of it. */
+static int check_headroom(struct fields_reader *r, const struct yaml_node *root,
+                          const struct plan *plan)
+{
+    const struct xoff_param *table = plan->sw.mmu->params;
+    if (!plan->lossless || whole_of(table, plan->sw.mmu_params, "allow_loss", 0))
+        return 0;
+    static const char message[] = "a lossless priority has no headroom; give auto or a size above "
+                                  "0B, or make every priority lossy";
+    const int64_t own = whole_of(table, plan->sw.mmu_params, "headroom", XOFF_PARAM_AUTO);
+    const char *const path = own == 0 ? "switch.mmu.headroom" : "port.headroom";
+    if (own != 0 && (plan->port.headroom_bytes != 0 || own != XOFF_PARAM_AUTO))
+        return 0;
+    const size_t length = fields_enter(r, path);
+    const int rc = fields_fail(r, deepest(root, path), XOFF_E_CONFLICT, message);
+    fields_leave(r, length);
+    return rc;
+}

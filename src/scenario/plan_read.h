@@ -1,0 +1,25 @@
+/* One plan from one document tree (scenario/plan_read.c). */
+#ifndef SCENARIO_PLAN_READ_H
+#define SCENARIO_PLAN_READ_H
+
+#include "scenario/fields.h"
+
+/* Keys of the file that are not in section_top; NULL-terminated. */
+extern const char *const plan_sections[];
+
+/* A validated plan of the document; file, text and variant are the caller's to fill. */
+int plan_create(struct fields_reader *r, const struct yaml_node *root, struct plan **out);
+void plan_destroy(struct plan *plan);
+
+/* Topology and traffic, split off for length. They fill what belongs to the plan; on failure the
+ * caller destroys it. */
+int plan_read_topology(struct fields_reader *r, const struct yaml_node *root,
+                       struct plan_topology *topology);
+int plan_read_traffic(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+
+/* The parameters of a kind, from a mapping (whose keys `others` the caller reads), a word or
+ * nothing; malloc'ed into *params, also on failure. */
+int plan_read_kind(struct fields_reader *r, const struct yaml_node *node, const struct kind *kind,
+                   const char *const *others, void **params);
+
+#endif

@@ -1,0 +1,244 @@
+/* The effective configuration of a plan as YAML, every key with its value.
+ *
+ * Written by the tables that read it, so it reads back to the same plan. Values that are more than
+ * a plain word are put in double quotes with JSON's escapes, which YAML shares.
+ */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xoff/units.h>
+
+#include "scenario/sections.h"
+#include "scenario/topology.h"
+
+static void print_scalar(FILE *out, const char *text);
+static void print_block(FILE *out, int indent, const struct xoff_param *table, const void *params);
+static void print_flow(FILE *out, const struct xoff_param *table, const void *params);
+static void print_topology(FILE *out, const struct plan_topology *topology);
+static void print_switch(FILE *out, const struct plan_switch *sw);
+static void print_traffic(FILE *out, const struct plan *plan);
+static void print_lists(FILE *out, const struct plan *plan);
+static void print_measure(FILE *out, const struct plan_measure *measure);
+
+char *plan_print(const struct plan *plan)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    struct top_fields top = {.seed = plan->seed, .stop = plan->stop, .drain = plan->drain};
+    snprintf(top.title, sizeof top.title, "%s", plan->title);
+    snprintf(top.reroute_after, sizeof top.reroute_after, "never");
+    if (plan->reroute_after != XOFF_NEVER)
+        xoff_format_time(top.reroute_after, sizeof top.reroute_after, plan->reroute_after);
+    print_block(out, 0, section_top, &top);
+    print_topology(out, &plan->topology);
+    print_switch(out, &plan->sw);
+    fprintf(out, "port:\n");
+    print_block(out, 2, section_port, &plan->port);
+    fprintf(out, "host:\n");
+    print_block(out, 2, section_host, &plan->host);
+    fprintf(out, "priorities:\n");
+    for (uint32_t i = 0; i < XOFF_N_PRIORITIES; i++) {
+        const struct priority_fields fields = {.lossless = plan->lossless >> i & 1,
+                                               .weight = plan->weight[i],
+                                               .strict = plan->strict >> i & 1};
+        fprintf(out, "  %u: ", (unsigned)i);
+        print_flow(out, section_priority, &fields);
+        fprintf(out, "\n");
+    }
+    print_traffic(out, plan);
+    print_lists(out, plan);
+    print_measure(out, &plan->measure);
+    fprintf(out, "deadlock:\n");
+    print_block(out, 2, section_deadlock, &plan->deadlock);
+    const int failed = ferror(out);
+    if (fclose(out) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void print_scalar(FILE *out, const char *text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./%+#-";
+    const bool is_null = strcmp(text, "null") == 0 || strcmp(text, "Null") == 0;
+    if (text[0] && !strchr("%-#", text[0]) && strspn(text, plain) == strlen(text) && !is_null) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            fprintf(out, "\\x%02x", (unsigned)*c);
+        else
+            fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+static void print_value(FILE *out, const struct xoff_param *p, const void *params)
+{
+    char buf[XOFF_PARAM_TEXT + 64];
+    fprintf(out, "%s: ", p->name);
+    print_scalar(out, xoff_param_format(p, params, buf, sizeof buf));
+}
+
+static void print_block(FILE *out, int indent, const struct xoff_param *table, const void *params)
+{
+    for (const struct xoff_param *p = table; p && p->name; p++) {
+        fprintf(out, "%*s", indent, "");
+        print_value(out, p, params);
+        fprintf(out, "\n");
+    }
+}
+
+static void print_flow(FILE *out, const struct xoff_param *table, const void *params)
+{
+    const char *lead = "{";
+    for (const struct xoff_param *p = table; p && p->name; p++) {
+        fputs(lead, out);
+        print_value(out, p, params);
+        lead = ", ";
+    }
+    fputs("}", out);
+}
+
+/* The keys of a link without braces: of delay and length the one that holds. */
+static void print_link(FILE *out, const struct plan_link *link)
+{
+    const struct link_fields fields = {
+        .rate_bps = link->rate_bps, .delay = link->delay, .error = link->error};
+    print_value(out, xoff_param_find(section_link, "rate"), &fields);
+    fputs(", ", out);
+    if (link->length_mm == XOFF_PARAM_AUTO)
+        print_value(out, xoff_param_find(section_link, "delay"), &fields);
+    else if (link->length_mm % 1000 == 0)
+        fprintf(out, "length: %lldm", (long long)(link->length_mm / 1000));
+    else
+        fprintf(out, "length: %lld.%03lldm", (long long)(link->length_mm / 1000),
+                (long long)(link->length_mm % 1000));
+    fputs(", ", out);
+    print_value(out, xoff_param_find(section_link, "error"), &fields);
+}
+
+static void print_topology(FILE *out, const struct plan_topology *topology)
+{
+    fprintf(out, "topology:\n  kind: %s\n", topology->kind->name);
+    print_block(out, 2, topology->kind->params, topology->params);
+    fprintf(out, "  host_link: {");
+    print_link(out, &topology->host_link);
+    fprintf(out, "}\n");
+    if (topology->kind->has_fabric_link) {
+        fprintf(out, "  fabric_link: {");
+        print_link(out, &topology->fabric_link);
+        fprintf(out, "}\n");
+    }
+    if (topology->n_nodes)
+        fprintf(out, "  nodes:\n");
+    for (uint32_t i = 0; i < topology->n_nodes; i++)
+        fprintf(out, "    %s: %s\n", topology->nodes[i].name,
+                topology->nodes[i].kind == TOPO_HOST ? "host" : "switch");
+    if (topology->n_links)
+        fprintf(out, "  links:\n");
+    for (uint32_t i = 0; i < topology->n_links; i++) {
+        const struct plan_custom_link *link = &topology->links[i];
+        fprintf(out, "    - {endpoints: [%s, %s], ", link->a, link->b);
+        print_link(out, &link->link);
+        fprintf(out, "}\n");
+    }
+}
+
+static void print_mechanism(FILE *out, const char *key, const char *kind,
+                            const struct xoff_param *table, const void *params)
+{
+    fprintf(out, "  %s:\n    kind: ", key);
+    print_scalar(out, kind);
+    fprintf(out, "\n");
+    print_block(out, 4, table, params);
+}
+
+static void print_switch(FILE *out, const struct plan_switch *sw)
+{
+    fprintf(out, "switch:\n");
+    print_block(out, 2, section_switch, sw);
+    print_mechanism(out, "mmu", sw->mmu->name, sw->mmu->params, sw->mmu_params);
+    print_mechanism(out, "pause", sw->pause->name, sw->pause->params, sw->pause_params);
+    print_mechanism(out, "scheduler", sw->sched->name, sw->sched->params, sw->sched_params);
+    print_mechanism(out, "marking", sw->marking->name, sw->marking->params, sw->marking_params);
+}
+
+static void print_traffic(FILE *out, const struct plan *plan)
+{
+    fprintf(out, plan->n_traffic ? "traffic:\n" : "traffic: []\n");
+    for (uint32_t i = 0; i < plan->n_traffic; i++) {
+        const struct plan_traffic *traffic = &plan->traffic[i];
+        fprintf(out, "  - kind: %s\n    name: ", traffic->kind->name);
+        print_scalar(out, traffic->name);
+        fprintf(out, "\n");
+        print_block(out, 4, traffic->kind->params, traffic->params);
+        if (!traffic->n_items)
+            continue;
+        fprintf(out, "    %s:\n", traffic->kind->items_key);
+        for (uint32_t k = 0; k < traffic->n_items; k++) {
+            fprintf(out, "      - ");
+            print_flow(out, traffic->kind->item_params,
+                       (const char *)traffic->items + k * traffic->kind->item_size);
+            fprintf(out, "\n");
+        }
+    }
+}
+
+static void print_lists(FILE *out, const struct plan *plan)
+{
+    fprintf(out, plan->n_changes ? "links:\n" : "links: []\n");
+    for (uint32_t i = 0; i < plan->n_changes; i++) {
+        const struct plan_change *change = &plan->changes[i];
+        struct change_fields fields = {.at = change->at,
+                                       .rate_bps = change->rate_bps,
+                                       .delay = change->delay,
+                                       .fail = change->fail,
+                                       .repair = change->repair};
+        snprintf(fields.link, sizeof fields.link, "%s", change->link);
+        fprintf(out, "  - ");
+        print_flow(out, section_change, &fields);
+        fprintf(out, "\n");
+    }
+    fprintf(out, plan->n_routes ? "routes:\n" : "routes: []\n");
+    for (uint32_t i = 0; i < plan->n_routes; i++) {
+        const struct plan_route *route = &plan->routes[i];
+        struct route_fields fields = {.at = route->at};
+        snprintf(fields.on, sizeof fields.on, "%s", route->on);
+        memcpy(fields.to, route->to, sizeof fields.to);
+        memcpy(fields.via, route->via, sizeof fields.via);
+        fprintf(out, "  - ");
+        print_flow(out, section_route, &fields);
+        fprintf(out, "\n");
+    }
+    fprintf(out, plan->n_receivers ? "receivers:\n" : "receivers: []\n");
+    for (uint32_t i = 0; i < plan->n_receivers; i++) {
+        fprintf(out, "  - ");
+        print_flow(out, section_receiver, &plan->receivers[i]);
+        fprintf(out, "\n");
+    }
+}
+
+static void print_measure(FILE *out, const struct plan_measure *measure)
+{
+    struct measure_fields fields = {.every = measure->every};
+    memcpy(fields.at, measure->at, sizeof fields.at);
+    size_t length = 0;
+    for (uint32_t i = 0; section_series[i]; i++)
+        if (measure->series >> i & 1)
+            length += (size_t)snprintf(fields.series + length, sizeof fields.series - length,
+                                       "%s%s", length ? "," : "", section_series[i]);
+    fprintf(out, "measure:\n");
+    print_block(out, 2, section_measure, &fields);
+}

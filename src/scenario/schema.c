@@ -1,0 +1,356 @@
+/* JSON schema (draft 2020-12) of scenario files, from the tables that the parser uses.
+ *
+ * For completion and early warnings in editors: it knows keys, words, the form of quantities and
+ * the range of plain numbers. What needs arithmetic (the range of 2us, what fits together) is left
+ * to `xoff check`, so the schema accepts a little more than the parser and never less.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xoff/units.h>
+
+#include "scenario/sections.h"
+#include "scenario/topology.h"
+
+/* Steals both; false only without memory, which the caller sees as a missing key or schema. */
+static void put(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static json_t *object_of(const char *type)
+{
+    json_t *object = json_object();
+    put(object, "type", json_string(type));
+    return object;
+}
+
+static json_t *pattern_of(const char *pattern)
+{
+    json_t *text = object_of("string");
+    put(text, "pattern", json_string(pattern));
+    return text;
+}
+
+static json_t *words_of(const char *const *words)
+{
+    json_t *list = json_array(), *object = json_object();
+    for (; *words; words++)
+        json_array_append_new(list, json_string(*words));
+    put(object, "enum", list);
+    return object;
+}
+
+/* anyOf of up to three; NULL: none. */
+static json_t *any_of(json_t *a, json_t *b, json_t *c)
+{
+    json_t *list = json_array(), *object = json_object();
+    json_array_append_new(list, a);
+    if (b)
+        json_array_append_new(list, b);
+    if (c)
+        json_array_append_new(list, c);
+    put(object, "anyOf", list);
+    return object;
+}
+
+static json_t *zero(void)
+{
+    json_t *object = json_object();
+    put(object, "const", json_integer(0));
+    return object;
+}
+
+#define NUMBER "[0-9]+(\\.[0-9]+)?"
+
+static json_t *number_of(const struct xoff_param *p, bool whole)
+{
+    json_t *number = object_of(whole ? "integer" : "number");
+    const char *const limits[] = {p->min, p->max};
+    static const char *const keys[] = {"minimum", "maximum"};
+    for (int i = 0; i < 2; i++) {
+        int64_t integer;
+        double real;
+        if (limits[i] && whole && xoff_parse_int(limits[i], &integer) == 0)
+            put(number, keys[i], json_integer(integer));
+        else if (limits[i] && !whole && xoff_parse_real(limits[i], &real) == 0)
+            put(number, keys[i], json_real(real));
+    }
+    return number;
+}
+
+/* Text may be a word, a number that serves as one, or a list of them; `1ms: 1Gbps` in a list is a
+ * mapping of one. */
+static json_t *text_value(void)
+{
+    static const char *const word_types[] = {"string", "number", NULL};
+    json_t *types = json_array(), *item_types = json_array();
+    for (int i = 0; word_types[i]; i++) {
+        json_array_append_new(types, json_string(word_types[i]));
+        json_array_append_new(item_types, json_string(word_types[i]));
+    }
+    json_array_append_new(types, json_string("array"));
+    json_array_append_new(item_types, json_string("object"));
+    json_t *object = json_object(), *items = json_object();
+    put(object, "type", types);
+    put(items, "type", item_types);
+    put(object, "items", items);
+    return object;
+}
+
+static json_t *value_of(const struct xoff_param *p)
+{
+    static const char *const truths[] = {"true", "false", "yes", "no", "on", "off", NULL};
+    switch (p->type) {
+    case XOFF_P_BOOL:
+        return any_of(object_of("boolean"), words_of(truths), NULL);
+    case XOFF_P_INT:
+        return any_of(number_of(p, true), pattern_of("^" NUMBER " ?[kMG]?$"), NULL);
+    case XOFF_P_REAL:
+        return any_of(number_of(p, false),
+                      pattern_of("^" NUMBER "([eE][-+]?[0-9]+)?( ?/ ?" NUMBER "| ?%)?$"), NULL);
+    case XOFF_P_TIME:
+        return any_of(zero(), pattern_of("^(0|" NUMBER " ?(ps|ns|us|ms|s))$"), NULL);
+    case XOFF_P_RATE:
+        return any_of(zero(), pattern_of("^(0|" NUMBER " ?[kMGT]?bps)$"), NULL);
+    case XOFF_P_BYTES:
+        return any_of(zero(), pattern_of("^(0|" NUMBER " ?([KMG]i?)?B)$"), NULL);
+    case XOFF_P_CHOICE:
+        return words_of(p->choices);
+    case XOFF_P_TEXT:
+        break;
+    }
+    return text_value();
+}
+
+static json_t *schema_of_param(const struct xoff_param *p)
+{
+    json_t *value = value_of(p);
+    if (p->allows_auto) {
+        json_t *automatic = json_object();
+        put(automatic, "const", json_string("auto"));
+        value = any_of(value, automatic, NULL);
+    }
+    char accepts[256];
+    xoff_param_accepts(p, accepts, sizeof accepts);
+    put(value, "description", json_sprintf("%s Accepts %s.", p->help ? p->help : "", accepts));
+    if (p->preset)
+        put(value, "default", json_string(p->preset));
+    return value;
+}
+
+static void add_params(json_t *properties, json_t *required, const struct xoff_param *table)
+{
+    for (const struct xoff_param *p = table; p && p->name; p++) {
+        put(properties, p->name, schema_of_param(p));
+        if (!p->preset && required)
+            json_array_append_new(required, json_string(p->name));
+    }
+}
+
+/* A closed mapping: `properties` and `required` are stolen, either may be extended by a table. */
+static json_t *mapping_of(json_t *properties, json_t *required, const struct xoff_param *table)
+{
+    add_params(properties, required, table);
+    json_t *mapping = object_of("object");
+    put(mapping, "properties", properties);
+    if (required && json_array_size(required))
+        put(mapping, "required", required);
+    else
+        json_decref(required);
+    put(mapping, "additionalProperties", json_false());
+    return mapping;
+}
+
+static json_t *table_schema(const struct xoff_param *table, const char *about)
+{
+    json_t *mapping = mapping_of(json_object(), json_array(), table);
+    put(mapping, "description", json_string(about));
+    return mapping;
+}
+
+static json_t *list_of(json_t *items)
+{
+    json_t *list = object_of("array");
+    put(list, "items", items);
+    return list;
+}
+
+static json_t *reference(const char *name)
+{
+    json_t *object = json_object();
+    put(object, "$ref", json_sprintf("#/$defs/%s", name));
+    return object;
+}
+
+static json_t *kind_property(const struct kind *kind)
+{
+    json_t *word = json_object();
+    put(word, "const", json_string(kind->name));
+    put(word, "description", json_string(kind->summary ? kind->summary : ""));
+    return word;
+}
+
+static json_t *mechanism_schema(enum kinds_role role)
+{
+    json_t *choices = json_array(), *words = json_array();
+    struct kind kind;
+    for (uint32_t i = 0; kinds_at(role, i, &kind); i++) {
+        json_array_append_new(words, json_string(kind.name));
+        json_t *properties = json_object(), *required = json_array();
+        put(properties, "kind", kind_property(&kind));
+        if (i)
+            json_array_append_new(required, json_string("kind"));
+        json_t *mapping = mapping_of(properties, required, kind.params);
+        put(mapping, "title", json_string(kind.name));
+        json_array_append_new(choices, mapping);
+    }
+    json_t *word = json_object(), *schema = json_object();
+    put(word, "enum", words);
+    json_array_insert_new(choices, 0, word);
+    put(schema, "anyOf", choices);
+    return schema;
+}
+
+static json_t *custom_link_schema(void)
+{
+    json_t *properties = json_object(), *required = json_array();
+    json_t *ends = list_of(object_of("string"));
+    put(ends, "minItems", json_integer(2));
+    put(ends, "maxItems", json_integer(2));
+    put(properties, "endpoints", ends);
+    json_array_append_new(required, json_string("endpoints"));
+    return mapping_of(properties, required, section_link);
+}
+
+static json_t *custom_nodes_schema(void)
+{
+    const struct xoff_param *kind = xoff_param_find(section_node, "kind");
+    json_t *by_name = object_of("object");
+    put(by_name, "additionalProperties",
+        any_of(words_of(kind->choices), mapping_of(json_object(), json_array(), kind), NULL));
+    return any_of(by_name, list_of(table_schema(section_node, "A node.")), NULL);
+}
+
+static json_t *topology_schema(void)
+{
+    json_t *choices = json_array(), *words = json_array();
+    struct kind kind;
+    for (uint32_t i = 0; kinds_at(KINDS_TOPOLOGY, i, &kind); i++) {
+        const struct topology_kind *topology = kind.ops;
+        json_array_append_new(words, json_string(kind.name));
+        json_t *properties = json_object(), *required = json_array();
+        put(properties, "kind", kind_property(&kind));
+        if (i)
+            json_array_append_new(required, json_string("kind"));
+        put(properties, "host_link", reference("link"));
+        if (topology->has_fabric_link)
+            put(properties, "fabric_link", reference("link"));
+        if (strcmp(kind.name, "custom") == 0) {
+            put(properties, "nodes", custom_nodes_schema());
+            put(properties, "links", list_of(custom_link_schema()));
+        }
+        json_t *mapping = mapping_of(properties, required, kind.params);
+        put(mapping, "title", json_string(kind.name));
+        json_array_append_new(choices, mapping);
+    }
+    json_t *word = json_object(), *schema = json_object();
+    put(word, "enum", words);
+    json_array_insert_new(choices, 0, word);
+    put(schema, "anyOf", choices);
+    put(schema, "description", json_string("The network: nodes and links."));
+    return schema;
+}
+
+static json_t *traffic_schema(void)
+{
+    json_t *choices = json_array();
+    struct kind kind;
+    for (uint32_t i = 0; kinds_at(KINDS_TRAFFIC, i, &kind); i++) {
+        const struct traffic_kind *traffic = kind.ops;
+        json_t *properties = json_object(), *required = json_array();
+        put(properties, "kind", kind_property(&kind));
+        json_array_append_new(required, json_string("kind"));
+        put(properties, "name", pattern_of("^[A-Za-z0-9_#-]{1,31}$"));
+        if (traffic->items_key)
+            put(properties, traffic->items_key,
+                list_of(table_schema(traffic->item_params, "An entry.")));
+        json_t *mapping = mapping_of(properties, required, kind.params);
+        put(mapping, "title", json_string(kind.name));
+        json_array_append_new(choices, mapping);
+    }
+    json_t *entry = json_object();
+    put(entry, "anyOf", choices);
+    return list_of(entry);
+}
+
+static json_t *switch_schema(void)
+{
+    static const struct {
+        const char *key;
+        enum kinds_role role;
+    } roles[] = {{"mmu", KINDS_MMU},
+                 {"pause", KINDS_PAUSE},
+                 {"scheduler", KINDS_SCHEDULER},
+                 {"marking", KINDS_MARKING}};
+    json_t *properties = json_object();
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+        put(properties, roles[i].key, mechanism_schema(roles[i].role));
+    json_t *mapping = mapping_of(properties, NULL, section_switch);
+    put(mapping, "description", json_string("Every switch."));
+    return mapping;
+}
+
+static json_t *priorities_schema(void)
+{
+    json_t *properties = json_object();
+    for (int i = 0; i < XOFF_N_PRIORITIES; i++) {
+        const char name[] = {(char)('0' + i), '\0'};
+        put(properties, name, reference("priority"));
+    }
+    return mapping_of(properties, NULL, NULL);
+}
+
+static json_t *variants_schema(void)
+{
+    json_t *properties = json_object(), *required = json_array();
+    put(properties, "name", pattern_of("^[A-Za-z0-9_-]{1,31}$"));
+    json_array_append_new(required, json_string("name"));
+    json_t *set = object_of("object");
+    put(set, "description", json_string("Values by dotted key, such as switch.mmu.alpha: 1/4."));
+    put(properties, "set", set);
+    return list_of(mapping_of(properties, required, NULL));
+}
+
+char *scenario_schema(void)
+{
+    json_t *defs = json_object(), *properties = json_object(), *required = json_array();
+    put(defs, "link", table_schema(section_link, "A link."));
+    put(defs, "priority", table_schema(section_priority, "A priority."));
+    put(properties, "topology", topology_schema());
+    put(properties, "switch", switch_schema());
+    put(properties, "priorities", priorities_schema());
+    put(properties, "traffic", traffic_schema());
+    for (const struct section *s = sections; s->path; s++) {
+        const size_t length = strlen(s->path);
+        const bool is_list = length > 2 && strcmp(s->path + length - 2, "[]") == 0;
+        if (!length || strchr(s->path, '.') || json_object_get(properties, s->path))
+            continue;
+        json_t *schema = table_schema(s->table, s->about);
+        char key[32] = "";
+        strncat(key, s->path, is_list ? length - 2 : length);
+        put(properties, key, is_list ? list_of(schema) : schema);
+    }
+    put(properties, "variants", variants_schema());
+    put(properties, "expect", list_of(object_of("string")));
+    json_array_append_new(required, json_string("topology"));
+
+    json_t *schema = mapping_of(properties, required, section_top);
+    put(schema, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
+    put(schema, "title", json_string("xoff scenario"));
+    put(schema, "$defs", defs);
+    char *text = json_dumps(schema, JSON_INDENT(2) | JSON_SORT_KEYS);
+    json_decref(schema);
+    return text;
+}

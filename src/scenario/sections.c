@@ -1,0 +1,282 @@
+/* The tables of scenario files, and one view of the kinds of every role.
+ *
+ * Ranges keep what follows from them representable: a run of 1000 s plus a delay of 1 s is far from
+ * the 106 days that the clock holds. A rate of zero is refused here; a receiver that stops taking
+ * frames is written in its schedule.
+ */
+#include "scenario/sections.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "scenario/topology.h"
+
+#define FIELD(type, field) .offset = offsetof(struct type, field)
+
+const struct xoff_param section_top[] = {
+    {"title", XOFF_P_TEXT, FIELD(top_fields, title), .preset = "",
+     .help = "One line that says what the scenario shows."},
+    {"seed", XOFF_P_INT, FIELD(top_fields, seed), .preset = "1", .min = "0",
+     .help = "Seed of every random stream; the same seed gives the same results."},
+    {"stop", XOFF_P_TIME, FIELD(top_fields, stop), .preset = "10ms", .min = "1ps", .max = "1000s",
+     .help = "Sources offer nothing new from here on."},
+    {"drain", XOFF_P_TIME, FIELD(top_fields, drain), .preset = "100ms", .min = "0s", .max = "1000s",
+     .help = "The run ends when all is delivered, at most this long after stop."},
+    {"reroute_after", XOFF_P_TEXT, FIELD(top_fields, reroute_after), .preset = "1ms",
+     .help = "Time from the failure or repair of a link to new shortest paths, or never."},
+    {0},
+};
+
+const struct xoff_param section_link[] = {
+    {"rate", XOFF_P_RATE, FIELD(link_fields, rate_bps), .preset = "100Gbps", .min = "1kbps",
+     .max = "10Tbps", .help = "Bit rate in each direction."},
+    {"delay", XOFF_P_TIME, FIELD(link_fields, delay), .preset = "1us", .min = "0s", .max = "1s",
+     .allows_auto = true, .help = "Propagation delay one way; auto: from the length."},
+    {"length", XOFF_P_TEXT, FIELD(link_fields, length), .preset = "",
+     .help = "Cable length such as 3m or 2km instead of a delay, at 5 ns per metre."},
+    {"error", XOFF_P_REAL, FIELD(link_fields, error), .preset = "0", .min = "0", .max = "1",
+     .help = "Probability that a frame is lost to corruption."},
+    {0},
+};
+
+const struct xoff_param section_switch[] = {
+    {"buffer", XOFF_P_BYTES, FIELD(plan_switch, buffer_bytes), .preset = "16MB", .min = "64B",
+     .max = "1000GB", .help = "Packet memory of a switch."},
+    {"processing_delay", XOFF_P_TIME, FIELD(plan_switch, processing_for), .preset = "0s",
+     .min = "0s", .max = "1s",
+     .help = "Time from the last bit of a frame in to its place in an egress queue."},
+    {0},
+};
+
+const struct xoff_param section_port[] = {
+    {"response", XOFF_P_INT, FIELD(plan_port, response_quanta), .preset = "auto", .min = "0",
+     .max = "65535", .allows_auto = true,
+     .help = "Time from the reception of a pause to its effect, in quanta of 512 bit times; auto: "
+             "the limit of 802.3 31B.3.7 for the link's rate."},
+    {"headroom", XOFF_P_BYTES, FIELD(plan_port, headroom_bytes), .preset = "auto", .min = "0B",
+     .max = "1000GB", .allows_auto = true,
+     .help = "What may still arrive at a (port, priority) after XOFF; auto: the worst case for "
+             "rate, delay, frame size and response."},
+    {"max_frame", XOFF_P_BYTES, FIELD(plan_port, max_frame_bytes), .preset = "1518B", .min = "64B",
+     .max = "16000B", .help = "Largest MAC frame, FCS included."},
+    {0},
+};
+
+static const char *const deliveries[] = {"datagram", "reliable", NULL};
+
+const struct xoff_param section_host[] = {
+    {"delivery", XOFF_P_CHOICE, FIELD(plan_host, reliable), .preset = "datagram",
+     .choices = deliveries,
+     .help = "What traffic gets that does not say: datagrams, or go-back-N with acknowledgements."},
+    {"ack_priority", XOFF_P_INT, FIELD(plan_host, ack_priority), .preset = "auto", .min = "0",
+     .max = "7", .allows_auto = true, .help = "Priority of ACK frames; auto: that of the data."},
+    {"ack_every", XOFF_P_INT, FIELD(plan_host, ack_every), .preset = "1", .min = "1",
+     .max = "65535", .help = "Data frames per ACK; the last frame of a flow always gets one."},
+    {"timeout", XOFF_P_TIME, FIELD(plan_host, timeout_for), .preset = "1ms", .min = "1us",
+     .max = "100s", .help = "Time without an ACK after which go-back-N sends again."},
+    {0},
+};
+
+const struct xoff_param section_priority[] = {
+    {"lossless", XOFF_P_BOOL, FIELD(priority_fields, lossless), .preset = "false",
+     .help = "Pauses protect this priority; a drop for want of buffer fails the run."},
+    {"weight", XOFF_P_INT, FIELD(priority_fields, weight), .preset = "1", .min = "1", .max = "1000",
+     .help = "Share of a weighted scheduler relative to the other priorities."},
+    {"strict", XOFF_P_BOOL, FIELD(priority_fields, strict), .preset = "false",
+     .help = "With ets: served before all weighted priorities."},
+    {0},
+};
+
+static const char *const node_kinds[] = {[TOPO_HOST] = "host", [TOPO_SWITCH] = "switch", NULL};
+
+const struct xoff_param section_node[] = {
+    {"name", XOFF_P_TEXT, FIELD(node_fields, name), .preset = "",
+     .help = "Name of the node, where nodes are a list."},
+    {"kind", XOFF_P_CHOICE, FIELD(node_fields, kind), .preset = NULL, .choices = node_kinds,
+     .help = "What the node is; a host has exactly one link."},
+    {0},
+};
+
+const struct xoff_param section_change[] = {
+    {"link", XOFF_P_TEXT, FIELD(change_fields, link), .preset = NULL,
+     .help = "The link by its ends, leaf0-spine1; leaf0-spine1#2 is the third between them."},
+    {"at", XOFF_P_TIME, FIELD(change_fields, at), .preset = NULL, .min = "0s", .max = "1000s",
+     .help = "When it changes."},
+    {"rate", XOFF_P_RATE, FIELD(change_fields, rate_bps), .preset = "auto", .min = "1kbps",
+     .max = "10Tbps", .allows_auto = true, .help = "New bit rate; auto: as before."},
+    {"delay", XOFF_P_TIME, FIELD(change_fields, delay), .preset = "auto", .min = "0s", .max = "1s",
+     .allows_auto = true, .help = "New propagation delay; auto: as before."},
+    {"fail", XOFF_P_BOOL, FIELD(change_fields, fail), .preset = "false",
+     .help = "The link goes down; frames on it are lost."},
+    {"repair", XOFF_P_BOOL, FIELD(change_fields, repair), .preset = "false",
+     .help = "The link comes up again."},
+    {0},
+};
+
+const struct xoff_param section_route[] = {
+    {"at", XOFF_P_TIME, FIELD(route_fields, at), .preset = "0s", .min = "0s", .max = "1000s",
+     .help = "From when on."},
+    {"on", XOFF_P_TEXT, FIELD(route_fields, on), .preset = NULL, .help = "The switch that sends."},
+    {"to", XOFF_P_TEXT, FIELD(route_fields, to), .preset = NULL,
+     .help = "Destination hosts, as a host set."},
+    {"via", XOFF_P_TEXT, FIELD(route_fields, via), .preset = NULL,
+     .help = "Neighbours to send to, up to 8; an empty list goes back to shortest paths."},
+    {0},
+};
+
+const struct xoff_param section_receiver[] = {
+    {"host", XOFF_P_TEXT, FIELD(plan_receiver, host), .preset = NULL,
+     .help = "Hosts that receive slowly, as a host set."},
+    {"rate", XOFF_P_TEXT, FIELD(plan_receiver, rate), .preset = NULL,
+     .help = "Service rate such as 1Gbps, or a list: a rate, then TIME: RATE for each change; 0bps "
+             "stops."},
+    {"buffer", XOFF_P_BYTES, FIELD(plan_receiver, buffer_bytes), .preset = "1MB", .min = "64B",
+     .max = "1000GB", .help = "Receive buffer."},
+    {"xoff", XOFF_P_BYTES, FIELD(plan_receiver, xoff_bytes), .preset = "auto", .min = "1B",
+     .max = "1000GB", .allows_auto = true,
+     .help = "Occupancy above which the host pauses its link; auto: buffer less headroom."},
+    {"xon", XOFF_P_BYTES, FIELD(plan_receiver, xon_bytes), .preset = "auto", .min = "0B",
+     .max = "1000GB", .allows_auto = true,
+     .help = "Occupancy at which it resumes; auto: two maximum frames below xoff."},
+    {0},
+};
+
+const char *const section_series[] = {"queue", "throughput", "pause", "buffer", NULL};
+
+const struct xoff_param section_measure[] = {
+    {"every", XOFF_P_TIME, FIELD(measure_fields, every), .preset = "0s", .min = "0s",
+     .max = "1000s", .help = "Sampling interval of the series; 0s: no series."},
+    {"series", XOFF_P_TEXT, FIELD(measure_fields, series), .preset = "queue,throughput,pause",
+     .help = "List of queue (bytes per egress queue), throughput (sent by each port), pause "
+             "(fraction of time paused) and buffer (bytes held by each switch)."},
+    {"at", XOFF_P_TEXT, FIELD(measure_fields, at), .preset = "all",
+     .help = "Nodes to sample, or all."},
+    {0},
+};
+
+const struct xoff_param section_deadlock[] = {
+    {"after", XOFF_P_TIME, FIELD(plan_deadlock, after), .preset = "1ms", .min = "0s",
+     .max = "1000s",
+     .help = "A cycle of paused queues from which no frame left for so long is a deadlock; 0s: do "
+             "not look."},
+    {"stop", XOFF_P_BOOL, FIELD(plan_deadlock, stops), .preset = "false",
+     .help = "End the run when a deadlock is found."},
+    {0},
+};
+
+const struct section sections[] = {
+    {"", section_top, "The run as a whole."},
+    {"topology.host_link", section_link, "Links at hosts, and the default of every other link."},
+    {"topology.fabric_link", section_link,
+     "Links between switches; what is left out is as in "
+     "host_link."},
+    {"topology.nodes[]", section_node, "Nodes of a custom topology."},
+    {"switch", section_switch, "Every switch."},
+    {"port", section_port, "Pause reception at every port of switches and hosts."},
+    {"host", section_host, "Every host."},
+    {"priorities.N", section_priority, "One of the eight priorities, N from 0 to 7."},
+    {"links[]", section_change, "Changes of links in the course of the run."},
+    {"routes[]", section_route, "Routes stated by hand."},
+    {"receivers[]", section_receiver,
+     "Hosts that take frames from the wire slower than they come."},
+    {"measure", section_measure, "Series over time."},
+    {"deadlock", section_deadlock, "Detection of deadlocks while running."},
+    {NULL, NULL, NULL},
+};
+
+const char *kinds_path(enum kinds_role role)
+{
+    static const char *const paths[N_KINDS_ROLES] = {
+        [KINDS_TOPOLOGY] = "topology",      [KINDS_MMU] = "switch.mmu",
+        [KINDS_PAUSE] = "switch.pause",     [KINDS_SCHEDULER] = "switch.scheduler",
+        [KINDS_MARKING] = "switch.marking", [KINDS_TRAFFIC] = "traffic[]",
+    };
+    return paths[role];
+}
+
+/* Every role's table begins with the same four members; this is the one place that knows. */
+#define VIEW_OF(entry) \
+    ((struct kind){(entry)->name, (entry)->summary, (entry)->params, (entry)->params_size, (entry)})
+#define ANSWER_FROM(list)                    \
+    do {                                     \
+        for (uint32_t k = 0; (list)[k]; k++) \
+            if (k == i) {                    \
+                *out = VIEW_OF((list)[k]);   \
+                return true;                 \
+            }                                \
+        return false;                        \
+    } while (0)
+
+bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out)
+{
+    switch (role) {
+    case KINDS_TOPOLOGY:
+        ANSWER_FROM(topology_kinds);
+    case KINDS_MMU:
+        ANSWER_FROM(xoff_mmus);
+    case KINDS_PAUSE:
+        ANSWER_FROM(xoff_pauses);
+    case KINDS_SCHEDULER:
+        ANSWER_FROM(xoff_scheds);
+    case KINDS_MARKING:
+        ANSWER_FROM(xoff_cps);
+    case KINDS_TRAFFIC:
+        ANSWER_FROM(traffic_kinds);
+    case N_KINDS_ROLES:
+        break;
+    }
+    return false;
+}
+
+bool kinds_find(enum kinds_role role, const char *name, struct kind *out)
+{
+    for (uint32_t i = 0; kinds_at(role, i, out); i++)
+        if (strcmp(out->name, name) == 0)
+            return true;
+    return false;
+}
+
+#define LONGEST_WORD 32
+
+/* Edit distance with transposition of neighbours (optimal string alignment); long words: far. */
+static uint32_t distance(const char *a, const char *b)
+{
+    const size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST_WORD || m > LONGEST_WORD)
+        return UINT32_MAX;
+    uint32_t row[3][LONGEST_WORD + 1];
+    for (size_t j = 0; j <= m; j++)
+        row[0][j] = (uint32_t)j;
+    for (size_t i = 1; i <= n; i++) {
+        uint32_t *now = row[i % 3];
+        const uint32_t *before = row[(i + 2) % 3], *second = row[(i + 1) % 3];
+        now[0] = (uint32_t)i;
+        for (size_t j = 1; j <= m; j++) {
+            uint32_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (before[j] + 1 < best)
+                best = before[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                second[j - 2] + 1 < best)
+                best = second[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *nearest_word(const char *word, const char *(*next)(void *state), void *state)
+{
+    const char *best = NULL, *candidate;
+    const uint32_t far = (uint32_t)strlen(word) / 3 + 1;
+    uint32_t best_distance = far + 1;
+    while ((candidate = next(state)) != NULL) {
+        const uint32_t d = distance(word, candidate);
+        if (d < best_distance) {
+            best = candidate;
+            best_distance = d;
+        }
+    }
+    return best;
+}

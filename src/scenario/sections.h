@@ -1,0 +1,98 @@
+/* The sections of a scenario file: their parameter tables, and the kinds that bring their own.
+ *
+ * Parser, --print-config, schema and docs/scenario.md are all made from what is listed here.
+ */
+#ifndef SCENARIO_SECTIONS_H
+#define SCENARIO_SECTIONS_H
+
+#include "scenario/plan.h"
+
+/* Tables that fill a struct of the plan directly. */
+extern const struct xoff_param section_switch[];   /* struct plan_switch */
+extern const struct xoff_param section_port[];     /* struct plan_port */
+extern const struct xoff_param section_host[];     /* struct plan_host */
+extern const struct xoff_param section_receiver[]; /* struct plan_receiver */
+extern const struct xoff_param section_deadlock[]; /* struct plan_deadlock */
+
+/* Tables with fields of their own, turned into the plan's after reading. */
+struct top_fields {
+    char title[XOFF_PARAM_TEXT];
+    int64_t seed, stop, drain;
+    char reroute_after[XOFF_PARAM_TEXT]; /* a time or "never" */
+};
+extern const struct xoff_param section_top[];
+
+struct link_fields {
+    int64_t rate_bps, delay;
+    char length[XOFF_PARAM_TEXT]; /* "": not given */
+    double error;
+};
+extern const struct xoff_param section_link[];
+
+struct priority_fields {
+    int64_t lossless, weight, strict;
+};
+extern const struct xoff_param section_priority[];
+
+struct node_fields {
+    char name[XOFF_PARAM_TEXT]; /* in a list; in a mapping the key is the name */
+    int64_t kind;               /* enum topo_kind */
+};
+extern const struct xoff_param section_node[];
+
+struct change_fields {
+    char link[XOFF_PARAM_TEXT];
+    int64_t at, rate_bps, delay, fail, repair;
+};
+extern const struct xoff_param section_change[];
+
+struct route_fields {
+    int64_t at;
+    char on[XOFF_PARAM_TEXT], to[XOFF_PARAM_TEXT], via[XOFF_PARAM_TEXT];
+};
+extern const struct xoff_param section_route[];
+
+struct measure_fields {
+    int64_t every;
+    char series[XOFF_PARAM_TEXT], at[XOFF_PARAM_TEXT];
+};
+extern const struct xoff_param section_measure[];
+extern const char *const section_series[]; /* word of bit i of plan_measure.series; NULL ends */
+
+/* Every table above with where it stands, for schema and docs. A NULL path ends the list. */
+struct section {
+    const char *path; /* "topology.host_link"; "": the file itself; "links[]": entries of a list */
+    const struct xoff_param *table;
+    const char *about;
+};
+extern const struct section sections[];
+
+/* Places where a kind is chosen by `kind:` (or by a word) and brings its own table. */
+enum kinds_role {
+    KINDS_TOPOLOGY,
+    KINDS_MMU,
+    KINDS_PAUSE,
+    KINDS_SCHEDULER,
+    KINDS_MARKING,
+    KINDS_TRAFFIC,
+    N_KINDS_ROLES
+};
+
+struct kind {
+    const char *name, *summary;
+    const struct xoff_param *params;
+    size_t params_size;
+    const void *ops; /* struct topology_kind, xoff_mmu_ops, ... by role */
+};
+
+/* "topology", "switch.mmu", ...: where the role stands in the file. */
+const char *kinds_path(enum kinds_role role);
+/* Number i of the role's kinds, number 0 being the default (traffic has none); false: no more. */
+bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out);
+bool kinds_find(enum kinds_role role, const char *name, struct kind *out);
+
+/* Of the words that next() yields (until NULL), the one that was most likely meant; NULL: none is
+ * near. */
+const char *nearest_word(const char *word, const char *(*next)(void *state), void *state);
+
+#endif

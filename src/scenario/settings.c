@@ -1,0 +1,195 @@
+/* Settings by dotted path on the tree of a scenario.
+ *
+ * Steps of the path are keys of mappings or indices of lists; what does not exist yet is made, so
+ * that the reader of the section judges its name. A mechanism or topology written as a word
+ * (`mmu: sih`) becomes {kind: sih} when one of its parameters is set, and keeps its kind.
+ */
+#include "scenario/settings.h"
+
+#include <string.h>
+
+#include "scenario/sections.h"
+
+struct change {
+    struct yaml_doc *doc;
+    const char *path;
+    const char *option; /* as in struct yaml_node */
+    int line, column;   /* of the value, for what has to be made on the way */
+    struct xoff_err *err;
+};
+
+static int apply(const struct change *c, struct yaml_node *value);
+static struct yaml_node *step_into(const struct change *c, struct yaml_node *node, const char *step,
+                                   size_t prefix_length, bool is_last);
+static int fail(const struct change *c, enum xoff_err_code code, const char *message);
+static void mark_option(struct yaml_node *node, const char *option);
+
+int settings_apply_node(struct yaml_doc *doc, const struct yaml_node *entry, struct xoff_err *err)
+{
+    const struct change c = {.doc = doc,
+                             .path = entry->key,
+                             .line = entry->key_line,
+                             .column = entry->key_column,
+                             .err = err};
+    struct yaml_node *value = yaml_copy(doc, entry);
+    return value ? apply(&c, value) : fail(&c, XOFF_E_NO_MEMORY, "not enough memory");
+}
+
+int settings_apply_option(struct yaml_doc *doc, const struct plan_setting *setting,
+                          struct xoff_err *err)
+{
+    const struct change c = {.doc = doc, .path = setting->key, .option = setting->key, .err = err};
+    struct yaml_node *value = NULL;
+    if (setting->value[0] == '[' || setting->value[0] == '{') {
+        struct yaml_doc snippet;
+        const int rc = yaml_parse(&snippet, setting->value, strlen(setting->value), err);
+        if (rc) {
+            char message[sizeof err->message];
+            memcpy(message, err->message, sizeof message);
+            return fail(&c, (enum xoff_err_code) - rc, message);
+        }
+        value = yaml_copy(doc, snippet.root);
+        yaml_fini(&snippet);
+    } else {
+        value = yaml_node(doc, YAML_SCALAR, setting->value);
+    }
+    if (!value)
+        return fail(&c, XOFF_E_NO_MEMORY, "not enough memory");
+    mark_option(value, setting->key);
+    return apply(&c, value);
+}
+
+static void mark_option(struct yaml_node *node, const char *option)
+{
+    node->option = option;
+    node->line = 0;
+    node->column = 0;
+    for (struct yaml_node *child = node->first; child; child = child->next)
+        mark_option(child, option);
+}
+
+static int fail(const struct change *c, enum xoff_err_code code, const char *message)
+{
+    xoff_err_set(c->err, code, c->option ? "--set " : "", NULL, message);
+    strncat(c->err->subject, c->path, sizeof c->err->subject - strlen(c->err->subject) - 1);
+    c->err->line = c->line;
+    c->err->column = c->column;
+    return -(int)code;
+}
+
+#define MAX_STEPS YAML_MAX_DEPTH
+
+static int apply(const struct change *c, struct yaml_node *value)
+{
+    char *path = yaml_keep(c->doc, c->path, strlen(c->path));
+    if (!path)
+        return fail(c, XOFF_E_NO_MEMORY, "not enough memory");
+    const char *steps[MAX_STEPS];
+    uint32_t n = 0;
+    for (char *at = path;; at++) {
+        if (n == MAX_STEPS)
+            return fail(c, XOFF_E_RANGE, "nested too deeply; accepted: up to 32 levels");
+        steps[n++] = at;
+        at += strcspn(at, ".");
+        if (at == steps[n - 1])
+            return fail(c, XOFF_E_SYNTAX,
+                        "not a key; give keys and list numbers with dots between them, such as "
+                        "switch.buffer or traffic.0.load");
+        if (!*at)
+            break;
+        *at = '\0';
+    }
+    if (strcmp(steps[0], "variants") == 0 || strcmp(steps[0], "expect") == 0)
+        return fail(c, XOFF_E_CONFLICT,
+                    "cannot be set; variants and expectations belong to the file as a whole");
+
+    struct yaml_node *node = c->doc->root;
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        const size_t prefix_length = (size_t)(steps[i] - path);
+        node = step_into(c, node, steps[i], prefix_length, false);
+        if (!node)
+            return -(int)c->err->code;
+    }
+    struct yaml_node *old = step_into(c, node, steps[n - 1], (size_t)(steps[n - 1] - path), true);
+    if (!old)
+        return -(int)c->err->code;
+    const int key_line = value->option ? 0 : c->line, key_column = value->option ? 0 : c->column;
+    yaml_replace(node, old, value);
+    value->key_line = key_line;
+    value->key_column = key_column;
+    return 0;
+}
+
+/* Does a word stand for a kind at the first `length` bytes of the path? */
+static bool is_kind_place(const char *path, size_t length)
+{
+    for (int role = 0; role < KINDS_TRAFFIC; role++) {
+        const char *place = kinds_path((enum kinds_role)role);
+        if (strlen(place) == length && strncmp(path, place, length) == 0)
+            return true;
+    }
+    static const char nodes[] = "topology.nodes.";
+    return length > sizeof nodes - 1 && strncmp(path, nodes, sizeof nodes - 1) == 0 &&
+           !memchr(path + sizeof nodes - 1, '.', length - (sizeof nodes - 1));
+}
+
+static struct yaml_node *made(const struct change *c, enum yaml_kind kind, const char *text,
+                              const char *key)
+{
+    struct yaml_node *node = yaml_node(c->doc, kind, text);
+    if (!node) {
+        fail(c, XOFF_E_NO_MEMORY, "not enough memory");
+        return NULL;
+    }
+    node->option = c->option;
+    node->line = node->key_line = c->line;
+    node->column = node->key_column = c->column;
+    node->key = key;
+    return node;
+}
+
+/* The entry of `node` that the step names. `prefix_length` bytes of the path, the dot included,
+ * lead to `node`. */
+static struct yaml_node *step_into(const struct change *c, struct yaml_node *node, const char *step,
+                                   size_t prefix_length, bool is_last)
+{
+    if (node->kind == YAML_SEQUENCE) {
+        uint32_t index = 0;
+        const size_t digits = strspn(step, "0123456789");
+        if (step[digits] || digits > 6) {
+            fail(c, XOFF_E_TYPE, "a list takes a number here, counted from 0");
+            return NULL;
+        }
+        for (const char *d = step; *d; d++)
+            index = index * 10 + (uint32_t)(*d - '0');
+        struct yaml_node *entry = yaml_at(node, index);
+        if (!entry) {
+            fail(c, XOFF_E_RANGE, "no such entry; the list has ");
+            xoff_err_add_int(c->err, node->n);
+            xoff_err_add(c->err, " entries, counted from 0");
+        }
+        return entry;
+    }
+    if (node->kind == YAML_SCALAR) {
+        if (!is_kind_place(c->path, prefix_length ? prefix_length - 1 : 0)) {
+            fail(c, XOFF_E_TYPE, node->text);
+            xoff_err_add(c->err, " is a plain value and has no keys below it");
+            return NULL;
+        }
+        struct yaml_node *kind = made(c, YAML_SCALAR, node->text, "kind");
+        if (!kind)
+            return NULL;
+        kind->option = node->option;
+        kind->line = kind->key_line = node->line;
+        kind->column = kind->key_column = node->column;
+        yaml_append(node, kind);
+    }
+    node->kind = YAML_MAPPING;
+    struct yaml_node *entry = yaml_find(node, step);
+    if (!entry) {
+        entry = made(c, is_last ? YAML_EMPTY : YAML_MAPPING, NULL, step);
+        if (entry)
+            yaml_append(node, entry);
+    }
+    return entry;
+}

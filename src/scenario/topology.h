@@ -1,0 +1,27 @@
+/* Topology kinds: star, dumbbell, chain, ring, leaf-spine, fat-tree, custom. */
+#ifndef SCENARIO_TOPOLOGY_H
+#define SCENARIO_TOPOLOGY_H
+
+#include "net/topo.h"
+
+struct plan;
+
+struct topology_kind {
+    const char *name, *summary;
+    const struct xoff_param *params;
+    size_t params_size;
+    bool has_fabric_link; /* takes fabric_link beside host_link */
+};
+
+extern const struct topology_kind *const topology_kinds[]; /* NULL-terminated */
+const struct topology_kind *topology_find(const char *name);
+
+/* Nodes, links, changes and stated routes of a plan; names are resolved, errors are located. */
+int topology_build(const struct plan *plan, struct topo *topo, struct xoff_err *err);
+
+/* Hosts named by a set expression: "all", "h3", "h0..h15", "leaf0" (its hosts), comma separated.
+ * Writes host indices in order, at most n_hosts, without repetition. */
+int topology_hosts(const struct topo *topo, const char *set, uint32_t *hosts, uint32_t *n_hosts,
+                   struct xoff_err *err);
+
+#endif

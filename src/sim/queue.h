@@ -1,0 +1,87 @@
+/* The event queue of the cell that is running: buckets over one window.
+ *
+ * A window is cut into a power of two of buckets; each holds a short list sorted by key, and a bitmap
+ * says which are not empty. It is empty between cells, so one queue serves all cells of a thread
+ * and stays in its cache. Insert and take cost a few nanoseconds whatever the number of ports (a
+ * binary heap of 64 entries took twice as long).
+ *
+ * A key orders events: 36 bits of time within the window, 2 of kind, 10 of tie hash, 16 of slot.
+ */
+#ifndef SIM_QUEUE_H
+#define SIM_QUEUE_H
+
+#include "sim/sim.h"
+
+#define QUEUE_MAX_BUCKETS 4096
+#define QUEUE_MAX_SLOTS 65535
+#define QUEUE_MAX_WINDOW (INT64_C(1) << 36)
+#define QUEUE_END UINT16_MAX
+
+struct queue {
+    xoff_time start; /* of the window */
+    unsigned shift;  /* time within the window to bucket */
+    uint32_t word;   /* no bucket is set in words before this one */
+    uint64_t occupied[QUEUE_MAX_BUCKETS / 64];
+    uint16_t first[QUEUE_MAX_BUCKETS];
+    uint64_t *key;  /* per slot of the cell, valid while queued */
+    uint16_t *next; /* per slot */
+};
+
+/* Equal times are ordered by a hash of time and port, so that no port is always served first. */
+static inline uint64_t queue_key(const struct queue *q, xoff_time at, enum sim_kind kind,
+                                 uint32_t port, uint32_t slot)
+{
+    const uint64_t tie = (((uint64_t)at + port * UINT64_C(0x9e3779b97f4a7c15)) *
+                          UINT64_C(0xd6e8feb86659fd93)) >> 54;
+    return (uint64_t)(at - q->start) << 28 | (uint64_t)kind << 26 | tie << 16 | slot;
+}
+
+static inline void queue_insert(struct queue *q, uint32_t slot, uint64_t key)
+{
+    const uint32_t bucket = (uint32_t)(key >> 28 >> q->shift);
+    const uint32_t word = bucket / 64;
+    const uint64_t bit = UINT64_C(1) << (bucket % 64);
+    q->key[slot] = key;
+    if (!(q->occupied[word] & bit)) {
+        q->occupied[word] |= bit;
+        q->first[bucket] = (uint16_t)slot;
+        q->next[slot] = QUEUE_END;
+        if (word < q->word)
+            q->word = word;
+        return;
+    }
+    uint16_t *link = &q->first[bucket];
+    while (*link != QUEUE_END && q->key[*link] < key)
+        link = &q->next[*link];
+    q->next[slot] = *link;
+    *link = (uint16_t)slot;
+}
+
+static inline void queue_remove(struct queue *q, uint32_t slot)
+{
+    const uint32_t bucket = (uint32_t)(q->key[slot] >> 28 >> q->shift);
+    uint16_t *link = &q->first[bucket];
+    while (*link != slot)
+        link = &q->next[*link];
+    *link = q->next[slot];
+    if (q->first[bucket] == QUEUE_END)
+        q->occupied[bucket / 64] &= ~(UINT64_C(1) << (bucket % 64));
+}
+
+/* The earliest slot, taken out; QUEUE_END when empty. n_words bounds the bitmap in use. */
+static inline uint32_t queue_take(struct queue *q, uint32_t n_words)
+{
+    while (q->word < n_words && !q->occupied[q->word])
+        q->word++;
+    if (q->word == n_words)
+        return QUEUE_END;
+    const uint64_t bits = q->occupied[q->word];
+    const uint32_t bucket = q->word * 64 + (uint32_t)__builtin_ctzll(bits);
+    const uint16_t slot = q->first[bucket];
+    q->first[bucket] = q->next[slot];
+    if (q->next[slot] == QUEUE_END)
+        q->occupied[q->word] = bits & (bits - 1);
+    return slot;
+}
+
+#endif

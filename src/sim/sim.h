@@ -1,0 +1,93 @@
+/* The engine: windows of lookahead, one cell at a time.
+ *
+ * Nodes meet only through links. L is the least time from the start of a transmission to its arrival
+ * over all links between cells; in a window [w, w+L) nothing a cell does can reach another, so each
+ * cell runs alone to the window's end. A cell is one node, or several joined by links too short to
+ * be worth a window. Threads own cells and meet at a barrier per window. Within a node events are
+ * ordered by (time, kind, hash(time, port), port), kinds in the order below, whatever the cells and
+ * threads are: results are the same bits.
+ *
+ * The engine knows slots: per node one arrival and one transmit slot per port, and one timer slot.
+ * A slot has at most one pending event; `at[slot]` is its time.
+ */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <stddef.h>
+
+#include "sim/link.h"
+
+enum sim_kind { SIM_ARRIVAL, SIM_TIMER, SIM_TRANSMIT };
+
+struct worker;
+
+/* The modelled network, as the engine sees it. */
+struct sim_model {
+    void *net;
+    void (*arrive)(void *net, struct worker *w, uint32_t node, uint32_t port, struct frame *frame);
+    void (*transmit)(void *net, struct worker *w, uint32_t node, uint32_t port);
+    void (*timer)(void *net, struct worker *w, uint32_t node);
+    /* A global instant, all cells at rest: everything before it has happened, nothing at it. Returns
+     * the next one (XOFF_NEVER: none). Runs on one thread. */
+    xoff_time (*instant)(void *net, xoff_time now);
+    /* Right after an instant for which wants_sample() holds, per node, by the thread that owns it. */
+    void (*sample)(void *net, uint32_t node, xoff_time now);
+    bool (*wants_sample)(void *net, xoff_time now);
+    /* Instants to come may wake a network at rest (a link is repaired, say). */
+    bool (*has_changes)(void *net);
+    /* Called before each window from the first thread, with the frames that arrived anywhere so far;
+     * false ends the run after that window. */
+    bool (*progress)(void *net, xoff_time now, uint64_t arrivals);
+};
+
+/* One direction of a link for sim_create. */
+struct sim_link_spec {
+    uint32_t from_node, to_node, to_port;
+    xoff_time lookahead; /* least time from start of transmission to arrival in its whole life */
+};
+
+struct sim_spec {
+    uint32_t n_nodes;
+    const uint32_t *n_ports; /* per node */
+    const struct sim_link_spec *links;
+    uint32_t n_links;
+    uint32_t n_threads;
+    xoff_time cell_bound; /* links with less lookahead join their nodes; XOFF_PARAM_AUTO: chosen */
+    struct sim_model model;
+};
+
+struct sim;
+
+int sim_create(const struct sim_spec *spec, struct sim **out);
+void sim_destroy(struct sim *sim);
+
+/* Runs from time 0 until nothing is pending, the model says stop, or `end`. First instant at
+ * `first_instant`. Returns the simulated time reached. */
+xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end);
+
+/* What the model calls while it handles an event (or, between windows, from instant()). A frame
+ * with its arrival time goes onto a link; it never overtakes another (its time is moved if it would). */
+void sim_send(struct worker *w, uint32_t link, struct frame *frame);
+/* The one pending transmit event of a port, the one timer of a node; XOFF_NEVER cancels. */
+void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at);
+void sim_at_timer(struct worker *w, uint32_t node, xoff_time at);
+/* The same before the run or from instant(). */
+struct worker *sim_exclusive(struct sim *sim);
+
+/* Time of the event being handled. */
+xoff_time sim_now(const struct worker *w);
+
+/* From instant(): throws away what is in flight on a link; returns how many, calls `lost` for each. */
+uint32_t sim_flush_link(struct sim *sim, uint32_t link, void *context,
+                        void (*lost)(void *context, const struct frame *frame));
+uint32_t sim_in_flight(const struct sim *sim, uint32_t link, uint64_t *bytes);
+
+struct sim_figures {
+    uint64_t events, windows;
+    uint32_t n_cells;
+    xoff_time lookahead;
+    bool is_at_rest; /* the run ended because nothing was pending */
+};
+struct sim_figures sim_figures(const struct sim *sim);
+
+#endif

@@ -1,0 +1,351 @@
+/* Making and freeing the engine: cells, threads, slots and rings; and growing rings.
+ *
+ * Cells: nodes joined by links whose lookahead is below a bound. The bound is chosen so that the
+ * lookahead between cells reaches WORTHWHILE, as long as no cell gets larger than CELL_SLOTS; below
+ * that, windows of single frames cost more than the larger cell does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine.h"
+#include <xoff/err.h>
+#include <xoff/param.h>
+
+#define WORTHWHILE (400 * XOFF_NS)
+#define CELL_SLOTS 4096
+#define FIRST_RING 16
+
+static uint32_t root_of(uint32_t *parent, uint32_t node)
+{
+    while (parent[node] != node)
+        node = parent[node] = parent[parent[node]];
+    return node;
+}
+
+/* Joins nodes over links shorter than `bound`. Returns the lookahead between what remains, and the
+ * slots of the largest cell. */
+static xoff_time join(const struct sim_spec *spec, xoff_time bound, uint32_t *parent,
+                      uint32_t *largest)
+{
+    for (uint32_t n = 0; n < spec->n_nodes; n++)
+        parent[n] = n;
+    for (uint32_t i = 0; i < spec->n_links; i++) {
+        const struct sim_link_spec *l = &spec->links[i];
+        if (l->lookahead < bound) {
+            const uint32_t a = root_of(parent, l->from_node), b = root_of(parent, l->to_node);
+            parent[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+    xoff_time lookahead = QUEUE_MAX_WINDOW;
+    for (uint32_t i = 0; i < spec->n_links; i++) {
+        const struct sim_link_spec *l = &spec->links[i];
+        if (root_of(parent, l->from_node) != root_of(parent, l->to_node))
+            lookahead = xoff_time_min(lookahead, l->lookahead);
+    }
+    uint32_t *size = calloc(spec->n_nodes, sizeof *size);
+    XOFF_ASSERT(size);
+    *largest = 0;
+    for (uint32_t n = 0; n < spec->n_nodes; n++) {
+        uint32_t *s = &size[root_of(parent, n)];
+        *s += 2 * spec->n_ports[n] + 1;
+        if (*s > *largest)
+            *largest = *s;
+    }
+    free(size);
+    return lookahead;
+}
+
+static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
+{
+    uint32_t largest;
+    if (spec->cell_bound != XOFF_PARAM_AUTO) {
+        const xoff_time lookahead = join(spec, spec->cell_bound, parent, &largest);
+        if (largest <= QUEUE_MAX_SLOTS)
+            return lookahead;
+    }
+    xoff_time bound = 0, lookahead = join(spec, 0, parent, &largest);
+    while (lookahead < WORTHWHILE) {
+        const xoff_time wider = lookahead + 1;
+        const xoff_time reached = join(spec, wider, parent, &largest);
+        if (largest > CELL_SLOTS || reached == QUEUE_MAX_WINDOW)
+            break;
+        bound = wider;
+        lookahead = reached;
+    }
+    return join(spec, bound, parent, &largest);
+}
+
+/* Numbers the cells so that hosts stand next to the node they hang on, deals them to threads in
+ * contiguous stretches of equal weight, and keeps each thread's numbers on cache lines of its own. */
+static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *parent)
+{
+    uint32_t *order = malloc(sizeof *order * spec->n_nodes);
+    uint32_t *weight = calloc(spec->n_nodes, sizeof *weight);
+    uint32_t *anchor = malloc(sizeof *anchor * spec->n_nodes);
+    XOFF_ASSERT(order && weight && anchor);
+    uint32_t n_roots = 0, total = 0;
+    for (uint32_t n = 0; n < spec->n_nodes; n++)
+        anchor[n] = n;
+    for (uint32_t i = 0; i < spec->n_links; i++) {
+        const struct sim_link_spec *l = &spec->links[i];
+        if (spec->n_ports[l->from_node] == 1)
+            anchor[root_of(parent, l->from_node)] = root_of(parent, l->to_node);
+    }
+    for (uint32_t n = 0; n < spec->n_nodes; n++) {
+        weight[root_of(parent, n)] += spec->n_ports[n] + 1;
+        total += spec->n_ports[n] + 1;
+    }
+    bool *placed = calloc(spec->n_nodes, 1);
+    uint32_t *first_hanging = malloc(sizeof *first_hanging * spec->n_nodes);
+    uint32_t *next_hanging = malloc(sizeof *next_hanging * spec->n_nodes);
+    XOFF_ASSERT(placed && first_hanging && next_hanging);
+    for (uint32_t n = 0; n < spec->n_nodes; n++)
+        first_hanging[n] = UINT32_MAX;
+    for (uint32_t n = spec->n_nodes; n-- > 0;)
+        if (root_of(parent, n) == n && anchor[n] != n && anchor[anchor[n]] == anchor[n]) {
+            next_hanging[n] = first_hanging[anchor[n]];
+            first_hanging[anchor[n]] = n;
+            placed[n] = true;
+        }
+    for (uint32_t n = 0; n < spec->n_nodes; n++) {
+        if (root_of(parent, n) != n || placed[n])
+            continue;
+        order[n_roots++] = n;
+        for (uint32_t h = first_hanging[n]; h != UINT32_MAX; h = next_hanging[h])
+            order[n_roots++] = h;
+    }
+
+    uint32_t *cell_of_root = malloc(sizeof *cell_of_root * spec->n_nodes);
+    sim->cells = calloc(n_roots + 8 * (size_t)spec->n_threads, sizeof *sim->cells);
+    XOFF_ASSERT(cell_of_root && sim->cells);
+    uint32_t owner = 0, cell = 0;
+    uint64_t dealt = 0;
+    for (uint32_t i = 0; i < n_roots; i++) {
+        const uint32_t due = (uint32_t)((dealt + weight[order[i]] / 2) * spec->n_threads / total);
+        if (due > owner && due < spec->n_threads) {
+            owner = due;
+            while (cell % 8) /* empty cells up to the next line of next_at */
+                sim->cells[cell++].owner = UINT32_MAX;
+        }
+        sim->cells[cell].owner = owner;
+        cell_of_root[order[i]] = cell++;
+        dealt += weight[order[i]];
+    }
+    sim->n_cells = cell;
+    for (uint32_t n = 0; n < spec->n_nodes; n++)
+        sim->cell_of[n] = cell_of_root[root_of(parent, n)];
+    free(order), free(weight), free(anchor), free(placed);
+    free(first_hanging), free(next_hanging), free(cell_of_root);
+}
+
+static void number_slots(struct sim *sim)
+{
+    for (uint32_t n = 0; n < sim->n_nodes; n++)
+        sim->cells[sim->cell_of[n]].n_slots += 2 * sim->n_ports[n] + 1;
+    uint32_t slot = 0;
+    for (uint32_t c = 0; c < sim->n_cells; c++) {
+        struct cell *cell = &sim->cells[c];
+        cell->first_slot = slot;
+        slot += (cell->n_slots + 7) / 8 * 8;
+        cell->bucket_bits = 6;
+        while (cell->bucket_bits < 12 && (UINT32_C(1) << cell->bucket_bits) < 4 * cell->n_slots)
+            cell->bucket_bits++;
+        cell->n_words = (UINT32_C(1) << cell->bucket_bits) / 64;
+        cell->n_slots = 0;
+    }
+    sim->n_slots = slot;
+    sim->at = aligned_alloc(64, sizeof *sim->at * (slot + 8));
+    sim->slots = calloc(slot + 1, sizeof *sim->slots);
+    XOFF_ASSERT(sim->at && sim->slots);
+    for (uint32_t s = 0; s < slot; s++)
+        sim->at[s] = XOFF_NEVER;
+    for (uint32_t n = 0; n < sim->n_nodes; n++) {
+        struct cell *cell = &sim->cells[sim->cell_of[n]];
+        sim->first_slot[n] = cell->first_slot + cell->n_slots;
+        struct slot *s = &sim->slots[sim->first_slot[n]];
+        for (uint32_t p = 0; p < sim->n_ports[n]; p++) {
+            s[p] = (struct slot){.node = n, .port = (uint16_t)p, .kind = SIM_ARRIVAL};
+            s[sim->n_ports[n] + p] =
+                (struct slot){.node = n, .port = (uint16_t)p, .kind = SIM_TRANSMIT};
+        }
+        s[2 * sim->n_ports[n]] = (struct slot){.node = n, .kind = SIM_TIMER};
+        cell->n_slots += 2 * sim->n_ports[n] + 1;
+    }
+}
+
+static void make_links(struct sim *sim, const struct sim_spec *spec)
+{
+    sim->n_links = spec->n_links;
+    sim->links = aligned_alloc(64, sizeof *sim->links * (spec->n_links + 1));
+    XOFF_ASSERT(sim->links);
+    memset(sim->links, 0, sizeof *sim->links * (spec->n_links + 1));
+    for (uint32_t i = 0; i < spec->n_links; i++) {
+        struct link *link = &sim->links[i];
+        const struct sim_link_spec *l = &spec->links[i];
+        link->frames = aligned_alloc(64, sizeof *link->frames * FIRST_RING);
+        XOFF_ASSERT(link->frames);
+        link->mask = FIRST_RING - 1;
+        link->to_slot = sim->first_slot[l->to_node] + l->to_port;
+        link->to_cell = sim->cell_of[l->to_node];
+        link->from_cell = sim->cell_of[l->from_node];
+        link->is_remote = sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner;
+        sim->slots[link->to_slot].link = i;
+    }
+}
+
+static struct worker *make_worker(struct sim *sim, uint32_t id, uint32_t max_slots)
+{
+    struct worker *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
+    XOFF_ASSERT(w);
+    memset(w, 0, sizeof *w);
+    w->sim = sim;
+    w->id = id;
+    w->cell = UINT32_MAX;
+    w->remote_min = XOFF_NEVER;
+    w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
+    w->remote_in = malloc(sizeof *w->remote_in * (sim->n_links + 1));
+    w->queue.key = aligned_alloc(64, sizeof *w->queue.key * ((max_slots + 8) / 8 * 8));
+    w->queue.next = aligned_alloc(64, sizeof *w->queue.next * ((max_slots + 32) / 32 * 32));
+    XOFF_ASSERT(w->cells && w->remote_in && w->queue.key && w->queue.next);
+    for (uint32_t c = 0; c < sim->n_cells; c++)
+        if (sim->cells[c].owner == id)
+            w->cells[w->n_cells++] = c;
+    for (uint32_t i = 0; i < sim->n_links; i++)
+        if (sim->links[i].is_remote && sim->cells[sim->links[i].to_cell].owner == id)
+            w->remote_in[w->n_remote_in++] = i;
+    return w;
+}
+
+int sim_create(const struct sim_spec *spec, struct sim **out)
+{
+    struct sim *sim = aligned_alloc(64, (sizeof *sim + 63) / 64 * 64);
+    XOFF_ASSERT(sim && spec->n_threads >= 1);
+    memset(sim, 0, sizeof *sim);
+    sim->model = spec->model;
+    sim->n_nodes = spec->n_nodes;
+    sim->n_threads = spec->n_threads;
+    sim->n_ports = malloc(sizeof *sim->n_ports * spec->n_nodes);
+    sim->first_slot = malloc(sizeof *sim->first_slot * spec->n_nodes);
+    sim->cell_of = malloc(sizeof *sim->cell_of * spec->n_nodes);
+    uint32_t *parent = malloc(sizeof *parent * spec->n_nodes);
+    XOFF_ASSERT(sim->n_ports && sim->first_slot && sim->cell_of && parent);
+    memcpy(sim->n_ports, spec->n_ports, sizeof *sim->n_ports * spec->n_nodes);
+    sim->lookahead = choose_cells(spec, parent);
+    deal_cells(sim, spec, parent);
+    free(parent);
+    number_slots(sim);
+    make_links(sim, spec);
+    sim->next_at = aligned_alloc(64, sizeof *sim->next_at * ((sim->n_cells + 8) / 8 * 8));
+    sim->board = aligned_alloc(64, 2 * sizeof *sim->board * sim->n_threads);
+    sim->workers = calloc(sim->n_threads, sizeof(struct worker *));
+    XOFF_ASSERT(sim->next_at && sim->board && sim->workers);
+    uint32_t max_slots = 0;
+    for (uint32_t c = 0; c < sim->n_cells; c++) {
+        sim->next_at[c] = XOFF_NEVER;
+        max_slots = sim->cells[c].n_slots > max_slots ? sim->cells[c].n_slots : max_slots;
+    }
+    for (uint32_t i = 0; i < sim->n_threads; i++)
+        sim->workers[i] = make_worker(sim, i, max_slots);
+    sim->exclusive = make_worker(sim, UINT32_MAX - 1, max_slots);
+    *out = sim;
+    return 0;
+}
+
+static void destroy_worker(struct worker *w)
+{
+    free(w->cells), free(w->remote_in), free(w->queue.key), free(w->queue.next), free(w);
+}
+
+void sim_destroy(struct sim *sim)
+{
+    if (!sim)
+        return;
+    for (uint32_t i = 0; i < sim->n_threads; i++)
+        destroy_worker(sim->workers[i]);
+    destroy_worker(sim->exclusive);
+    for (uint32_t i = 0; i < sim->n_links; i++)
+        free(sim->links[i].frames), free(sim->links[i].spilled);
+    free(sim->workers), free(sim->board), free(sim->next_at), free(sim->links), free(sim->slots);
+    free(sim->at), free(sim->cells), free(sim->cell_of), free(sim->first_slot), free(sim->n_ports);
+    free(sim);
+}
+
+void link_grow(struct link *link)
+{
+    const uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed);
+    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
+    const uint32_t capacity = 2 * (link->mask + 1);
+    struct frame *frames = aligned_alloc(64, sizeof *frames * capacity);
+    XOFF_ASSERT(frames);
+    for (uint32_t i = head; i != tail; i++)
+        frames[i & (capacity - 1)] = link->frames[i & link->mask];
+    free(link->frames);
+    link->frames = frames;
+    link->mask = capacity - 1;
+}
+
+void link_spill(struct link *link, const struct frame *frame)
+{
+    if (link->n_spilled == link->spill_capacity) {
+        link->spill_capacity = link->spill_capacity ? 2 * link->spill_capacity : FIRST_RING;
+        link->spilled = realloc(link->spilled, sizeof *link->spilled * link->spill_capacity);
+        XOFF_ASSERT(link->spilled);
+    }
+    link->spilled[link->n_spilled++] = *frame;
+}
+
+void sim_merge_spilled(struct sim *sim, uint32_t worker)
+{
+    for (uint32_t i = 0; i < sim->n_links; i++) {
+        struct link *link = &sim->links[i];
+        if (sim->cells[link->from_cell].owner != worker || !link->n_spilled)
+            continue;
+        while (link_count(link) + link->n_spilled > link->mask + 1)
+            link_grow(link);
+        uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
+        for (uint32_t k = 0; k < link->n_spilled; k++)
+            link->frames[tail++ & link->mask] = link->spilled[k];
+        atomic_store_explicit(&link->tail, tail, memory_order_release);
+        link->n_spilled = 0;
+    }
+}
+
+uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
+                        void (*lost)(void *context, const struct frame *frame))
+{
+    struct link *link = &sim->links[index];
+    const uint32_t n = link_count(link);
+    uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++)
+        lost(context, &link->frames[head++ & link->mask]);
+    atomic_store_explicit(&link->head, head, memory_order_relaxed);
+    sim->at[link->to_slot] = XOFF_NEVER;
+    return n;
+}
+
+uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
+{
+    const struct link *link = &sim->links[index];
+    const uint32_t n = link_count(link);
+    uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed), counted = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct frame *f = &link->frames[head++ & link->mask];
+        if (f->kind != FRAME_PAUSE) {
+            *bytes += f->bytes;
+            counted++;
+        }
+    }
+    return counted;
+}
+
+struct sim_figures sim_figures(const struct sim *sim)
+{
+    struct sim_figures f = {.lookahead = sim->lookahead,
+                            .windows = sim->workers[0]->windows,
+                            .is_at_rest = sim->is_at_rest};
+    for (uint32_t c = 0; c < sim->n_cells; c++)
+        f.n_cells += sim->cells[c].n_slots > 0;
+    for (uint32_t i = 0; i < sim->n_threads; i++)
+        f.events += sim->workers[i]->events;
+    return f;
+}

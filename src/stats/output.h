@@ -1,0 +1,63 @@
+/* What the writers of results share: names for codes, derived figures, files written aside.
+ *
+ * Only stats/ includes this. The contract with the rest of the program is results.h.
+ */
+#ifndef STATS_OUTPUT_H
+#define STATS_OUTPUT_H
+
+#include "stats/results.h"
+
+#ifndef XOFF_VERSION
+#define XOFF_VERSION "dev"
+#endif
+
+/* Words for codes and indices, the same in every format. They never return NULL. */
+const char *output_text(const char *text); /* "" for NULL */
+const char *output_node(const struct results *results, uint32_t node);
+const char *output_tag(const struct results *results, uint32_t tag);
+const char *output_drop_cause(uint8_t cause);
+const char *output_unit(uint8_t unit);
+const char *output_sample_metric(uint8_t metric);
+/* "fail" with audit findings, else "interrupted", else "pass". */
+const char *output_verdict(const struct results *results);
+
+#define OUTPUT_PRIORITIES 16 /* "0,1,2,3,4,5,6,7" and NUL */
+char *output_priorities(uint8_t mask, char buf[OUTPUT_PRIORITIES]);
+
+static inline double output_seconds(xoff_time t)
+{
+    return (double)t / (double)XOFF_S;
+}
+
+static inline bool output_is_finished(const struct result_flow *flow)
+{
+    return flow->finish_at != XOFF_NEVER;
+}
+
+/* Defined for a finished flow with an ideal time. */
+static inline bool output_has_slowdown(const struct result_flow *flow)
+{
+    return output_is_finished(flow) && flow->ideal_for > 0;
+}
+
+/* max(1, FCT / ideal): rounding of the ideal time must not make a flow faster than light. */
+static inline double output_slowdown(const struct result_flow *flow)
+{
+    const double ratio = (double)(flow->finish_at - flow->start_at) / (double)flow->ideal_for;
+    return ratio > 1 ? ratio : 1;
+}
+
+/* Writes the database at `path` (which must not exist). The file may be partial on failure: the
+ * caller removes it. */
+int sqlite_write(const char *path, const struct results *const *runs,
+                 const struct summary *const *summaries, uint32_t n_runs, struct xoff_err *err);
+
+/* The CSV files, in the order of csv_names; stream errors are left for the caller's ferror(). */
+enum csv_file { CSV_FLOWS, CSV_PORTS, CSV_PAUSES, CSV_SAMPLES, CSV_DROPS, N_CSV_FILES };
+extern const char *const csv_names[N_CSV_FILES];
+void csv_write(FILE *out, enum csv_file file, const struct results *const *runs, uint32_t n_runs);
+
+/* "cannot write PATH: REASON" with code XOFF_E_IO; returns its negative. */
+int output_fail(struct xoff_err *err, const char *path, const char *reason);
+
+#endif

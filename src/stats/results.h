@@ -1,0 +1,194 @@
+/* The results of one run, as plain arrays: filled by net/, written and summarised by stats/.
+ *
+ * This is the contract between the simulator and everything that looks at results. All times are
+ * picoseconds, all sizes bytes. Indices refer to the arrays here.
+ */
+#ifndef STATS_RESULTS_H
+#define STATS_RESULTS_H
+
+#include <stdio.h>
+
+#include <xoff/err.h>
+#include <xoff/mmu.h>
+#include <xoff/time.h>
+
+#define RESULT_NAME 32
+
+/* Why a frame was lost. */
+#define RESULT_DROP_MAP(X)                                                                         \
+    X(BUFFER, "buffer", "no room in the buffer")                                                   \
+    X(CORRUPT, "corrupt", "frame error on the link")                                               \
+    X(LINK_DOWN, "link-down", "the link failed or was down")                                       \
+    X(NO_ROUTE, "no-route", "no route to the destination")                                         \
+    X(RECEIVER, "receiver", "receive buffer of a slow receiver full")
+
+enum result_drop_cause {
+#define X(id, name, text) RESULT_DROP_##id,
+    RESULT_DROP_MAP(X)
+#undef X
+        RESULT_N_DROP_CAUSES
+};
+
+struct result_flow {
+    uint32_t from, to; /* hosts */
+    uint32_t number;   /* of its source host; (from, number) is the flow's id */
+    uint32_t tag;      /* index of the traffic entry */
+    uint8_t priority;
+    uint8_t reliable;
+    uint64_t offered_bytes, sent_bytes, delivered_bytes; /* payload; sent counts retransmissions */
+    xoff_time start_at;  /* first byte offered */
+    xoff_time finish_at; /* last byte at the receiver; XOFF_NEVER: not finished */
+    xoff_time acked_at;  /* last ACK at the sender; XOFF_NEVER: none or datagram */
+    xoff_time ideal_for; /* the same transfer alone in the network; 0: not defined (endless stream) */
+    uint64_t marked_frames, retransmitted_frames;
+};
+
+struct result_queue { /* per (port, priority) */
+    uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes; /* data and ACK frames, MAC bytes */
+    uint64_t marked_frames;
+    uint64_t pause_tx, resume_tx, pause_rx, resume_rx; /* XOFF and XON, refreshes not counted */
+    xoff_time paused_for; /* gate closed by the peer */
+    int64_t queue_peak_bytes;
+    int64_t headroom_peak_bytes, headroom_bytes; /* of the ingress side; 0: none */
+};
+
+struct result_port {
+    uint32_t node, port, peer_node, peer_port, link;
+    xoff_rate rate_bps;
+    xoff_time busy_for; /* wire occupied, preamble and gap included */
+    uint64_t control_tx_frames, control_rx_frames; /* PAUSE and PFC, refreshes included */
+    struct result_queue queue[XOFF_N_PRIORITIES];
+};
+
+struct result_node {
+    char name[RESULT_NAME];
+    uint8_t is_switch;
+    int64_t pool_peak_bytes[XOFF_N_POOLS], pool_capacity_bytes[XOFF_N_POOLS];
+    int64_t held_bytes; /* in queues at the end */
+};
+
+/* Drops of one place and cause. */
+struct result_drop {
+    uint32_t node, port; /* ingress port; for link causes the receiving port */
+    uint32_t out_port;   /* UINT32_MAX: not known */
+    uint8_t priority, cause, lossless;
+    uint64_t frames, bytes;
+    xoff_time first_at;
+};
+
+/* One decision of a pause policy, with its cause. */
+struct result_pause {
+    xoff_time at;
+    uint32_t node, port; /* who decided, towards the peer of which port */
+    uint8_t priorities;  /* mask */
+    uint8_t pause;       /* 1 XOFF, 0 XON */
+    uint8_t unit;        /* enum xoff_unit that crossed */
+    int64_t occupied_bytes, threshold_bytes;
+    uint32_t egress_port;    /* that held most of the unit's bytes; UINT32_MAX: none */
+    uint8_t egress_priority;
+    uint8_t egress_paused;   /* it was itself paused then ... */
+    uint32_t parent;         /* ... by this earlier pause (index here); UINT32_MAX: a root */
+};
+
+enum result_metric { RESULT_QUEUE_BYTES, RESULT_TX_BPS, RESULT_PAUSED_FRACTION, RESULT_BUFFER_BYTES };
+
+/* A sample; port UINT32_MAX: of the node; priority 0xff: all priorities. Sparse: a value equal to the
+ * one before it in the same series may be left out. */
+struct result_sample {
+    xoff_time at;
+    uint32_t node, port;
+    uint8_t priority, metric;
+    double value;
+};
+
+struct result_deadlock {
+    xoff_time onset_at, found_at;
+    uint32_t first, n; /* into deadlock_ports */
+};
+struct result_deadlock_port {
+    uint32_t node, port; /* egress port */
+    uint8_t priority;
+};
+
+/* An audit finding: something that must not be. */
+struct result_finding {
+    char text[256];
+};
+
+struct results {
+    /* What was run. */
+    const char *scenario_file, *scenario_text, *title, *variant, *config_text;
+    uint64_t seed;
+    uint64_t digest; /* of everything below that is simulated */
+    bool interrupted;
+    xoff_time end_at; /* simulated */
+    xoff_time stop_at;
+    double wall_s;
+    uint32_t threads;
+    uint64_t packet_hops, control_hops, events, windows;
+    uint64_t peak_rss_bytes;
+
+    const char *const *tag_names; /* per traffic entry */
+    uint32_t n_tags;
+    uint8_t lossless; /* mask */
+
+    struct result_node *nodes;
+    uint32_t n_nodes, n_hosts;
+    struct result_port *ports;
+    uint32_t n_ports;
+    struct result_flow *flows; /* sorted by (start_at, from, number) */
+    uint64_t n_flows;
+    struct result_drop *drops;
+    uint32_t n_drops;
+    struct result_pause *pauses; /* sorted by (at, node, order of decision) */
+    uint64_t n_pauses;
+    uint64_t pauses_left_out; /* beyond the limit kept */
+    uint64_t xoffs_left_out;  /* of these, decisions to pause */
+    struct result_sample *samples; /* sorted by at, node, port, priority, metric */
+    uint64_t n_samples;
+    struct result_deadlock *deadlocks;
+    uint32_t n_deadlocks;
+    struct result_deadlock_port *deadlock_ports;
+    struct result_finding *findings;
+    uint32_t n_findings;
+};
+
+/* A named figure of a run: what tables, expectations and JSON are made of. */
+struct metric {
+    char name[64]; /* dotted: fct.p99, drops, throughput.websearch.mean */
+    char unit[16]; /* "s", "bps", "B", "frames", "ratio", "" */
+    double value;
+    const char *meaning;
+};
+
+struct summary {
+    struct metric *metrics;
+    uint32_t n_metrics;
+};
+
+/* Figures of a run: counts, FCT and slowdown (mean, p50, p95, p99, max; all, per traffic entry, per
+ * flow-size bucket), throughput, Jain's index, pauses, drops by cause, marks, utilisation,
+ * headroom. */
+struct summary *summary_create(const struct results *results);
+void summary_destroy(struct summary *summary);
+const struct metric *summary_find(const struct summary *summary, const char *name);
+
+/* Writes run.sqlite (several runs, one per variant, in one file), summary.json, and CSV files when
+ * asked, into `dir` (made if missing): aside first, then renamed, so that they appear whole or not
+ * at all. */
+int results_write(const char *dir, const struct results *const *runs,
+                  const struct summary *const *summaries, uint32_t n_runs, bool csv,
+                  struct xoff_err *err);
+/* The JSON of summary.json on a stream. */
+int results_write_json(FILE *out, const struct results *const *runs,
+                       const struct summary *const *summaries, uint32_t n_runs);
+
+/* An expectation: comparison of two arithmetic expressions over metric names, VARIANT.metric or
+ * metric (which must then hold for every run); numbers may carry units (2us, 10Gbps, 16KB).
+ * Returns 0 and sets *holds and fills `detail` with the values; or a negative code with err (column
+ * within the text). Called with n_runs 0 it checks the syntax only. */
+int expect_evaluate(const char *text, const struct results *const *runs,
+                    const struct summary *const *summaries, uint32_t n_runs, bool *holds,
+                    char *detail, size_t detail_size, struct xoff_err *err);
+
+#endif

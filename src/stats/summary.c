@@ -1,0 +1,562 @@
+/* Figures of a run, by name: what tables, expectations and summary.json are made of.
+ *
+ * Percentiles are exact and by nearest rank: the p-th of n values is the value of rank ceil(p n /
+ * 100) in ascending order. The flows of a family (completion time, acknowledged completion time,
+ * slowdown) are sorted once by a radix sort; a stable scatter by traffic entry and by size bucket
+ * then leaves every group sorted too, so that a million flows cost three sorts whatever the number
+ * of groups.
+ *
+ * A figure that is not defined (the mean of nothing) is left out rather than given as zero.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/output.h"
+
+/* One flow's value with the groups it belongs to. */
+struct value {
+    uint64_t key; /* orders like the value: picoseconds, or the bits of a double >= 1 */
+    uint32_t tag, bucket;
+};
+
+enum stat { STAT_MEAN, STAT_P50, STAT_P95, STAT_P99, STAT_MAX, N_STATS };
+
+struct family {
+    const char *name, *unit;
+    bool is_real; /* keys are bits of doubles, else picoseconds */
+    const char *meanings[N_STATS];
+};
+
+#define MEANINGS(what)                                                                      \
+    {                                                                                       \
+        what ", mean", what ", median", what ", 95th percentile", what ", 99th percentile", \
+            what ", largest"                                                                \
+    }
+
+enum { FAMILY_FCT, FAMILY_ACK, FAMILY_SLOWDOWN, N_FAMILIES };
+static const struct family families[N_FAMILIES] = {
+    {"fct", "s", false,
+     MEANINGS("time from the first byte offered to the last byte received, finished flows")},
+    {"fct.ack", "s", false,
+     MEANINGS("time from the first byte offered to the last ACK at the sender")},
+    {"slowdown", "ratio", true,
+     MEANINGS("completion time over that of the same transfer alone in the network")},
+};
+
+static const char *const stat_names[N_STATS] = {"mean", "p50", "p95", "p99", "max"};
+static const uint64_t stat_percents[N_STATS] = {0, 50, 95, 99, 100};
+
+/* Flow-size buckets by bytes offered, upper bound inclusive. */
+#define N_BUCKETS 5
+static const char *const bucket_names[N_BUCKETS] = {"le10KB", "le100KB", "le1MB", "le10MB",
+                                                    "gt10MB"};
+static const uint64_t bucket_limits[N_BUCKETS - 1] = {10000, 100000, 1000000, 10000000};
+
+/* A traffic entry as part of a metric's name. */
+#define LABEL 44
+struct label {
+    char text[LABEL];
+};
+
+/* Running figures of the flows of one traffic entry, or of all. */
+struct tally {
+    uint64_t n_flows, n_finished, sent_bytes, delivered_bytes;
+    uint64_t n_rates; /* flows that lived longer than no time */
+    double rate_sum, rate_square_sum, rate_min, rate_max;
+};
+
+struct build {
+    const struct results *results;
+    struct summary *summary;
+    uint32_t capacity;
+    bool failed;          /* out of memory */
+    struct label *labels; /* per traffic entry */
+    struct value *values; /* n_flows each: sorted, work space, and keys of groups */
+    struct value *scratch;
+    uint64_t *keys;
+    uint64_t *offsets; /* per group and one */
+};
+
+static void add(struct build *b, const char *family, const char *group, const char *stat,
+                const char *unit, double value, const char *meaning);
+static void add_flows(struct build *b);
+static void add_family(struct build *b, const struct family *family);
+static void add_throughput(struct build *b, const struct tally *tally, const char *group);
+static void add_drops(struct build *b);
+static void add_pauses(struct build *b);
+static void add_ports(struct build *b);
+static void add_buffers(struct build *b);
+static void add_run(struct build *b);
+static void make_labels(struct build *b);
+
+struct summary *summary_create(const struct results *results)
+{
+    const size_t n = results->n_flows ? (size_t)results->n_flows : 1;
+    const size_t n_groups = (size_t)results->n_tags + N_BUCKETS + 2;
+    struct build b = {.results = results};
+
+    b.summary = calloc(1, sizeof *b.summary);
+    b.labels = calloc((size_t)results->n_tags + 1, sizeof *b.labels);
+    b.values = calloc(n, sizeof *b.values);
+    b.scratch = calloc(n, sizeof *b.scratch);
+    b.keys = calloc(n, sizeof *b.keys);
+    b.offsets = calloc(n_groups, sizeof *b.offsets);
+    b.failed = !b.summary || !b.labels || !b.values || !b.scratch || !b.keys || !b.offsets;
+    if (!b.failed) {
+        make_labels(&b);
+        add_flows(&b);
+        for (uint32_t i = 0; i < N_FAMILIES; i++)
+            add_family(&b, &families[i]);
+        add_drops(&b);
+        add_pauses(&b);
+        add_ports(&b);
+        add_buffers(&b);
+        add_run(&b);
+    }
+    free(b.offsets);
+    free(b.keys);
+    free(b.scratch);
+    free(b.values);
+    free(b.labels);
+    if (b.failed) {
+        summary_destroy(b.summary);
+        return NULL;
+    }
+    return b.summary;
+}
+
+void summary_destroy(struct summary *summary)
+{
+    if (!summary)
+        return;
+    free(summary->metrics);
+    free(summary);
+}
+
+const struct metric *summary_find(const struct summary *summary, const char *name)
+{
+    for (uint32_t i = 0; i < summary->n_metrics; i++)
+        if (!strcmp(summary->metrics[i].name, name))
+            return &summary->metrics[i];
+    return NULL;
+}
+
+static void add(struct build *b, const char *family, const char *group, const char *stat,
+                const char *unit, double value, const char *meaning)
+{
+    struct summary *s = b->summary;
+    if (s->n_metrics == b->capacity) {
+        const uint32_t capacity = b->capacity ? 2 * b->capacity : 128;
+        struct metric *grown = realloc(s->metrics, capacity * sizeof *grown);
+        if (!grown) {
+            b->failed = true;
+            return;
+        }
+        s->metrics = grown;
+        b->capacity = capacity;
+    }
+    struct metric *m = &s->metrics[s->n_metrics++];
+    *m = (struct metric){.value = value, .meaning = meaning};
+    const int length = snprintf(m->name, sizeof m->name, "%s%s%s%s%s", family, group ? "." : "",
+                                group ? group : "", stat ? "." : "", stat ? stat : "");
+    XOFF_ASSERT(length > 0 && (size_t)length < sizeof m->name);
+    snprintf(m->unit, sizeof m->unit, "%s", unit);
+}
+
+/* Names that a traffic entry must not take from the figures over all flows. */
+static bool is_reserved(const char *label)
+{
+    static const char *const words[] = {"ack", "finished", "flows", "mean", "min",
+                                        "max", "p50",      "p95",   "p99"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(label, words[i]))
+            return true;
+    for (uint32_t i = 0; i < N_BUCKETS; i++)
+        if (!strcmp(label, bucket_names[i]))
+            return true;
+    return false;
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '#';
+}
+
+/* Entry names as expectations can write them: other characters become '_', and a name that is taken
+ * gets the entry's index. */
+static void make_labels(struct build *b)
+{
+    for (uint32_t i = 0; i < b->results->n_tags; i++) {
+        char *label = b->labels[i].text;
+        snprintf(label, RESULT_NAME, "%s", output_tag(b->results, i));
+        for (char *c = label; *c; c++)
+            if (!is_name_char(*c))
+                *c = '_';
+        bool is_taken = !*label || is_reserved(label);
+        for (uint32_t j = 0; j < i && !is_taken; j++)
+            is_taken = !strcmp(label, b->labels[j].text);
+        const size_t length = strlen(label);
+        if (is_taken)
+            snprintf(label + length, LABEL - length, "#%u", i);
+    }
+}
+
+/* Mean payload rate of a flow over its life, which ends with its last byte or with the run. */
+static void tally_flow(struct tally *t, const struct result_flow *flow, xoff_time end_at)
+{
+    const bool is_finished = output_is_finished(flow);
+    const xoff_time lived = (is_finished ? flow->finish_at : end_at) - flow->start_at;
+
+    t->n_flows++;
+    t->n_finished += is_finished;
+    t->sent_bytes += flow->sent_bytes;
+    t->delivered_bytes += flow->delivered_bytes;
+    if (lived <= 0)
+        return;
+    const double rate = (double)flow->delivered_bytes * 8 / output_seconds(lived);
+    if (!t->n_rates || rate < t->rate_min)
+        t->rate_min = rate;
+    if (!t->n_rates || rate > t->rate_max)
+        t->rate_max = rate;
+    t->n_rates++;
+    t->rate_sum += rate;
+    t->rate_square_sum += rate * rate;
+}
+
+static void add_flows(struct build *b)
+{
+    const struct results *r = b->results;
+    struct tally all = {0};
+    struct tally *by_tag = calloc((size_t)r->n_tags + 1, sizeof *by_tag);
+    if (!by_tag) {
+        b->failed = true;
+        return;
+    }
+    for (uint64_t i = 0; i < r->n_flows; i++) {
+        tally_flow(&all, &r->flows[i], r->end_at);
+        if (r->flows[i].tag < r->n_tags)
+            tally_flow(&by_tag[r->flows[i].tag], &r->flows[i], r->end_at);
+    }
+    add_throughput(b, &all, NULL);
+    for (uint32_t i = 0; i < r->n_tags; i++)
+        add_throughput(b, &by_tag[i], b->labels[i].text);
+    free(by_tag);
+
+    uint64_t retransmitted = 0;
+    for (uint64_t i = 0; i < r->n_flows; i++)
+        retransmitted += r->flows[i].retransmitted_frames;
+    add(b, "retransmissions", NULL, NULL, "frames", (double)retransmitted,
+        "data frames sent again by reliable senders");
+}
+
+static void add_throughput(struct build *b, const struct tally *t, const char *group)
+{
+    add(b, "flows", group, NULL, "", (double)t->n_flows, "flows started");
+    add(b, "flows", group, "finished", "", (double)t->n_finished,
+        "flows whose last byte was received");
+    add(b, "sent", group, NULL, "B", (double)t->sent_bytes, "payload sent, repeats included");
+    add(b, "delivered", group, NULL, "B", (double)t->delivered_bytes, "payload received");
+    if (b->results->end_at > 0)
+        add(b, "throughput", group, NULL, "bps",
+            (double)t->delivered_bytes * 8 / output_seconds(b->results->end_at),
+            "payload received per second of the whole run, sum of the flows");
+    if (!t->n_rates)
+        return;
+    const double n = (double)t->n_rates;
+    add(b, "throughput", group, "mean", "bps", t->rate_sum / n,
+        "payload received per second of a flow's life, mean over flows");
+    add(b, "throughput", group, "min", "bps", t->rate_min,
+        "payload received per second of a flow's life, slowest flow");
+    add(b, "throughput", group, "max", "bps", t->rate_max,
+        "payload received per second of a flow's life, fastest flow");
+    /* Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2), 1 when all are equal. */
+    if (t->rate_square_sum > 0)
+        add(b, "jain", group, NULL, "ratio", t->rate_sum * t->rate_sum / (n * t->rate_square_sum),
+            "Jain's fairness index of the flows' mean throughputs");
+}
+
+#define RADIX_BITS 11
+#define RADIX_BINS (1u << RADIX_BITS)
+
+/* Stable ascending sort by key: least significant digit first, digits all alike skipped. Returns
+ * where the result is: `a` or `other`. */
+static struct value *sort_values(struct value *a, struct value *other, size_t n)
+{
+    for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
+        size_t at[RADIX_BINS] = {0};
+        for (size_t i = 0; i < n; i++)
+            at[(a[i].key >> shift) & (RADIX_BINS - 1)]++;
+        if (n && at[(a[0].key >> shift) & (RADIX_BINS - 1)] == n)
+            continue;
+        size_t sum = 0;
+        for (size_t i = 0; i < RADIX_BINS; i++) {
+            const size_t count = at[i];
+            at[i] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            other[at[(a[i].key >> shift) & (RADIX_BINS - 1)]++] = a[i];
+        struct value *const sorted = other;
+        other = a;
+        a = sorted;
+    }
+    return a;
+}
+
+static uint32_t bucket_of(uint64_t bytes)
+{
+    uint32_t bucket = 0;
+    while (bucket < N_BUCKETS - 1 && bytes > bucket_limits[bucket])
+        bucket++;
+    return bucket;
+}
+
+static size_t gather(struct build *b, const struct family *family)
+{
+    size_t n = 0;
+    for (uint64_t i = 0; i < b->results->n_flows; i++) {
+        const struct result_flow *f = &b->results->flows[i];
+        uint64_t key;
+        if (family == &families[FAMILY_SLOWDOWN]) {
+            if (!output_has_slowdown(f))
+                continue;
+            const double slowdown = output_slowdown(f);
+            memcpy(&key, &slowdown, sizeof key);
+        } else {
+            const xoff_time end_at = family == &families[FAMILY_ACK] ? f->acked_at : f->finish_at;
+            if (end_at == XOFF_NEVER)
+                continue;
+            key = (uint64_t)(end_at - f->start_at);
+        }
+        b->values[n++] = (struct value){key, f->tag, bucket_of(f->offered_bytes)};
+    }
+    return n;
+}
+
+static double real_of(const struct family *family, uint64_t key)
+{
+    if (!family->is_real)
+        return output_seconds((xoff_time)key);
+    double value;
+    memcpy(&value, &key, sizeof value);
+    return value;
+}
+
+static void add_distribution(struct build *b, const struct family *family, const char *group,
+                             const uint64_t *keys, size_t n)
+{
+    if (!n)
+        return;
+    unsigned __int128 whole = 0; /* times are summed exactly */
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (family->is_real)
+            sum += real_of(family, keys[i]);
+        else
+            whole += keys[i];
+    }
+    if (!family->is_real)
+        sum = (double)whole / (double)XOFF_S;
+    add(b, family->name, group, stat_names[STAT_MEAN], family->unit, sum / (double)n,
+        family->meanings[STAT_MEAN]);
+    for (uint32_t i = STAT_P50; i < N_STATS; i++) {
+        const size_t rank = (size_t)(((unsigned __int128)n * stat_percents[i] + 99) / 100);
+        add(b, family->name, group, stat_names[i], family->unit, real_of(family, keys[rank - 1]),
+            family->meanings[i]);
+    }
+}
+
+/* Counts groups into offsets, then moves the sorted keys to their groups, order kept. Flows of
+ * group n_groups or beyond belong to none. */
+static void scatter(struct build *b, const struct value *values, size_t n, bool by_tag,
+                    uint32_t n_groups)
+{
+    memset(b->offsets, 0, ((size_t)n_groups + 1) * sizeof *b->offsets);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t group = by_tag ? values[i].tag : values[i].bucket;
+        if (group < n_groups)
+            b->offsets[group]++;
+    }
+    uint64_t sum = 0;
+    for (uint32_t g = 0; g < n_groups; g++) {
+        const uint64_t count = b->offsets[g];
+        b->offsets[g] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t group = by_tag ? values[i].tag : values[i].bucket;
+        if (group < n_groups)
+            b->keys[b->offsets[group]++] = values[i].key;
+    }
+    /* offsets[g] is now the end of group g. */
+}
+
+static void add_family(struct build *b, const struct family *family)
+{
+    const size_t n = gather(b, family);
+    const struct value *sorted = sort_values(b->values, b->scratch, n);
+    uint64_t first = 0;
+
+    for (size_t i = 0; i < n; i++)
+        b->keys[i] = sorted[i].key;
+    add_distribution(b, family, NULL, b->keys, n);
+
+    scatter(b, sorted, n, true, b->results->n_tags);
+    for (uint32_t g = 0; g < b->results->n_tags; g++) {
+        add_distribution(b, family, b->labels[g].text, b->keys + first,
+                         (size_t)(b->offsets[g] - first));
+        first = b->offsets[g];
+    }
+    if (family == &families[FAMILY_ACK])
+        return;
+    scatter(b, sorted, n, false, N_BUCKETS);
+    first = 0;
+    for (uint32_t g = 0; g < N_BUCKETS; g++) {
+        const size_t count = (size_t)(b->offsets[g] - first);
+        if (family == &families[FAMILY_SLOWDOWN])
+            add(b, family->name, bucket_names[g], "flows", "", (double)count,
+                "finished flows of this size, by bytes offered");
+        add_distribution(b, family, bucket_names[g], b->keys + first, count);
+        first = b->offsets[g];
+    }
+}
+
+static void add_drops(struct build *b)
+{
+    static const char *const meanings[RESULT_N_DROP_CAUSES] = {
+#define X(id, name, text) "frames lost: " text,
+        RESULT_DROP_MAP(X)
+#undef X
+    };
+    uint64_t all = 0, bytes = 0, lossless = 0, by_cause[RESULT_N_DROP_CAUSES] = {0};
+    for (uint32_t i = 0; i < b->results->n_drops; i++) {
+        const struct result_drop *d = &b->results->drops[i];
+        all += d->frames;
+        bytes += d->bytes;
+        if (d->cause < RESULT_N_DROP_CAUSES)
+            by_cause[d->cause] += d->frames;
+        if (d->lossless && (d->cause == RESULT_DROP_BUFFER || d->cause == RESULT_DROP_RECEIVER))
+            lossless += d->frames;
+    }
+    add(b, "drops", NULL, NULL, "frames", (double)all, "frames lost, all causes");
+    add(b, "drops", NULL, "bytes", "B", (double)bytes, "bytes of frames lost, all causes");
+    add(b, "drops", NULL, "lossless", "frames", (double)lossless,
+        "frames of lossless priorities lost for want of room (causes buffer and receiver)");
+    for (uint8_t c = 0; c < RESULT_N_DROP_CAUSES; c++)
+        add(b, "drops", NULL, output_drop_cause(c), "frames", (double)by_cause[c], meanings[c]);
+}
+
+static void add_pauses(struct build *b)
+{
+    const struct results *r = b->results;
+    uint64_t xoffs = r->xoffs_left_out, marked = 0;
+    xoff_time longest = 0;
+    unsigned __int128 paused = 0;
+
+    for (uint64_t i = 0; i < r->n_pauses; i++)
+        xoffs += r->pauses[i].pause;
+    for (uint32_t i = 0; i < r->n_ports; i++) {
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+            const struct result_queue *q = &r->ports[i].queue[p];
+            paused += (uint64_t)q->paused_for;
+            if (q->paused_for > longest)
+                longest = q->paused_for;
+            marked += q->marked_frames;
+        }
+    }
+    add(b, "pauses", NULL, NULL, "", (double)xoffs, "decisions to pause (XOFF), refreshes apart");
+    add(b, "pause_time", NULL, NULL, "s", (double)paused / (double)XOFF_S,
+        "time that transmitters were paused, sum over ports and priorities");
+    add(b, "pause_time", NULL, "max", "s", output_seconds(longest),
+        "time that the most paused (port, priority) was paused");
+    add(b, "marks", NULL, NULL, "frames", (double)marked, "frames marked with ECN");
+}
+
+static void add_ports(struct build *b)
+{
+    const struct results *r = b->results;
+    int64_t queue_peak = 0, headroom_peak = 0;
+    double busy_sum = 0, busy_max = 0, fraction_max = 0;
+    bool has_headroom = false;
+
+    for (uint32_t i = 0; i < r->n_ports; i++) {
+        const struct result_port *port = &r->ports[i];
+        const bool is_switch = port->node < r->n_nodes && r->nodes[port->node].is_switch;
+        const double busy = r->end_at > 0 ? (double)port->busy_for / (double)r->end_at : 0;
+        busy_sum += busy;
+        if (busy > busy_max)
+            busy_max = busy;
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+            const struct result_queue *q = &port->queue[p];
+            if (is_switch && q->queue_peak_bytes > queue_peak)
+                queue_peak = q->queue_peak_bytes;
+            if (q->headroom_bytes <= 0)
+                continue;
+            const double fraction = (double)q->headroom_peak_bytes / (double)q->headroom_bytes;
+            has_headroom = true;
+            if (q->headroom_peak_bytes > headroom_peak)
+                headroom_peak = q->headroom_peak_bytes;
+            if (fraction > fraction_max)
+                fraction_max = fraction;
+        }
+    }
+    if (r->n_ports && r->end_at > 0) {
+        add(b, "utilisation", NULL, "mean", "ratio", busy_sum / r->n_ports,
+            "share of the run that a link was occupied, mean over link directions");
+        add(b, "utilisation", NULL, "max", "ratio", busy_max,
+            "share of the run that a link was occupied, busiest direction");
+    }
+    add(b, "queue", NULL, "peak", "B", (double)queue_peak,
+        "longest egress queue of a switch (port, priority)");
+    if (!has_headroom)
+        return;
+    add(b, "headroom", NULL, "peak", "B", (double)headroom_peak,
+        "most headroom in use by an ingress (port, priority)");
+    add(b, "headroom", NULL, "peak_fraction", "ratio", fraction_max,
+        "largest share of its headroom that an ingress (port, priority) used");
+}
+
+/* Pool XOFF_POOL_DROP stands for the whole buffer (struct xoff_mmu_view). */
+static void add_buffers(struct build *b)
+{
+    int64_t peak = 0;
+    double fraction_max = 0;
+    bool has_buffer = false;
+    for (uint32_t i = 0; i < b->results->n_nodes; i++) {
+        const struct result_node *node = &b->results->nodes[i];
+        const int64_t capacity = node->pool_capacity_bytes[XOFF_POOL_DROP];
+        const int64_t used = node->pool_peak_bytes[XOFF_POOL_DROP];
+        if (!node->is_switch || capacity <= 0)
+            continue;
+        has_buffer = true;
+        if (used > peak)
+            peak = used;
+        if ((double)used / (double)capacity > fraction_max)
+            fraction_max = (double)used / (double)capacity;
+    }
+    if (!has_buffer)
+        return;
+    add(b, "buffer", NULL, "peak", "B", (double)peak, "most bytes held by a switch");
+    add(b, "buffer", NULL, "peak_fraction", "ratio", fraction_max,
+        "largest share of its buffer that a switch used");
+}
+
+static void add_run(struct build *b)
+{
+    const struct results *r = b->results;
+    xoff_time onset_at = XOFF_NEVER;
+    for (uint32_t i = 0; i < r->n_deadlocks; i++)
+        onset_at = xoff_time_min(onset_at, r->deadlocks[i].onset_at);
+    add(b, "deadlocks", NULL, NULL, "", r->n_deadlocks,
+        "cycles of paused queues from which no frame left");
+    if (r->n_deadlocks)
+        add(b, "deadlock", NULL, "onset", "s", output_seconds(onset_at),
+            "when the last edge of the first deadlock closed");
+    add(b, "findings", NULL, NULL, "", r->n_findings, "things the audit found wrong");
+    add(b, "packet_hops", NULL, NULL, "frames", (double)r->packet_hops,
+        "data and ACK frames carried over a link");
+    add(b, "control_hops", NULL, NULL, "frames", (double)r->control_hops,
+        "PAUSE and PFC frames carried over a link");
+    add(b, "end_time", NULL, NULL, "s", output_seconds(r->end_at), "simulated time at the end");
+}

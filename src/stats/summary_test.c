@@ -1,0 +1,360 @@
+/* Figures of a run: percentiles against their definition, group by group, and every counter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <xoff/rng.h>
+
+#include "stats/results.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
+_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
+{
+    mock_assert(0, expression, file, line);
+    abort();
+}
+
+static void check(const struct summary *s, const char *name, double value, const char *unit)
+{
+    const struct metric *m = summary_find(s, name);
+    if (!m)
+        fail_msg("%s is absent", name);
+    const double error = m->value > value ? m->value - value : value - m->value;
+    const double size = value < 0 ? -value : value;
+    if (error > 1e-15 * size)
+        fail_msg("%s is %.17g, expected %.17g", name, m->value, value);
+    assert_string_equal(m->unit, unit);
+    assert_non_null(m->meaning);
+}
+
+static void check_absent(const struct summary *s, const char *name)
+{
+    if (summary_find(s, name))
+        fail_msg("%s should be absent", name);
+}
+
+/* A finished, never acknowledged flow without ideal time. */
+static struct result_flow flow(xoff_time start_at, xoff_time fct, uint64_t bytes, uint32_t tag)
+{
+    return (struct result_flow){.tag = tag,
+                                .offered_bytes = bytes,
+                                .sent_bytes = bytes,
+                                .delivered_bytes = bytes,
+                                .start_at = start_at,
+                                .finish_at = fct == XOFF_NEVER ? XOFF_NEVER : start_at + fct,
+                                .acked_at = XOFF_NEVER};
+}
+
+static void nearest_rank(void **state)
+{
+    (void)state;
+    /* Completion times of 1 .. n us in a mixed order (37 is prime to 100 and 101). Rank ceil(p n /
+     * 100): n = 100 gives 50, 95, 99; n = 101 gives ceil(50.5) = 51, ceil(95.95) = 96, ceil(99.99)
+     * = 100; n = 1 gives 1. Mean (n + 1) / 2. */
+    static const struct {
+        uint32_t n;
+        double mean, p50, p95, p99, max;
+    } rows[] = {{1, 1, 1, 1, 1, 1}, {100, 50.5, 50, 95, 99, 100}, {101, 51, 51, 96, 100, 101}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct result_flow flows[101];
+        for (uint32_t j = 0; j < rows[i].n; j++)
+            flows[j] = flow(5, (j * 37 % rows[i].n + 1) * XOFF_US, 1000, 0);
+        const struct results r = {.flows = flows, .n_flows = rows[i].n, .end_at = XOFF_MS};
+        struct summary *s = summary_create(&r);
+        check(s, "flows", rows[i].n, "");
+        check(s, "flows.finished", rows[i].n, "");
+        check(s, "fct.mean", rows[i].mean * 1e-6, "s");
+        check(s, "fct.p50", rows[i].p50 * 1e-6, "s");
+        check(s, "fct.p95", rows[i].p95 * 1e-6, "s");
+        check(s, "fct.p99", rows[i].p99 * 1e-6, "s");
+        check(s, "fct.max", rows[i].max * 1e-6, "s");
+        check_absent(s, "fct.ack.p99");
+        check_absent(s, "slowdown.p99");
+        summary_destroy(s);
+    }
+}
+
+static void undefined_is_absent(void **state)
+{
+    (void)state;
+    struct result_flow unfinished = flow(0, XOFF_NEVER, 1000, 0);
+    unfinished.ideal_for = 1;
+    unfinished.delivered_bytes = 0;
+    const char *const tags[] = {"web"};
+    const struct results r = {
+        .flows = &unfinished, .n_flows = 1, .tag_names = tags, .n_tags = 1, .end_at = XOFF_MS};
+    const struct results nothing = {0};
+    struct summary *s = summary_create(&r);
+    check(s, "flows", 1, "");
+    check(s, "flows.finished", 0, "");
+    check(s, "throughput", 0, "bps");
+    check(s, "throughput.min", 0, "bps");
+    check(s, "drops", 0, "frames");
+    check(s, "slowdown.le10KB.flows", 0, "");
+    check_absent(s, "fct.p99");
+    check_absent(s, "fct.web.p99");
+    check_absent(s, "slowdown.p99");
+    check_absent(s, "slowdown.le10KB.p99");
+    check_absent(s, "jain"); /* 0 / 0 */
+    check_absent(s, "utilisation.mean");
+    check_absent(s, "headroom.peak");
+    check_absent(s, "buffer.peak");
+    check_absent(s, "deadlock.onset");
+    summary_destroy(s);
+
+    s = summary_create(&nothing);
+    check(s, "flows", 0, "");
+    check(s, "end_time", 0, "s");
+    check_absent(s, "throughput"); /* per second of no time */
+    check_absent(s, "throughput.mean");
+    summary_destroy(s);
+    summary_destroy(NULL);
+}
+
+static void slowdown_and_buckets(void **state)
+{
+    (void)state;
+    /* One flow on each side of each bound; slowdown is its number, the first would be 0.5. */
+    static const uint64_t sizes[] = {1,       10000,   10001,    100000,  100001,
+                                     1000000, 1000001, 10000000, 10000001};
+    struct result_flow flows[9];
+    for (uint32_t i = 0; i < 9; i++) {
+        flows[i] = flow(0, (i ? i + 1 : 1) * 20, sizes[i], 0);
+        flows[i].ideal_for = i ? 20 : 40;
+        flows[i].acked_at = flows[i].finish_at + 7;
+    }
+    const struct results r = {.flows = flows, .n_flows = 9, .end_at = XOFF_MS};
+    struct summary *s = summary_create(&r);
+    check(s, "slowdown.max", 9, "ratio");
+    check(s, "slowdown.mean", 5, "ratio"); /* (1 + 2 + ... + 9) / 9 */
+    check(s, "slowdown.p50", 5, "ratio");  /* rank ceil(4.5) = 5 */
+    check(s, "slowdown.le10KB.flows", 2, "");
+    check(s, "slowdown.le10KB.p50", 1, "ratio"); /* not 0.5 */
+    check(s, "slowdown.le10KB.max", 2, "ratio");
+    check(s, "slowdown.le100KB.p50", 3, "ratio");
+    check(s, "slowdown.le100KB.max", 4, "ratio");
+    check(s, "slowdown.le1MB.mean", 5.5, "ratio");
+    check(s, "slowdown.le10MB.p99", 8, "ratio");
+    check(s, "slowdown.gt10MB.flows", 1, "");
+    check(s, "slowdown.gt10MB.p99", 9, "ratio");
+    check(s, "fct.gt10MB.max", 180e-12, "s");
+    check(s, "fct.ack.max", 187e-12, "s");
+    summary_destroy(s);
+}
+
+static void traffic_entries(void **state)
+{
+    (void)state;
+    /* Names that clash with figures over all flows, or with each other, get their index. */
+    const char *const tags[] = {"web", "ack", "a b.c", "web", "poisson#1", "le1MB"};
+    struct result_flow flows[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        flows[i] = flow(0, (i + 1) * XOFF_US, 1000 * (i + 1), i);
+        flows[i].acked_at = (i + 1) * XOFF_MS;
+    }
+    flows[4].tag = 99; /* of no entry: counted in the whole only */
+    const struct results r = {
+        .flows = flows, .n_flows = 6, .tag_names = tags, .n_tags = 6, .end_at = XOFF_MS};
+    struct summary *s = summary_create(&r);
+    check(s, "fct.max", 6e-6, "s");
+    check(s, "fct.web.p99", 1e-6, "s");
+    check(s, "fct.ack#1.p99", 2e-6, "s");
+    check(s, "fct.ack.ack#1.p99", 2e-3, "s");
+    check(s, "fct.ack.p50", 3e-3, "s");
+    check(s, "fct.a_b_c.max", 3e-6, "s");
+    check(s, "fct.web#3.mean", 4e-6, "s");
+    check(s, "fct.le1MB#5.mean", 6e-6, "s");
+    check(s, "flows.web.finished", 1, "");
+    check(s, "flows.poisson#1", 0, "");
+    check_absent(s, "fct.poisson#1.p99");
+    check(s, "delivered.web", 1000, "B");
+    check(s, "delivered", 21000, "B");
+    for (uint32_t i = 0; i < s->n_metrics; i++)
+        assert_ptr_equal(summary_find(s, s->metrics[i].name), &s->metrics[i]); /* no doubles */
+    summary_destroy(s);
+}
+
+static void throughput_and_fairness(void **state)
+{
+    (void)state;
+    /* End at 10 us. a: 1000 B in 4 us = 2 Gbps. b: a stream from 2 us to the end, 6000 B in 8 us =
+     * 6 Gbps. c: starts with the end of the run, no life, no rate. Whole: 7000 B in 10 us = 5.6
+     * Gbps. Jain of 2 and 6: 8^2 / (2 (4 + 36)) = 0.8. */
+    struct result_flow flows[] = {flow(0, 4 * XOFF_US, 1000, 0),
+                                  flow(2 * XOFF_US, XOFF_NEVER, 6000, 0),
+                                  flow(10 * XOFF_US, XOFF_NEVER, 0, 0)};
+    flows[1].sent_bytes = 9000;
+    flows[1].retransmitted_frames = 3;
+    flows[0].retransmitted_frames = 1;
+    const char *const tags[] = {"x", "y"};
+    const struct results r = {
+        .flows = flows, .n_flows = 3, .tag_names = tags, .n_tags = 2, .end_at = 10 * XOFF_US};
+    struct summary *s = summary_create(&r);
+    check(s, "throughput", 5.6e9, "bps");
+    check(s, "throughput.x", 5.6e9, "bps");
+    check(s, "throughput.mean", 4e9, "bps");
+    check(s, "throughput.x.min", 2e9, "bps");
+    check(s, "throughput.x.max", 6e9, "bps");
+    check(s, "throughput.y", 0, "bps");
+    check_absent(s, "throughput.y.mean");
+    check(s, "jain", 0.8, "ratio");
+    check(s, "jain.x", 0.8, "ratio");
+    check_absent(s, "jain.y");
+    check(s, "sent", 10000, "B");
+    check(s, "retransmissions", 4, "frames");
+    summary_destroy(s);
+}
+
+static void drops_by_cause(void **state)
+{
+    (void)state;
+    struct result_drop drops[] = {
+        {.cause = RESULT_DROP_BUFFER, .lossless = 1, .frames = 1, .bytes = 100},
+        {.cause = RESULT_DROP_BUFFER, .lossless = 0, .frames = 2, .bytes = 200},
+        {.cause = RESULT_DROP_CORRUPT, .lossless = 1, .frames = 4, .bytes = 400},
+        {.cause = RESULT_DROP_LINK_DOWN, .lossless = 1, .frames = 8, .bytes = 800},
+        {.cause = RESULT_DROP_NO_ROUTE, .lossless = 0, .frames = 16, .bytes = 1600},
+        {.cause = RESULT_DROP_RECEIVER, .lossless = 1, .frames = 32, .bytes = 3200},
+    };
+    const struct results r = {.drops = drops, .n_drops = 6};
+    struct summary *s = summary_create(&r);
+    check(s, "drops", 63, "frames");
+    check(s, "drops.bytes", 6300, "B");
+    check(s, "drops.lossless", 33, "frames");
+    check(s, "drops.buffer", 3, "frames");
+    check(s, "drops.corrupt", 4, "frames");
+    check(s, "drops.link-down", 8, "frames");
+    check(s, "drops.no-route", 16, "frames");
+    check(s, "drops.receiver", 32, "frames");
+    summary_destroy(s);
+}
+
+static void ports_and_buffers(void **state)
+{
+    (void)state;
+    struct result_node nodes[3] = {
+        {.name = "h0"}, {.name = "s0", .is_switch = 1}, {.name = "s1", .is_switch = 1}};
+    nodes[0].pool_capacity_bytes[XOFF_POOL_DROP] = 10; /* a slow receiver's: not a switch's */
+    nodes[0].pool_peak_bytes[XOFF_POOL_DROP] = 10;
+    nodes[1].pool_capacity_bytes[XOFF_POOL_DROP] = 1000;
+    nodes[1].pool_peak_bytes[XOFF_POOL_DROP] = 400;
+    nodes[2].pool_capacity_bytes[XOFF_POOL_DROP] = 500;
+    nodes[2].pool_peak_bytes[XOFF_POOL_DROP] = 300;
+    struct result_port ports[2] = {{.node = 0, .busy_for = 25}, {.node = 1, .busy_for = 75}};
+    ports[0].queue[3] = (struct result_queue){.queue_peak_bytes = 9999, .paused_for = 30};
+    ports[1].queue[0] = (struct result_queue){.queue_peak_bytes = 700,
+                                              .marked_frames = 5,
+                                              .paused_for = 20,
+                                              .headroom_peak_bytes = 60,
+                                              .headroom_bytes = 100};
+    ports[1].queue[7] = (struct result_queue){.queue_peak_bytes = 600,
+                                              .marked_frames = 6,
+                                              .headroom_peak_bytes = 80,
+                                              .headroom_bytes = 200};
+    struct result_pause pauses[] = {{.pause = 1}, {.pause = 0}, {.pause = 1}};
+    struct result_deadlock deadlocks[] = {{.onset_at = 90}, {.onset_at = 70}};
+    const struct results r = {.nodes = nodes,
+                              .n_nodes = 3,
+                              .ports = ports,
+                              .n_ports = 2,
+                              .pauses = pauses,
+                              .n_pauses = 3,
+                              .pauses_left_out = 7,
+                              .xoffs_left_out = 4,
+                              .deadlocks = deadlocks,
+                              .n_deadlocks = 2,
+                              .packet_hops = 12,
+                              .control_hops = 13,
+                              .end_at = 100};
+    struct summary *s = summary_create(&r);
+    check(s, "utilisation.mean", 0.5, "ratio");
+    check(s, "utilisation.max", 0.75, "ratio");
+    check(s, "queue.peak", 700, "B");
+    check(s, "headroom.peak", 80, "B");
+    check(s, "headroom.peak_fraction", 0.6, "ratio");
+    check(s, "buffer.peak", 400, "B");
+    check(s, "buffer.peak_fraction", 0.6, "ratio");
+    check(s, "pauses", 6, "");
+    check(s, "pause_time", 50e-12, "s");
+    check(s, "pause_time.max", 30e-12, "s");
+    check(s, "marks", 11, "frames");
+    check(s, "deadlocks", 2, "");
+    check(s, "deadlock.onset", 70e-12, "s");
+    check(s, "packet_hops", 12, "frames");
+    check(s, "control_hops", 13, "frames");
+    check(s, "end_time", 100e-12, "s");
+    summary_destroy(s);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The radix sort and the scatter against qsort, over spans from picoseconds to days. */
+static void million_flows(void **state)
+{
+    (void)state;
+    const uint64_t n = 1000000, seed = 20240613;
+    const char *const tags[] = {"even", "odd"};
+    struct result_flow *flows = calloc(n, sizeof *flows);
+    int64_t *odd = calloc(n, sizeof *odd);
+    struct xoff_rng rng;
+    uint64_t n_odd = 0;
+
+    assert_true(flows && odd);
+    xoff_rng_init(&rng, seed, 0, 0);
+    for (uint64_t i = 0; i < n; i++) {
+        const int64_t fct = (int64_t)(xoff_rng_u64(&rng) >> (1 + xoff_rng_below(&rng, 60)));
+        flows[i] = flow(0, fct, 1 + xoff_rng_below(&rng, 20000000), xoff_rng_u32(&rng) & 1);
+        flows[i].ideal_for = 1000;
+        if (flows[i].tag)
+            odd[n_odd++] = fct;
+    }
+    const struct results r = {
+        .flows = flows, .n_flows = n, .tag_names = tags, .n_tags = 2, .end_at = XOFF_S};
+    const clock_t start = clock();
+    struct summary *s = summary_create(&r);
+    const double cpu_s = (double)(clock() - start) / CLOCKS_PER_SEC;
+    print_message("a million flows summarised in %.3f s\n", cpu_s);
+#ifndef IS_SANITIZED
+    assert_true(cpu_s < 1);
+#endif
+    qsort(odd, n_odd, sizeof *odd, by_size);
+    check(s, "fct.odd.p50", (double)odd[(n_odd * 50 + 99) / 100 - 1] / 1e12, "s");
+    check(s, "fct.odd.p99", (double)odd[(n_odd * 99 + 99) / 100 - 1] / 1e12, "s");
+    check(s, "fct.odd.max", (double)odd[n_odd - 1] / 1e12, "s");
+    check(s, "slowdown.odd.p95", (double)odd[(n_odd * 95 + 99) / 100 - 1] / 1e3, "ratio");
+    summary_destroy(s);
+    free(odd);
+    free(flows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nearest_rank),
+        cmocka_unit_test(undefined_is_absent),
+        cmocka_unit_test(slowdown_and_buckets),
+        cmocka_unit_test(traffic_entries),
+        cmocka_unit_test(throughput_and_fairness),
+        cmocka_unit_test(drops_by_cause),
+        cmocka_unit_test(ports_and_buffers),
+        cmocka_unit_test(million_flows),
+    };
+    return cmocka_run_group_tests_name("summary", tests, NULL, NULL);
+}

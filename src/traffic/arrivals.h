@@ -1,0 +1,22 @@
+/* Poisson arrivals at a host: exponential gaps, each arrival a flow (or more of one stream) of a
+ * size drawn for it. The kinds poisson and frames differ in what an arrival is and how load counts
+ * it. */
+#ifndef TRAFFIC_ARRIVALS_H
+#define TRAFFIC_ARRIVALS_H
+
+#include "traffic/sizes.h"
+#include "traffic/targets.h"
+
+struct arrivals {
+    struct app_offer offer; /* template; to and bytes are drawn */
+    bool is_stream;         /* offers to a steady target continue one stream */
+    struct bind_period period;
+    struct sizes sizes;
+    double bits; /* mean of an arrival, as load counts them */
+    double load; /* of the sender's link */
+};
+
+int arrivals_bind(const struct traffic_env *env, const struct arrivals *arrivals,
+                  const struct targets *targets, struct app_set *apps, struct xoff_err *err);
+
+#endif

@@ -1,0 +1,111 @@
+/* What every traffic kind does with its parameters before it has apps: the parameters that several
+ * share, their checks against the network, and the hand-over of cfg and states.
+ *
+ * Errors name the key; messages say what is accepted. All blocks are from malloc. Nothing here is
+ * called while a network runs.
+ */
+#ifndef TRAFFIC_BIND_H
+#define TRAFFIC_BIND_H
+
+#include <stddef.h>
+
+#include <xoff/param.h>
+
+#include "traffic/traffic.h"
+
+/* `priority`, `delivery`: how flows are carried. */
+struct bind_carriage {
+    int64_t priority, delivery; /* delivery: index into bind_deliveries */
+};
+extern const char *const bind_deliveries[];
+
+#define BIND_CARRIAGE(params)                                                                     \
+    {.name = "priority",                                                                          \
+     .type = XOFF_P_INT,                                                                          \
+     .offset = offsetof(params, carriage.priority),                                               \
+     .preset = "0",                                                                               \
+     .min = "0",                                                                                  \
+     .max = "7",                                                                                  \
+     .help = "Priority of the frames."},                                                          \
+    {                                                                                             \
+        .name = "delivery", .type = XOFF_P_CHOICE, .offset = offsetof(params, carriage.delivery), \
+        .preset = "auto", .choices = bind_deliveries,                                             \
+        .help = "Datagrams, or go-back-N with acknowledgements; auto: as host.delivery says."     \
+    }
+
+/* `start`, `stop`: offers are made from start on and before stop. */
+struct bind_period {
+    int64_t start, stop;
+};
+
+#define BIND_PERIOD(params)                                                           \
+    {.name = "start",                                                                 \
+     .type = XOFF_P_TIME,                                                             \
+     .offset = offsetof(params, period.start),                                        \
+     .preset = "0s",                                                                  \
+     .help = "From here on, after the start of the run."},                            \
+    {                                                                                 \
+        .name = "stop", .type = XOFF_P_TIME, .offset = offsetof(params, period.stop), \
+        .preset = "auto", .allows_auto = true,                                        \
+        .help = "Nothing is offered from here on; auto: the run's stop."              \
+    }
+
+#define BIND_FRAME(params)                                                        \
+    {                                                                             \
+        .name = "frame", .type = XOFF_P_BYTES, .offset = offsetof(params, frame), \
+        .preset = "auto", .min = "64B", .allows_auto = true,                      \
+        .help = "MAC frame with FCS; auto: the largest of the network."           \
+    }
+
+#define BIND_RATE(params)                                                                        \
+    {                                                                                            \
+        .name = "rate", .type = XOFF_P_RATE, .offset = offsetof(params, rate), .preset = "auto", \
+        .min = "1bps", .allows_auto = true,                                                      \
+        .help = "Pace of each flow in bits of MAC frames; auto: line rate."                      \
+    }
+
+/* A list of hosts in ascending order; fini by free(hosts). */
+struct bind_hosts {
+    uint32_t *hosts;
+    uint32_t n;
+};
+
+/* Hosts of a set, at least one. */
+int bind_hosts(const struct traffic_env *env, const char *key, const char *set,
+               struct bind_hosts *out, struct xoff_err *err);
+/* A set that must name one host. */
+int bind_host(const struct traffic_env *env, const char *key, const char *set, uint32_t *host,
+              struct xoff_err *err);
+/* Position of a host in a list, or its length. */
+uint32_t bind_position(const struct bind_hosts *list, uint32_t host);
+
+/* `out` ends at the run's stop at the latest; it may be empty (start == stop) then. */
+int bind_period(const struct traffic_env *env, const struct bind_period *params,
+                struct bind_period *out, struct xoff_err *err);
+int bind_frame(const struct traffic_env *env, int64_t frame, uint32_t *bytes, struct xoff_err *err);
+/* A pace that no sender's link can keep is refused. Returns it as an offer has it: 0 for auto. */
+int bind_rate(const struct traffic_env *env, int64_t rate, const struct bind_hosts *senders,
+              xoff_rate *rate_bps, struct xoff_err *err);
+/* A part above 0 and up to 1. */
+int bind_load(double load, struct xoff_err *err);
+/* Bytes of a flow; `key` is where they come from. */
+int bind_size(const char *key, int64_t bytes, struct xoff_err *err);
+
+/* An offer of this entry with everything set but to, bytes, rate and frame. */
+struct app_offer bind_offer(const struct traffic_env *env, const struct bind_carriage *carriage);
+uint8_t bind_delivery(const struct traffic_env *env, int64_t delivery);
+
+/* Rate of a host's link at the start of the run. */
+xoff_rate bind_line_rate(const struct traffic_env *env, uint32_t host);
+/* Random choices of bind() itself: one stream per entry. */
+struct xoff_rng bind_rng(const struct traffic_env *env);
+/* Puts the first n of the list in random order, each of the list alike likely to be among them. */
+void bind_shuffle(struct xoff_rng *rng, uint32_t *hosts, uint32_t n_hosts, uint32_t n);
+
+int bind_no_memory(struct xoff_err *err);
+/* One app per host with states[i * state_size]; takes cfg and states, also when it fails. */
+int bind_apps(const struct traffic_env *env, const struct app_ops *ops,
+              const struct bind_hosts *hosts, void *cfg, void *states, size_t state_size,
+              struct app_set *apps, struct xoff_err *err);
+
+#endif

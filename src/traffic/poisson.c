@@ -1,0 +1,73 @@
+/* Traffic kind poisson: flows arrive at each sender as a Poisson process and go to receivers drawn
+ * uniformly. Load counts payload: a sender starts flows at load * link rate / (8 * mean size), as
+ * in the traffic generator of HPCC's ns-3, so the link carries the headers on top.
+ */
+#include "traffic/arrivals.h"
+#include "traffic/kinds.h"
+
+#include "base/text.h"
+
+struct poisson_params {
+    struct targets_params targets; /* from and to */
+    double load;
+    char sizes[XOFF_PARAM_TEXT];
+    struct bind_period period;
+    struct bind_carriage carriage;
+};
+
+static const struct xoff_param poisson_table[] = {
+    TARGETS_SETS(struct poisson_params),
+    {.name = "load",
+     .type = XOFF_P_REAL,
+     .offset = offsetof(struct poisson_params, load),
+     .min = "0",
+     .max = "1",
+     .help = "Payload offered by each sender, as a part of its link's rate."},
+    {.name = "sizes",
+     .type = XOFF_P_TEXT,
+     .offset = offsetof(struct poisson_params, sizes),
+     .help = "Flow sizes: websearch or another name, 64KB, uniform 1KB 10KB, exponential 100KB, "
+             "pareto 10KB 1.5, or points as \"0B 0, 10KB 0.5, 1MB 1\"."},
+    BIND_PERIOD(struct poisson_params),
+    BIND_CARRIAGE(struct poisson_params),
+    {0},
+};
+
+static int poisson_bind(const struct traffic_env *env, const void *params, const void *items,
+                        uint32_t n_items, struct app_set *apps, struct xoff_err *err)
+{
+    const struct poisson_params *p = params;
+    struct arrivals arrivals = {.offer = bind_offer(env, &p->carriage), .load = p->load};
+    struct targets targets;
+    (void)items, (void)n_items;
+    int rc = bind_load(p->load, err);
+    if (rc == 0)
+        rc = bind_period(env, &p->period, &arrivals.period, err);
+    if (rc)
+        return rc;
+    rc = sizes_parse(p->sizes, &arrivals.sizes, err);
+    if (rc) {
+        if (err) {
+            struct text subject = text_at(err->subject, sizeof err->subject, 0);
+            text_add(&subject, "sizes");
+        }
+        return rc;
+    }
+    arrivals.bits = arrivals.sizes.mean_bytes * 8;
+    struct targets_params uniform = p->targets; /* the pattern is not the user's choice here */
+    uniform.pattern = TARGETS_UNIFORM;
+    rc = targets_bind(env, &uniform, TARGETS_UNIFORM, &targets, err);
+    if (rc)
+        return rc;
+    rc = arrivals_bind(env, &arrivals, &targets, apps, err);
+    targets_fini(&targets);
+    return rc;
+}
+
+const struct traffic_kind traffic_poisson = {
+    .name = "poisson",
+    .summary = "flows that arrive at random, at a load, with drawn sizes and receivers",
+    .params = poisson_table,
+    .params_size = sizeof(struct poisson_params),
+    .bind = poisson_bind,
+};

@@ -1,0 +1,126 @@
+/* Apps that offer listed flows at listed times (schedule.h). */
+#include "traffic/schedule.h"
+
+#include <stdlib.h>
+
+/* A sender's stretch of the sorted list that is still to be offered. */
+struct schedule_state {
+    uint32_t next, end;
+};
+
+int schedule_add(struct schedule **schedule, const struct schedule_entry *entry,
+                 struct xoff_err *err)
+{
+    struct schedule *s = *schedule;
+    if (!s || s->n == s->capacity) {
+        const uint32_t grown = s ? 2 * s->capacity : 64;
+        if (s && s->capacity > UINT32_MAX / 2)
+            return bind_no_memory(err);
+        struct schedule *moved = realloc(s, sizeof *s + grown * sizeof s->entries[0]);
+        if (!moved)
+            return bind_no_memory(err);
+        if (!s)
+            *moved = (struct schedule){0};
+        moved->capacity = grown;
+        s = *schedule = moved;
+    }
+    s->entries[s->n] = *entry;
+    s->entries[s->n].order = s->n;
+    s->n++;
+    return 0;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct schedule_entry *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Returns the number of senders; fills them and their stretches where given. */
+static uint32_t find_senders(const struct schedule *s, uint32_t *hosts,
+                             struct schedule_state *states)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; n++) {
+        const uint32_t first = i, host = s->entries[i].from;
+        while (i < s->n && s->entries[i].from == host)
+            i++;
+        if (!hosts)
+            continue;
+        hosts[n] = host;
+        states[n] = (struct schedule_state){.next = first, .end = i};
+    }
+    return n;
+}
+
+static xoff_time schedule_deadline(const void *cfg, const void *state)
+{
+    const struct schedule *s = cfg;
+    const struct schedule_state *st = state;
+    return st->next < st->end ? s->entries[st->next].at : XOFF_NEVER;
+}
+
+static uint32_t schedule_expire(const void *cfg, void *state, struct xoff_rng *rng, xoff_time now,
+                                struct app_offer *offers)
+{
+    const struct schedule *s = cfg;
+    struct schedule_state *st = state;
+    uint32_t n = 0;
+    (void)rng;
+    for (; n < APP_MAX_OFFERS && st->next < st->end && s->entries[st->next].at <= now; st->next++) {
+        const struct schedule_entry *entry = &s->entries[st->next];
+        offers[n++] = (struct app_offer){
+            .to = entry->to,
+            .bytes = entry->bytes,
+            .rate_bps = entry->rate_bps,
+            .frame_bytes = s->frame_bytes,
+            .priority = entry->priority,
+            .delivery = entry->delivery,
+            .tag = s->tag,
+        };
+    }
+    return n;
+}
+
+static const struct app_ops schedule_ops = {
+    .name = "schedule", .deadline = schedule_deadline, .expire = schedule_expire};
+
+int schedule_bind(const struct traffic_env *env, struct schedule *schedule, uint32_t frame_bytes,
+                  struct app_set *apps, struct xoff_err *err)
+{
+    if (!schedule)
+        return 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < schedule->n; i++) {
+        if (schedule->entries[i].at < env->stop)
+            schedule->entries[n++] = schedule->entries[i];
+    }
+    if (n == 0) {
+        free(schedule);
+        return 0;
+    }
+    struct schedule *s = realloc(schedule, sizeof *s + n * sizeof s->entries[0]);
+    if (!s) /* shrinking failed: what there is does as well */
+        s = schedule;
+    s->n = s->capacity = n;
+    s->tag = env->index;
+    s->frame_bytes = frame_bytes;
+    qsort(s->entries, n, sizeof s->entries[0], compare_entries);
+    const uint32_t n_senders = find_senders(s, NULL, NULL);
+    struct bind_hosts senders = {.hosts = calloc(n_senders, sizeof *senders.hosts), .n = n_senders};
+    struct schedule_state *states = calloc(n_senders, sizeof *states);
+    if (!senders.hosts || !states) {
+        free(s);
+        free(states);
+        free(senders.hosts);
+        return bind_no_memory(err);
+    }
+    find_senders(s, senders.hosts, states);
+    const int rc = bind_apps(env, &schedule_ops, &senders, s, states, sizeof *states, apps, err);
+    free(senders.hosts);
+    return rc;
+}

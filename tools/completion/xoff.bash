@@ -1,0 +1,72 @@
+# Completion of xoff for bash: verbs, options and scenario files.
+
+_xoff() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local verbs="run check topology bench schema"
+    local common="--help --version --json"
+    local scenario="--set --seed"
+    local verb="" word options
+
+    COMPREPLY=()
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        if [[ " $verbs " == *" $word "* ]]; then
+            verb=$word
+            break
+        fi
+    done
+
+    case $prev in
+    -o | --output)
+        if [[ $verb == bench ]]; then
+            _xoff_fill "$(compgen -f -- "$cur")"
+        else
+            _xoff_fill "$(compgen -d -- "$cur")"
+        fi
+        compopt -o filenames 2>/dev/null
+        return
+        ;;
+    --set | --seed)
+        return
+        ;;
+    --threads)
+        _xoff_fill "$(compgen -W "1 2 4 8" -- "$cur")"
+        return
+        ;;
+    esac
+
+    if [[ -z $verb && $cur != -* ]]; then
+        _xoff_fill "$(compgen -W "$verbs" -- "$cur")"
+        return
+    fi
+    case $verb in
+    run) options="$common $scenario --threads --output --print-config --csv -o -j" ;;
+    check) options="$common $scenario --deadlock -j" ;;
+    topology) options="$common $scenario -j" ;;
+    bench) options="$common --threads --output -o -j" ;;
+    *) options="--help --version" ;;
+    esac
+    if [[ $cur == -* ]]; then
+        _xoff_fill "$(compgen -W "$options" -- "$cur")"
+        return
+    fi
+    case $verb in
+    run | check | topology)
+        # Folders too: scenario files live in them.
+        _xoff_fill "$(
+            compgen -f -X '!*.yaml' -- "$cur"
+            compgen -d -- "$cur"
+        )"
+        compopt -o filenames 2>/dev/null
+        ;;
+    esac
+}
+
+# One candidate per line, so that names with spaces stay whole.
+_xoff_fill() {
+    local line
+    while IFS= read -r line; do
+        [[ -z $line ]] || COMPREPLY+=("$line")
+    done <<<"$1"
+}
+
+complete -F _xoff xoff
