@@ -28,6 +28,14 @@ static const char *name_of(const struct net *net, uint32_t node)
     return net->topo->nodes[node].name;
 }
 
+static int64_t dropped_bytes(const struct notes *notes)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < notes->n_drops; i++)
+        bytes += notes->drops[i].bytes;
+    return (int64_t)bytes;
+}
+
 static void audit_pools(const struct net *net, uint32_t node, const struct xoff_mmu *mmu,
                         int64_t queued_bytes, struct results *results)
 {
@@ -52,10 +60,17 @@ static void audit_switch(struct net *net, struct sw *sw, struct results *results
     for (uint32_t port = 0; port < sw->n_ports; port++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
             queued += sw->ports[port].queue[p].bytes;
-    if (sw->rx_bytes != sw->tx_bytes + sw->dropped_bytes + queued)
+    int64_t in = 0, out = 0;
+    for (uint32_t port = 0; port < sw->n_ports; port++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+            in += (int64_t)sw->ports[port].port.rx[p].bytes;
+            out += (int64_t)sw->ports[port].queue[p].tx.bytes;
+        }
+    const int64_t dropped = dropped_bytes(&sw->notes);
+    if (in != out + dropped + queued)
         find(results, "%s: %lld B in, but %lld B out, %lld B dropped and %lld B held",
-             name_of(net, sw->node), (long long)sw->rx_bytes, (long long)sw->tx_bytes,
-             (long long)sw->dropped_bytes, (long long)queued);
+             name_of(net, sw->node), (long long)in, (long long)out, (long long)dropped,
+             (long long)queued);
     audit_pools(net, sw->node, &sw->mmu, queued, results);
     results->nodes[sw->node].held_bytes = queued;
 }
@@ -65,13 +80,19 @@ static void audit_host(struct net *net, struct host *host, struct results *resul
     int64_t acks = 0, waiting = host->receiver ? host->receiver->queue.bytes : 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         acks += host->acks[p].bytes;
-    if (host->rx_bytes != host->consumed_bytes + host->dropped_bytes + waiting)
+    int64_t in = 0, out = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        in += (int64_t)host->port.rx[p].bytes;
+        out += (int64_t)host->tx[p].bytes;
+    }
+    const int64_t dropped = dropped_bytes(&host->notes);
+    if (in != host->consumed_bytes + dropped + waiting)
         find(results, "%s: %lld B in, but %lld B consumed, %lld B dropped and %lld B waiting",
-             name_of(net, host->node), (long long)host->rx_bytes,
-             (long long)host->consumed_bytes, (long long)host->dropped_bytes, (long long)waiting);
-    if (host->offered_bytes != host->tx_bytes + acks)
+             name_of(net, host->node), (long long)in, (long long)host->consumed_bytes,
+             (long long)dropped, (long long)waiting);
+    if (host->offered_bytes != out + acks)
         find(results, "%s: %lld B to send, but %lld B sent and %lld B queued",
-             name_of(net, host->node), (long long)host->offered_bytes, (long long)host->tx_bytes,
+             name_of(net, host->node), (long long)host->offered_bytes, (long long)out,
              (long long)acks);
     if (host->receiver)
         audit_pools(net, host->node, &host->receiver->mmu, waiting, results);
@@ -81,12 +102,17 @@ static void audit_host(struct net *net, struct host *host, struct results *resul
 static void audit_link(struct net *net, const struct result_port *from, const struct result_port *to,
                        uint64_t in_flight_bytes, struct results *results)
 {
+    const struct port *port = from->node < net->n_hosts
+                                  ? &net->hosts[from->node].port
+                                  : &net->switches[from->node - net->n_hosts].ports[from->port].port;
     uint64_t tx = 0, rx = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         const struct result_queue *a = &from->queue[p], *b = &to->queue[p];
         tx += a->tx_bytes;
         rx += b->rx_bytes;
-        if (a->pause_tx < a->resume_tx || a->pause_tx > a->resume_tx + 1)
+        const uint64_t ended = a->resume_tx + port->lapsed_tx[p];
+        /* A policy without resumes lets pauses run out. */
+        if (a->pause_tx < ended || (port->signal_cfg.how.resumes && a->pause_tx > ended + 1))
             find(results, "%s port %u priority %u: %llu pauses and %llu resumes sent do not pair",
                  name_of(net, from->node), from->port, p, (unsigned long long)a->pause_tx,
                  (unsigned long long)a->resume_tx);

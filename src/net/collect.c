@@ -111,7 +111,10 @@ static void collect_flows(struct net *net, struct results *r)
                 .tag = n->tag,
                 .priority = n->priority,
                 .reliable = n->reliable,
-                .offered_bytes = n->offered ? n->offered : n->sent,
+                /* Frames of a flow without end are all full. */
+                .offered_bytes = n->offered ? n->offered
+                                            : n->sent - n->again_frames *
+                                                            (n->frame_bytes - NET_HEADER_BYTES),
                 .sent_bytes = n->sent,
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,
@@ -163,10 +166,11 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         .control_rx_frames = port->control_rx,
     };
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        const struct tally *tx = sw ? &sw->ports[number].queue[p].tx : &net->hosts[tp->node].tx[p];
         struct result_queue *q = &out->queue[p];
         *q = (struct result_queue){
-            .tx_frames = port->tx[p].frames,
-            .tx_bytes = port->tx[p].bytes,
+            .tx_frames = tx->frames,
+            .tx_bytes = tx->bytes,
             .rx_frames = port->rx[p].frames,
             .rx_bytes = port->rx[p].bytes,
             .pause_tx = port->pause_tx[p],
@@ -175,13 +179,13 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
             .resume_rx = port->resume_rx[p],
             .paused_for = port->paused_for[p],
         };
-        if (!(port->gate.open >> p & 1))
+        if (!(port->open >> p & 1))
             q->paused_for += net->end_at - port->closed_at[p];
         r->packet_hops += q->tx_frames;
         if (!sw)
             continue;
         q->marked_frames = sw->ports[number].marked[p];
-        q->queue_peak_bytes = sw->ports[number].peak_bytes[p];
+        q->queue_peak_bytes = sw->ports[number].queue[p].peak_bytes;
         if (sw->rank[p] >= 0) {
             const struct topo_link *link = &net->topo->links[tp->link];
             q->headroom_peak_bytes =

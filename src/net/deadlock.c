@@ -1,8 +1,8 @@
 /* Deadlock at run time: a cycle of paused queues from which no frame left for a while.
  *
  * An egress queue waits for its peer to resume it; the peer's ingress waits for the egress queues that
- * hold its bytes. Only queues that are paused and still are followed. Onset is when the last gate of
- * the cycle closed.
+ * hold its bytes: those of the same priority, or of any where PAUSE stops the link as a whole. Only
+ * queues that are paused and still are followed. Onset is when the last gate of the cycle closed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 struct place {
     uint32_t sw, port;
     uint8_t priority;
-    uint32_t next_out; /* where to go on looking at the peer */
+    uint32_t next; /* where to go on looking at the peer: out port and priority */
 };
 
 enum { UNSEEN, ON_PATH, DONE, REPORTED };
@@ -23,7 +23,7 @@ static bool is_frozen(struct net *net, uint32_t sw, uint32_t port, uint32_t prio
     struct sw_port *sp = &net->switches[sw].ports[port];
     const xoff_time since = now - net->spec.deadlock_after;
     return sp->queue[priority].n && !(port_open(&sp->port, now) >> priority & 1) &&
-           sp->port.closed_at[priority] <= since && sp->left_at[priority] <= since;
+           sp->port.closed_at[priority] <= since && sp->queue[priority].left_at <= since;
 }
 
 static uint8_t *mark_of(struct net *net, uint8_t *marks, const struct place *p)
@@ -61,12 +61,17 @@ static bool next_wait(struct net *net, struct place *from, xoff_time now, struct
         return false;
     const uint32_t in = topo_peer_port(net->topo, node, from->port);
     struct sw *sw = &net->switches[peer - net->n_hosts];
-    const uint32_t *held =
-        &sw->held_bytes[((uint32_t)sw->rank[from->priority] * sw->n_ports + in) * sw->n_ports];
-    while (from->next_out < sw->n_ports) {
-        const uint32_t out = from->next_out++;
-        if (held[out] && is_frozen(net, peer - net->n_hosts, out, from->priority, now)) {
-            *to = (struct place){peer - net->n_hosts, out, from->priority, 0};
+    const bool waits_for_all =
+        net->switches[from->sw].ports[from->port].port.gate_cfg.wire == XOFF_WIRE_PAUSE;
+    while (from->next < sw->n_ports * XOFF_N_PRIORITIES) {
+        const uint32_t out = from->next / XOFF_N_PRIORITIES, p = from->next % XOFF_N_PRIORITIES;
+        from->next++;
+        if (sw->rank[p] < 0 || (!waits_for_all && p != from->priority))
+            continue;
+        const uint32_t row = (uint32_t)sw->rank[p] * sw->n_ports + in;
+        if (sw->held_bytes[row * sw->n_ports + out] &&
+            is_frozen(net, peer - net->n_hosts, out, p, now)) {
+            *to = (struct place){peer - net->n_hosts, out, (uint8_t)p, 0};
             return true;
         }
     }
@@ -91,7 +96,8 @@ static void walk(struct net *net, uint8_t *marks, struct place *path, xoff_time 
             path[n++] = to;
         } else if (*mark == ON_PATH) {
             uint32_t first = n - 1;
-            while (path[first].sw != to.sw || path[first].port != to.port)
+            while (path[first].sw != to.sw || path[first].port != to.port ||
+                   path[first].priority != to.priority)
                 first--;
             report(net, path + first, n - first, now);
             for (uint32_t i = first; i < n; i++)
@@ -113,7 +119,7 @@ void deadlock_check(struct net *net, xoff_time now)
     struct place *path = NULL;
     for (uint32_t s = 0; s < net->n_switches; s++)
         for (uint32_t port = 0; port < net->switches[s].n_ports; port++) {
-            if (net->switches[s].ports[port].port.gate.open == 0xff)
+            if (net->switches[s].ports[port].port.open == 0xff)
                 continue;
             for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
                 const struct place from = {s, port, (uint8_t)p, 0};

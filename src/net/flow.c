@@ -12,8 +12,10 @@
 
 static uint64_t left_to_send(const struct host *host, const struct flow *flow, xoff_time now)
 {
-    if (flow->endless)
-        return now < host->net->spec.stop ? flow->payload_max : 0;
+    if (flow->endless && now < host->net->spec.stop)
+        return flow->payload_max;
+    if (flow->endless) /* nothing new, but what was lost must still be sent again */
+        return flow->highest - flow->sent_to;
     return flow->offered - flow->sent_to;
 }
 
@@ -41,7 +43,7 @@ static void push_ready(struct host *host, uint32_t index)
     else
         host->flows[ready->tail].next = index;
     ready->tail = index;
-    host->ready_mask |= (uint8_t)(1u << flow->priority);
+    host->port.backlog |= (uint8_t)(1u << flow->priority);
 }
 
 /* Puts a flow where it belongs: on the ready list, or on its pacing timer. */
@@ -148,6 +150,11 @@ void flow_on_timer(struct host *host, uint32_t index, bool is_pace, xoff_time no
     }
     flow->sent_to = flow->acked;
     flow->timeout_at = XOFF_NEVER;
+    if (!left_to_send(host, flow, now) && !flow->is_ready) { /* acknowledged while it was ready */
+        if (!flow->endless && !flow->is_stream)
+            close_flow(host, index);
+        return;
+    }
     start_timeout(host, index, now);
     make_ready(host, index, now);
 }

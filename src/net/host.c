@@ -4,7 +4,11 @@
 
 void host_rearm(struct host *host, struct worker *w)
 {
-    sim_at_timer(w, host->node, heap_top_at(&host->timers));
+    const xoff_time at = heap_top_at(&host->timers);
+    if (at != host->timer_at) {
+        host->timer_at = at;
+        sim_at_timer(w, host->node, at);
+    }
 }
 
 void host_arm_port(struct host *host, struct worker *w)
@@ -12,7 +16,7 @@ void host_arm_port(struct host *host, struct worker *w)
     struct port *port = &host->port;
     if (port->is_armed || !port->is_up)
         return;
-    if (!(host->ready_mask & port->gate.open) && !xoff_signal_is_due(&port->signal))
+    if (!(port->backlog & port->open) && !port->is_control_due)
         return;
     const xoff_time now = sim_now(w);
     port->is_armed = true;
@@ -24,7 +28,7 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
     const uint32_t slot = pool_take(&host->pool);
     *pool_at(&host->pool, slot) = *ack;
     fifo_push(&host->acks[ack->priority], &host->pool, slot);
-    host->ready_mask |= (uint8_t)(1u << ack->priority);
+    host->port.backlog |= (uint8_t)(1u << ack->priority);
     host->offered_bytes += ack->bytes;
     host_arm_port(host, w);
 }
@@ -41,37 +45,29 @@ static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
 {
     uint32_t bytes[XOFF_N_PRIORITIES];
     xoff_time since[XOFF_N_PRIORITIES];
-    for (uint32_t mask = host->ready_mask; mask; mask &= mask - 1) {
+    for (uint32_t mask = host->port.backlog; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
         bytes[p] = head_bytes(host, p);
         since[p] = now;
     }
     const struct xoff_sched_view view = {.eligible = eligible,
-                                         .backlogged = host->ready_mask,
+                                         .backlogged = host->port.backlog,
                                          .head_bytes = bytes,
                                          .head_since = since};
     return xoff_sched_select(&host->sched, host->sched_state, &view);
 }
 
-void host_transmit(struct host *host, struct worker *w)
+/* The next frame goes onto the free wire, if any may. */
+static void send(struct host *host, struct worker *w)
 {
     struct port *port = &host->port;
     const xoff_time now = sim_now(w);
-    port->is_armed = false;
-    if (!port->is_up)
-        return;
-    if (now < port->free_at) {
-        host_arm_port(host, w);
-        return;
-    }
-    if (__builtin_expect(xoff_signal_is_due(&port->signal), 0)) {
+    if (__builtin_expect(port->is_control_due, 0)) {
         port_tx_control(port, w);
         heap_set(&host->timers, HOST_SIGNAL, port->signal.next_at);
-        host_rearm(host, w);
-        host_arm_port(host, w);
         return;
     }
-    const uint8_t eligible = host->ready_mask & port_open(port, now);
+    const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
         return;
     const uint32_t p = nic_pick(host, eligible, now);
@@ -85,12 +81,26 @@ void host_transmit(struct host *host, struct worker *w)
     }
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NO_SLOT;
     if (emptied)
-        host->ready_mask &= (uint8_t)~(1u << p);
+        port->backlog &= (uint8_t)~(1u << p);
     xoff_sched_charge(&host->sched, host->sched_state, p, frame.bytes, emptied);
-    port->tx[p].frames++;
-    port->tx[p].bytes += frame.bytes;
-    host->tx_bytes += frame.bytes;
+    host->tx[p].frames++;
+    host->tx[p].bytes += frame.bytes;
     port_tx_begin(port, w, &frame);
+}
+
+void host_transmit(struct host *host, struct worker *w)
+{
+    struct port *port = &host->port;
+    port->is_armed = false;
+    if (!port->is_up)
+        return;
+    if (sim_now(w) >= port->free_at) {
+        send(host, w);
+        /* Frame after frame as long as nothing comes between, timers of our own included. */
+        while (((port->backlog & port->open) || port->is_control_due) &&
+               heap_top_at(&host->timers) > port->free_at && sim_advance(w, port->free_at))
+            send(host, w);
+    }
     host_arm_port(host, w);
     host_rearm(host, w);
 }
@@ -114,16 +124,14 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
         if (port_is_corrupt(port))
             return;
         port_rx_control(port, &frame->pause, now);
-        heap_set(&host->timers, HOST_GATE, port->gate.next_at);
+        heap_set(&host->timers, HOST_GATE, port->gate_at);
         host_arm_port(host, w);
         host_rearm(host, w);
         return;
     }
     port->rx[frame->priority].frames++;
     port->rx[frame->priority].bytes += frame->bytes;
-    host->rx_bytes += frame->bytes;
     if (port_is_corrupt(port)) {
-        host->dropped_bytes += frame->bytes;
         note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_CORRUPT, false, now);
         return;
     }
@@ -137,6 +145,7 @@ void host_timer(struct host *host, struct worker *w)
 {
     const xoff_time now = sim_now(w);
     struct port *port = &host->port;
+    host->timer_at = XOFF_NEVER; /* the event is spent */
     const uint32_t first_flow_timer = HOST_APPS + host->n_apps;
     while (heap_top_at(&host->timers) <= now) {
         const uint32_t timer = heap_top_id(&host->timers);
@@ -154,9 +163,9 @@ void host_timer(struct host *host, struct worker *w)
                 flow_offer(host, w, a, &offers[i]);
         } else if (timer == HOST_GATE) {
             port_gate_expire(port, now);
-            heap_set(&host->timers, timer, port->gate.next_at);
+            heap_set(&host->timers, timer, port->gate_at);
         } else if (timer == HOST_SIGNAL) {
-            xoff_signal_expire(&port->signal, now);
+            port_signal_expire(port, now);
             heap_set(&host->timers, timer, port->signal.next_at);
         } else {
             receiver_serve(host, w);
@@ -173,7 +182,7 @@ void host_sample(struct host *host, xoff_time now)
         return;
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        bytes += host->port.tx[p].bytes;
+        bytes += host->tx[p].bytes;
     const struct result_sample s = {
         .at = now,
         .node = host->node,

@@ -47,15 +47,20 @@ struct notes {
     uint64_t n_samples, samples_capacity;
 };
 
-/* Egress side of a switch port. */
+/* An egress queue: one cache line. */
+struct egress {
+    alignas(64) uint32_t head; /* slots of the switch's pool, linked by frame.next */
+    uint32_t tail, n;
+    uint32_t head_bytes;
+    xoff_time head_since;
+    int64_t bytes, peak_bytes;
+    xoff_time left_at; /* when a frame last left */
+    struct tally tx;
+};
+
 struct sw_port {
     struct port port;
-    uint8_t backlog; /* bit n: queue n has a frame */
-    uint32_t head_bytes[XOFF_N_PRIORITIES];
-    xoff_time head_since[XOFF_N_PRIORITIES];
-    struct fifo queue[XOFF_N_PRIORITIES];
-    int64_t peak_bytes[XOFF_N_PRIORITIES];
-    xoff_time left_at[XOFF_N_PRIORITIES]; /* when a frame last left the queue */
+    struct egress queue[XOFF_N_PRIORITIES];
     uint64_t marked[XOFF_N_PRIORITIES];
     uint64_t sampled_tx_bytes[XOFF_N_PRIORITIES];
     xoff_time sampled_paused_for[XOFF_N_PRIORITIES];
@@ -66,6 +71,7 @@ struct sw {
     uint32_t node, n_ports;
     struct sw_port *ports;
     struct pool pool;
+    bool passes_through; /* frames for an idle port bypass the buffer */
     struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
@@ -74,14 +80,12 @@ struct sw {
     const struct xoff_cp_ops *cp;
     unsigned char *cp_cfgs;   /* per port, cp->cfg_size apart */
     unsigned char *cp_states; /* per (port, priority) */
-    int64_t *cp_quiet_below;  /* per port */
     struct xoff_rng marking_rng;
     uint32_t *held_bytes; /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
     struct heap timers; /* per port gate and signal, then the processing line */
     struct fifo processing;
     struct notes notes;
-    int64_t rx_bytes, tx_bytes, dropped_bytes; /* data and ACK frames */
 };
 
 /* A flow at its sender. */
@@ -149,13 +153,12 @@ struct host {
     struct pool pool; /* ACKs to send, frames waiting for the receiver */
     struct fifo acks[XOFF_N_PRIORITIES];
     struct ready ready[XOFF_N_PRIORITIES];
-    uint8_t ready_mask;
-    uint32_t n_acks;
     struct xoff_sched sched;
     void *sched_state;
     struct flow *flows;
     uint32_t n_flows, flows_capacity, free_flow;
     struct heap timers; /* gate, signal, receiver, apps, then pace and timeout per flow */
+    xoff_time timer_at; /* the timer event that is set */
     struct heap_entry *timer_entries;
     uint32_t *timer_pos;
     const struct app *apps;
@@ -170,8 +173,9 @@ struct host {
     struct rx_note *rx_notes;
     uint32_t n_rx_notes, rx_notes_capacity;
     struct notes notes;
-    int64_t rx_bytes, tx_bytes, consumed_bytes, offered_bytes, dropped_bytes;
-    uint64_t sampled_tx_bytes, sampled_rx_bytes;
+    struct tally tx[XOFF_N_PRIORITIES];
+    int64_t consumed_bytes, offered_bytes;
+    uint64_t sampled_tx_bytes;
     uint64_t out_of_order_frames;
 };
 
@@ -190,7 +194,7 @@ struct net {
     /* Instants to come. */
     uint32_t next_change, next_route;
     xoff_time sample_at, deadlock_at, reroute_at;
-    bool stop_now, stopped;
+    bool stopped; /* progress() asked for it */
     bool is_at_rest; /* the run ended because nothing was pending */
     bool *link_up;
     struct result_deadlock *deadlocks;
@@ -213,6 +217,8 @@ static inline uint32_t pool_take(struct pool *pool)
     const uint32_t slot = pool->free;
     if (slot != NET_NO_SLOT) {
         pool->free = pool->frames[slot].next;
+        if (pool->free != NET_NO_SLOT)
+            __builtin_prefetch(&pool->frames[pool->free], 1);
         return slot;
     }
     if (pool->used == pool->capacity)

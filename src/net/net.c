@@ -4,7 +4,7 @@
 #include "net/model.h"
 
 static void on_arrive(void *context, struct worker *w, uint32_t node, uint32_t port,
-                      struct frame *frame)
+                      const struct frame *frame)
 {
     struct net *net = context;
     if (node >= net->n_hosts)
@@ -52,18 +52,9 @@ static void on_lost(void *context, const struct frame *frame)
     struct port *port = port_of(at->net, at->node, at->port);
     port->rx[frame->priority].frames++;
     port->rx[frame->priority].bytes += frame->bytes;
-    struct notes *notes;
-    if (at->node < at->net->n_hosts) {
-        struct host *host = &at->net->hosts[at->node];
-        host->rx_bytes += frame->bytes;
-        host->dropped_bytes += frame->bytes;
-        notes = &host->notes;
-    } else {
-        struct sw *sw = &at->net->switches[at->node - at->net->n_hosts];
-        sw->rx_bytes += frame->bytes;
-        sw->dropped_bytes += frame->bytes;
-        notes = &sw->notes;
-    }
+    struct notes *notes = at->node < at->net->n_hosts
+                              ? &at->net->hosts[at->node].notes
+                              : &at->net->switches[at->node - at->net->n_hosts].notes;
     note_drop(notes, at->port, UINT32_MAX, frame, RESULT_DROP_LINK_DOWN, false, at->now);
 }
 
@@ -159,7 +150,7 @@ static xoff_time on_instant(void *context, xoff_time now)
         deadlock_check(net, now);
         net->deadlock_at = now + net->spec.deadlock_after / 4;
         if (net->n_deadlocks && net->spec.deadlock_stops)
-            net->stop_now = true;
+            return 0;
     }
     if (net->sample_at <= now)
         net->sample_at = now + net->spec.measure_every;
@@ -192,8 +183,6 @@ static bool has_changes(void *context)
 static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
 {
     struct net *net = context;
-    if (net->stop_now)
-        return false;
     if (!net->spec.progress || net->spec.progress(net->spec.progress_context, now, arrivals))
         return true;
     net->stopped = true;

@@ -15,6 +15,16 @@ static void *make(size_t n, size_t size)
     return block;
 }
 
+/* The same on a cache line of its own. */
+static void *make_aligned(size_t n, size_t size)
+{
+    const size_t bytes = (n * size + 64) / 64 * 64;
+    void *block = aligned_alloc(64, bytes);
+    XOFF_ASSERT(block);
+    memset(block, 0, bytes);
+    return block;
+}
+
 /* Rates and delays that a link has in its life. */
 struct life {
     xoff_rate max_rate_bps;
@@ -70,17 +80,13 @@ static int build_port(struct net *net, uint32_t node, uint32_t number,
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[node].first_port + number];
     const struct topo_link *link = &net->topo->links[tp->link];
-    port->is_up = true;
+    port_init(port, link->rate_bps);
     port->number = (uint16_t)number;
-    port->node = node;
     port->link_out = 2 * tp->link + tp->end;
     port->delay = link->delay;
     port->error_ppb = link->error_ppb;
     xoff_rng_init(&port->error_rng, net->spec.seed, net->topo->nodes[node].first_port + number,
                   STREAM_ERRORS);
-    xoff_wire_clock_init(&port->clock, link->rate_bps);
-    xoff_gate_init(&port->gate);
-    xoff_signal_init(&port->signal);
     port->gate_cfg = (struct xoff_gate_cfg){
         .wire = how->wire,
         .obeys = how->wire == XOFF_WIRE_PFC ? net->spec.lossless : 0xff,
@@ -127,9 +133,7 @@ static int build_mmu(const struct xoff_mmu_ops *ops, const void *params,
     const int code = ops->configure(params, env, cfg, err);
     if (code)
         return code;
-    mmu->state = aligned_alloc(64, (ops->state_size(cfg) + 63) / 64 * 64);
-    XOFF_ASSERT(mmu->state);
-    memset(mmu->state, 0, ops->state_size(cfg));
+    mmu->state = make_aligned(1, ops->state_size(cfg));
     ops->init(cfg, mmu->state);
     return 0;
 }
@@ -151,7 +155,6 @@ static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
     sw->cp = net->spec.marking;
     sw->cp_cfgs = make(sw->n_ports, sw->cp->cfg_size);
     sw->cp_states = make(sw->n_ports * XOFF_N_PRIORITIES, sw->cp->state_size);
-    sw->cp_quiet_below = make(sw->n_ports, sizeof *sw->cp_quiet_below);
     xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
     for (uint32_t p = 0; p < sw->n_ports; p++) {
         const uint32_t link = net->topo->ports[node->first_port + p].link;
@@ -161,7 +164,7 @@ static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
         const int code = sw->cp->configure(net->spec.marking_params, &env, cfg, err);
         if (code)
             return code;
-        sw->cp_quiet_below[p] = sw->cp->quiet_below(cfg);
+        sw->ports[p].port.quiet_below = sw->cp->quiet_below(cfg);
         for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
             sw->cp->init(cfg, sw->cp_states + (p * XOFF_N_PRIORITIES + q) * sw->cp->state_size);
     }
@@ -184,9 +187,7 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     sw->net = net;
     sw->node = net->n_hosts + index;
     sw->n_ports = node->n_ports;
-    sw->ports = aligned_alloc(64, (sizeof *sw->ports * node->n_ports + 64) / 64 * 64);
-    XOFF_ASSERT(sw->ports);
-    memset(sw->ports, 0, sizeof *sw->ports * node->n_ports);
+    sw->ports = make_aligned(node->n_ports, sizeof *sw->ports);
 
     struct xoff_mmu_port *ports = make(node->n_ports, sizeof *ports);
     for (uint32_t p = 0; p < node->n_ports; p++) {
@@ -221,6 +222,7 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     if ((code = build_marking(net, sw, err)))
         return code;
     build_pool(net, &sw->pool);
+    sw->passes_through = !sw->pause.every_frame && !net->spec.processing_for;
 
     uint32_t n_ranks = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
@@ -274,6 +276,7 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     host->node = index;
     host->pool.free = NET_NO_SLOT;
     host->free_flow = NET_NO_SLOT;
+    host->timer_at = XOFF_NEVER;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         host->ready[p].head = NET_NO_SLOT;
     *part = NET_PART_RECEIVERS;
@@ -372,7 +375,7 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
     net->topo = spec->topo;
     net->n_hosts = spec->topo->n_hosts;
     net->n_switches = spec->topo->n_nodes - spec->topo->n_hosts;
-    net->hosts = make(net->n_hosts, sizeof *net->hosts);
+    net->hosts = make_aligned(net->n_hosts, sizeof *net->hosts);
     net->switches = make(net->n_switches, sizeof *net->switches);
     *part = NET_PART_NET;
     int code = routes_create(net->topo, 0, true, &net->routes, err);
@@ -402,7 +405,7 @@ static void free_switch(struct sw *sw)
     free((void *)sw->mmu.cfg), free(sw->mmu.state);
     free((void *)sw->pause.cfg), free(sw->pause.state), free(sw->edges.at);
     free((void *)sw->sched.cfg), free(sw->sched_states);
-    free(sw->cp_cfgs), free(sw->cp_states), free(sw->cp_quiet_below);
+    free(sw->cp_cfgs), free(sw->cp_states);
     free(sw->held_bytes), free(sw->timers.entries), free(sw->timers.pos);
     free(sw->ports);
     free_notes(&sw->notes);

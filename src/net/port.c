@@ -1,16 +1,36 @@
 /* A port: see port.h. */
 #include "net/port.h"
 
-void port_tx_begin(struct port *port, struct worker *w, struct frame *frame)
+static void mirror(struct port *port)
+{
+    port->gate_at = port->gate.next_at;
+    port->open = port->gate.open;
+    port->is_control_due = xoff_signal_is_due(&port->signal);
+}
+
+void port_init(struct port *port, xoff_rate rate_bps)
+{
+    port->is_up = true;
+    port_set_rate(port, rate_bps);
+    xoff_gate_init(&port->gate);
+    xoff_signal_init(&port->signal);
+    mirror(port);
+}
+
+void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame)
 {
     const xoff_time now = sim_now(w);
     xoff_time last_bit, free_at;
-    xoff_wire_clock_send(&port->clock, now, frame->bytes, now == port->free_at, &last_bit,
-                         &free_at);
+    if (__builtin_expect(port->ps_per_byte != 0, 1)) {
+        last_bit = now + (xoff_time)(frame->bytes + XOFF_PREAMBLE_BYTES) * port->ps_per_byte;
+        free_at = last_bit + (xoff_time)XOFF_GAP_BYTES * port->ps_per_byte;
+    } else {
+        xoff_wire_clock_send(&port->clock, now, frame->bytes, now == port->free_at, &last_bit,
+                             &free_at);
+    }
     port->busy_for += free_at - now;
     port->free_at = free_at;
-    frame->at = last_bit + port->delay;
-    sim_send(w, port->link_out, frame);
+    sim_send(w, port->link_out, frame, last_bit + port->delay);
 }
 
 void port_tx_control(struct port *port, struct worker *w)
@@ -24,6 +44,7 @@ void port_tx_control(struct port *port, struct worker *w)
         port->resume_tx[p] += (before & ~after) >> p & 1;
     }
     port->control_tx++;
+    mirror(port);
     port_tx_begin(port, w, &frame);
 }
 
@@ -46,6 +67,7 @@ void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xo
     if (!xoff_gate_on_frame(&port->gate_cfg, &port->gate, frame, now))
         return;
     account(port, before ^ port->gate.open, now); /* its ring was full: the oldest took effect */
+    mirror(port);
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         const uint8_t bit = (uint8_t)(1u << p);
         if (!(frame->classes & bit))
@@ -56,8 +78,13 @@ void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xo
         port->resume_rx[p] += !quanta && told;
         port->peer_told = (uint8_t)(quanta ? port->peer_told | bit : port->peer_told & ~bit);
     }
-    if (xoff_gate_is_due(&port->gate, now))
-        port_gate_expire(port, now);
+    port_open(port, now);
+}
+
+void port_ask(struct port *port, uint8_t priorities, bool pause)
+{
+    xoff_signal_on_edge(&port->signal_cfg, &port->signal, priorities, pause);
+    mirror(port);
 }
 
 void port_gate_expire(struct port *port, xoff_time now)
@@ -67,22 +94,33 @@ void port_gate_expire(struct port *port, xoff_time now)
         const xoff_time at = port->gate.next_at;
         account(port, xoff_gate_expire(&port->gate_cfg, &port->gate, at), at);
     }
+    mirror(port);
+}
+
+void port_signal_expire(struct port *port, xoff_time now)
+{
+    xoff_signal_expire(&port->signal, now);
+    mirror(port);
 }
 
 void port_set_up(struct port *port, bool up, xoff_time now)
 {
     port_gate_expire(port, now);
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         if (!(port->gate.open >> p & 1))
             port->paused_for[p] += now - port->closed_at[p];
+        port->lapsed_tx[p] += port->signal.told >> p & 1;
+    }
     xoff_gate_init(&port->gate);
     xoff_signal_forget(&port->signal);
     port->peer_told = 0;
     port->is_up = up;
+    mirror(port);
 }
 
 void port_set_rate(struct port *port, xoff_rate rate_bps)
 {
     xoff_wire_clock_init(&port->clock, rate_bps);
+    port->ps_per_byte = port->clock.ps_per_byte;
     port->gate_cfg.rate_bps = rate_bps;
 }

@@ -1,4 +1,8 @@
-/* A port: the wire it sends on, the gate it obeys, and the pauses it asks of its peer. */
+/* A port: the wire it sends on, the gate it obeys, and the pauses it asks of its peer.
+ *
+ * The first line of struct port is all that a forwarded frame touches; what it mirrors of gate and
+ * signal is kept in step by the functions here, which are the only ones to touch those two.
+ */
 #ifndef NET_PORT_H
 #define NET_PORT_H
 
@@ -14,35 +18,42 @@ struct tally {
 };
 
 struct port {
-    /* Sending. */
-    xoff_time free_at; /* the wire can take the next frame */
-    bool is_up;
-    bool is_armed; /* a transmit event is pending at free_at */
-    uint16_t number;
-    uint32_t node;
-    uint32_t link_out;
-    struct xoff_wire_clock clock;
+    alignas(64) xoff_time free_at; /* the wire can take the next frame */
+    xoff_time gate_at;             /* next change of the gate */
     xoff_time delay;
+    xoff_time busy_for;
+    int64_t quiet_below;  /* queue length up to which the congestion point has nothing to say */
+    uint32_t ps_per_byte; /* 0: an odd rate, see clock */
+    uint32_t link_out;
+    uint32_t error_ppb;
+    uint16_t number;
+    bool is_up;
+    bool is_armed;         /* a transmit event is pending */
+    uint8_t open;          /* priorities that the gate lets through */
+    uint8_t backlog;       /* priorities with something to send */
+    bool is_control_due;   /* a pause frame is to be sent */
+
+    alignas(64) struct tally rx[XOFF_N_PRIORITIES];
+
+    struct xoff_wire_clock clock;
     struct xoff_gate gate;
     struct xoff_signal signal;
     struct xoff_gate_cfg gate_cfg;
     struct xoff_signal_cfg signal_cfg;
-    /* Receiving: frames lost to corruption. */
-    uint32_t error_ppb;
     struct xoff_rng error_rng;
     uint8_t peer_told; /* priorities the peer last told us to stop */
-    /* Counting. */
-    xoff_time busy_for;
-    struct tally tx[XOFF_N_PRIORITIES], rx[XOFF_N_PRIORITIES];
     uint64_t control_tx, control_rx;
     uint64_t pause_tx[XOFF_N_PRIORITIES], resume_tx[XOFF_N_PRIORITIES];
     uint64_t pause_rx[XOFF_N_PRIORITIES], resume_rx[XOFF_N_PRIORITIES];
+    uint64_t lapsed_tx[XOFF_N_PRIORITIES]; /* pauses sent that ended with the link */
     xoff_time closed_at[XOFF_N_PRIORITIES], paused_for[XOFF_N_PRIORITIES];
 };
 
+void port_init(struct port *port, xoff_rate rate_bps);
+
 /* Puts a frame on the wire now; the wire must be free and the link up. The frame is handed to the
  * link at once with its arrival time: that makes serialisation part of the lookahead. */
-void port_tx_begin(struct port *port, struct worker *w, struct frame *frame);
+void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame);
 
 /* Sends the pause frame that is due. It passes all data, but waits for the frame being sent. */
 void port_tx_control(struct port *port, struct worker *w);
@@ -50,25 +61,25 @@ void port_tx_control(struct port *port, struct worker *w);
 /* A pause frame came in. */
 void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xoff_time now);
 
-/* Brings the gate up to `now`. */
+/* The peer is to stop or go. */
+void port_ask(struct port *port, uint8_t priorities, bool pause);
+
+/* Brings the gate, or the pauses asked for, up to `now`. */
 void port_gate_expire(struct port *port, xoff_time now);
+void port_signal_expire(struct port *port, xoff_time now);
 
 static inline uint8_t port_open(struct port *port, xoff_time now)
 {
-    if (__builtin_expect(xoff_gate_is_due(&port->gate, now), 0))
+    if (__builtin_expect(now >= port->gate_at, 0))
         port_gate_expire(port, now);
-    return port->gate.open;
+    return port->open;
 }
 
 /* The frame is hit by an error of the link. */
 static inline bool port_is_corrupt(struct port *port)
 {
-    return port->error_ppb && xoff_rng_below(&port->error_rng, 1000000000) < port->error_ppb;
-}
-
-static inline xoff_time port_deadline(const struct port *port)
-{
-    return xoff_time_min(port->gate.next_at, port->signal.next_at);
+    return __builtin_expect(port->error_ppb != 0, 0) &&
+           xoff_rng_below(&port->error_rng, 1000000000) < port->error_ppb;
 }
 
 /* The link fails or comes back: pauses are forgotten on both sides. */

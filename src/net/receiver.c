@@ -33,7 +33,7 @@ static void apply_edges(struct host *host, xoff_time now)
                                         .occupied_bytes = e->cause.occupied_bytes,
                                         .threshold_bytes = e->cause.threshold_bytes};
         note_pause(&host->notes, &note);
-        xoff_signal_on_edge(&host->port.signal_cfg, &host->port.signal, e->priorities, e->pause);
+        port_ask(&host->port, e->priorities, e->pause);
     }
 }
 
@@ -49,7 +49,6 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
     xoff_pause_on_arrival(&r->pause, &arrival, &crossings, now, &r->edges);
     apply_edges(host, now);
     if (arrival.dropped) {
-        host->dropped_bytes += frame->bytes;
         note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_RECEIVER,
                   host->net->spec.lossless >> frame->priority & 1, now);
     } else {

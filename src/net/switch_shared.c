@@ -4,7 +4,10 @@
  * A frame is admitted when its last bit has arrived, waits out the processing delay, joins the
  * egress queue of its priority, and leaves the buffer when its transmission starts: the memory is
  * read out faster than the wire sends, and an idle switch needs one event per frame instead of two.
- * (Releasing at the end of transmission holds one frame per egress port longer.)
+ * (Releasing at the end of transmission holds one frame per egress port longer.) A frame that finds
+ * its port free and nothing waiting there goes straight from wire to wire: it occupies no buffer for
+ * any time, so the buffer, the scheduler and the congestion point are not asked about it, unless one
+ * of them wants to see every frame.
  */
 #include "net/model.h"
 
@@ -90,8 +93,8 @@ static void apply_edges(struct sw *sw, struct worker *w)
                                   .threshold_bytes = e->cause.threshold_bytes};
         find_egress(sw, &e->cause, now, &note);
         note_pause(&sw->notes, &note);
-        xoff_signal_on_edge(&sp->port.signal_cfg, &sp->port.signal, e->priorities, e->pause);
-        if (xoff_signal_is_due(&sp->port.signal))
+        port_ask(&sp->port, e->priorities, e->pause);
+        if (sp->port.is_control_due)
             arm(sw, w, sp);
     }
 }
@@ -118,20 +121,45 @@ static inline void release(struct sw *sw, struct worker *w, const struct frame *
 static inline void drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
                         enum result_drop_cause cause, xoff_time now)
 {
-    sw->dropped_bytes += f->bytes;
     note_drop(&sw->notes, in, out, f, cause, sw->rank[f->priority] >= 0, now);
 }
 
-static void pop_head(struct sw *sw, struct sw_port *sp, uint32_t priority)
+static inline void push(struct sw *sw, struct sw_port *sp, uint32_t slot, struct frame *f)
 {
-    struct fifo *queue = &sp->queue[priority];
-    if (queue->n) {
-        const struct frame *head = pool_at(&sw->pool, queue->head);
-        sp->head_bytes[priority] = head->bytes;
-        sp->head_since[priority] = head->at;
+    struct egress *queue = &sp->queue[f->priority];
+    if (queue->n++) {
+        pool_at(&sw->pool, queue->tail)->next = slot;
     } else {
-        sp->backlog &= (uint8_t)~(1u << priority);
+        queue->head = slot;
+        queue->head_bytes = f->bytes;
+        queue->head_since = f->at;
+        sp->port.backlog |= (uint8_t)(1u << f->priority);
     }
+    queue->tail = slot;
+    queue->bytes += f->bytes;
+    if (queue->bytes > queue->peak_bytes)
+        queue->peak_bytes = queue->bytes;
+}
+
+static inline uint32_t pop(struct sw *sw, struct sw_port *sp, uint32_t priority)
+{
+    struct egress *queue = &sp->queue[priority];
+    const uint32_t slot = queue->head;
+    const struct frame *f = pool_at(&sw->pool, slot);
+    queue->bytes -= f->bytes;
+    if (--queue->n == 0) {
+        sp->port.backlog &= (uint8_t)~(1u << priority);
+        return slot;
+    }
+    queue->head = f->next;
+    const struct frame *head = pool_at(&sw->pool, queue->head);
+    queue->head_bytes = head->bytes;
+    queue->head_since = head->at;
+    /* The one behind it is needed a frame time from now and may be cold: in a full buffer, waiting
+     * for it was a fifth of the run. */
+    if (queue->n > 1)
+        __builtin_prefetch(pool_at(&sw->pool, head->next));
+    return slot;
 }
 
 static void mark(struct sw *sw, struct sw_port *sp, struct frame *f, bool enqueued, xoff_time now)
@@ -151,42 +179,59 @@ static void mark(struct sw *sw, struct sw_port *sp, struct frame *f, bool enqueu
     }
 }
 
+static inline void count_out(struct sw_port *sp, const struct frame *f, xoff_time now)
+{
+    struct egress *queue = &sp->queue[f->priority];
+    queue->left_at = now;
+    queue->tx.frames++;
+    queue->tx.bytes += f->bytes;
+}
+
+/* The scheduler's choice among the eligible queues. */
+static inline uint32_t select_queue(struct sw *sw, struct sw_port *sp, void *state, uint8_t eligible)
+{
+    uint32_t bytes[XOFF_N_PRIORITIES];
+    xoff_time since[XOFF_N_PRIORITIES];
+    for (uint32_t mask = sp->port.backlog; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        bytes[p] = sp->queue[p].head_bytes;
+        since[p] = sp->queue[p].head_since;
+    }
+    const struct xoff_sched_view view = {.eligible = eligible,
+                                         .backlogged = sp->port.backlog,
+                                         .head_bytes = bytes,
+                                         .head_since = since};
+    return xoff_sched_select(&sw->sched, state, &view);
+}
+
 /* Sends what is next on a free wire: a pause frame that is due, or the scheduler's choice. */
 static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
 {
     struct port *port = &sp->port;
     const xoff_time now = sim_now(w);
-    if (__builtin_expect(xoff_signal_is_due(&port->signal), 0)) {
+    if (__builtin_expect(port->is_control_due, 0)) {
         port_tx_control(port, w);
         set_timer(sw, w, 2u * port->number + 1, port->signal.next_at);
-        if (sp->backlog)
+        if (port->backlog)
             arm(sw, w, sp);
         return;
     }
-    const uint8_t eligible = sp->backlog & port_open(port, now);
+    const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
         return;
-    const struct xoff_sched_view view = {.eligible = eligible,
-                                         .backlogged = sp->backlog,
-                                         .head_bytes = sp->head_bytes,
-                                         .head_since = sp->head_since};
     void *sched_state = sw->sched_states + port->number * sw->sched.ops->state_size;
-    const uint32_t priority = xoff_sched_select(&sw->sched, sched_state, &view);
-    struct fifo *queue = &sp->queue[priority];
-    const uint32_t slot = fifo_pop(queue, &sw->pool);
+    const uint32_t priority = select_queue(sw, sp, sched_state, eligible);
+    struct egress *queue = &sp->queue[priority];
+    const uint32_t slot = pop(sw, sp, priority);
     struct frame *f = pool_at(&sw->pool, slot);
-    pop_head(sw, sp, priority);
     xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
-    if (sw->cp->on_dequeue && queue->bytes + f->bytes > sw->cp_quiet_below[port->number])
+    if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) && sw->cp->on_dequeue)
         mark(sw, sp, f, false, now);
-    sp->left_at[priority] = now;
-    port->tx[priority].frames++;
-    port->tx[priority].bytes += f->bytes;
-    sw->tx_bytes += f->bytes;
+    count_out(sp, f, now);
     port_tx_begin(port, w, f);
     release(sw, w, f, queue->bytes);
     pool_return(&sw->pool, slot);
-    if (sp->backlog & port->gate.open)
+    if (port->backlog & port->open)
         arm(sw, w, sp);
 }
 
@@ -196,8 +241,7 @@ static void enqueue(struct sw *sw, struct worker *w, uint32_t slot)
     struct frame *f = pool_at(&sw->pool, slot);
     struct sw_port *sp = &sw->ports[f->out_port];
     const xoff_time now = sim_now(w);
-    const uint32_t priority = f->priority;
-    struct fifo *queue = &sp->queue[priority];
+    const struct egress *queue = &sp->queue[f->priority];
     if (__builtin_expect(!sp->port.is_up, 0)) {
         drop(sw, f, f->in_port, f->out_port, RESULT_DROP_LINK_DOWN, now);
         release(sw, w, f, queue->bytes);
@@ -205,15 +249,8 @@ static void enqueue(struct sw *sw, struct worker *w, uint32_t slot)
         return;
     }
     f->at = now;
-    if (!queue->n) {
-        sp->head_bytes[priority] = f->bytes;
-        sp->head_since[priority] = now;
-        sp->backlog |= (uint8_t)(1u << priority);
-    }
-    fifo_push(queue, &sw->pool, slot);
-    if (queue->bytes > sp->peak_bytes[priority])
-        sp->peak_bytes[priority] = queue->bytes;
-    if (sw->cp->on_enqueue && queue->bytes > sw->cp_quiet_below[sp->port.number])
+    push(sw, sp, slot, f);
+    if (__builtin_expect(queue->bytes > sp->port.quiet_below, 0) && sw->cp->on_enqueue)
         mark(sw, sp, f, true, now);
     if (sp->port.is_armed)
         return;
@@ -231,14 +268,13 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
         if (port_is_corrupt(&from->port))
             return;
         port_rx_control(&from->port, &frame->pause, now);
-        set_timer(sw, w, 2 * in, from->port.gate.next_at);
-        if (from->backlog & from->port.gate.open)
+        set_timer(sw, w, 2 * in, from->port.gate_at);
+        if (from->port.backlog & from->port.open)
             arm(sw, w, from);
         return;
     }
     from->port.rx[frame->priority].frames++;
     from->port.rx[frame->priority].bytes += frame->bytes;
-    sw->rx_bytes += frame->bytes;
     if (port_is_corrupt(&from->port)) {
         drop(sw, frame, in, UINT32_MAX, RESULT_DROP_CORRUPT, now);
         return;
@@ -247,6 +283,14 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
     if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].port.is_up, 0)) {
         drop(sw, frame, in, out == ROUTE_NONE ? UINT32_MAX : out,
              out == ROUTE_NONE ? RESULT_DROP_NO_ROUTE : RESULT_DROP_LINK_DOWN, now);
+        return;
+    }
+    struct sw_port *to = &sw->ports[out];
+    if (sw->passes_through && !to->port.backlog && !to->port.is_armed && now >= to->port.free_at &&
+        !to->port.is_control_due && frame->bytes <= to->port.quiet_below &&
+        (port_open(&to->port, now) >> frame->priority & 1)) {
+        count_out(to, frame, now);
+        port_tx_begin(&to->port, w, frame);
         return;
     }
     struct xoff_arrival arrival = arrival_of(sw, frame, in, out);
@@ -306,13 +350,13 @@ void sw_timer(struct sw *sw, struct worker *w)
         struct sw_port *sp = &sw->ports[timer / 2];
         if (timer % 2 == 0) {
             port_gate_expire(&sp->port, now);
-            heap_set(&sw->timers, timer, sp->port.gate.next_at);
-            if (sp->backlog & sp->port.gate.open)
+            heap_set(&sw->timers, timer, sp->port.gate_at);
+            if (sp->port.backlog & sp->port.open)
                 arm(sw, w, sp);
         } else {
-            xoff_signal_expire(&sp->port.signal, now);
+            port_signal_expire(&sp->port, now);
             heap_set(&sw->timers, timer, sp->port.signal.next_at);
-            if (xoff_signal_is_due(&sp->port.signal))
+            if (sp->port.is_control_due)
                 arm(sw, w, sp);
         }
     }
@@ -323,17 +367,15 @@ void sw_link_down(struct sw *sw, uint32_t port, xoff_time now)
 {
     struct worker *w = sim_exclusive(sw->net->sim);
     struct sw_port *sp = &sw->ports[port];
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         while (sp->queue[p].n) {
-            const uint32_t slot = fifo_pop(&sp->queue[p], &sw->pool);
+            const uint32_t slot = pop(sw, sp, p);
             const struct frame *f = pool_at(&sw->pool, slot);
             drop(sw, f, f->in_port, port, RESULT_DROP_LINK_DOWN, now);
             release(sw, w, f, sp->queue[p].bytes);
             pool_return(&sw->pool, slot);
         }
-        pop_head(sw, sp, p);
-    }
-    set_timer(sw, w, 2 * port, sp->port.gate.next_at);
+    set_timer(sw, w, 2 * port, sp->port.gate_at);
     set_timer(sw, w, 2 * port + 1, sp->port.signal.next_at);
 }
 
@@ -350,14 +392,14 @@ static void sample_port(struct sw *sw, struct sw_port *sp, uint32_t p, xoff_time
     }
     if (spec->measure & NET_THROUGHPUT) {
         s.metric = RESULT_TX_BPS;
-        s.value = (double)(sp->port.tx[p].bytes - sp->sampled_tx_bytes[p]) * 8 / seconds;
-        sp->sampled_tx_bytes[p] = sp->port.tx[p].bytes;
+        s.value = (double)(sp->queue[p].tx.bytes - sp->sampled_tx_bytes[p]) * 8 / seconds;
+        sp->sampled_tx_bytes[p] = sp->queue[p].tx.bytes;
         note_sample(&sw->notes, &s);
     }
     if (spec->measure & NET_PAUSE) {
         port_gate_expire(&sp->port, now);
         xoff_time paused_for = sp->port.paused_for[p];
-        if (!(sp->port.gate.open >> p & 1))
+        if (!(sp->port.open >> p & 1))
             paused_for += now - sp->port.closed_at[p];
         s.metric = RESULT_PAUSED_FRACTION;
         s.value = (double)(paused_for - sp->sampled_paused_for[p]) / (double)spec->measure_every;
@@ -370,7 +412,7 @@ void sw_sample(struct sw *sw, xoff_time now)
 {
     for (uint32_t port = 0; port < sw->n_ports; port++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-            if (sw->ports[port].port.tx[p].frames || sw->ports[port].queue[p].n)
+            if (sw->ports[port].queue[p].tx.frames || sw->ports[port].queue[p].n)
                 sample_port(sw, &sw->ports[port], p, now);
     if (sw->net->spec.measure & NET_BUFFER) {
         struct xoff_mmu_view view;

@@ -695,6 +695,12 @@ static void test_utf8(void **state)
         scenario_destroy(read_good(text));
     }
     assert_fails(STAR "title: \"a\\0b\"\n", 2, 9, "scenario", "NUL");
+    /* Lines end in LF or CR LF; a CR alone is refused. */
+    struct scenario *s = read_good("topology: star\r\ntitle: x\r\nseed: 2\r\n");
+    assert_string_equal(s->plans[0]->title, "x");
+    scenario_destroy(s);
+    assert_fails("topology: star\ntitle: x\ry\n", 2, 9, "scenario", "0x0d is not text");
+    assert_fails("topology: star\r", 1, 15, "scenario", "0x0d is not text");
 }
 
 static void test_files(void **state)
@@ -808,7 +814,7 @@ static void test_places(void **state)
     assert_fails(STAR "...\nseed: 1\n", 2, 1, "---", "a second document");
     assert_fails(STAR "seed: !x\n", 2, 7, "!", "tags are not accepted");
     assert_fails(STAR "seed: &x\n", 2, 8, "&", "anchors and aliases are not accepted");
-    assert_fails(STAR ": 1\n", 1, 11, "scenario", "a key is missing");
+    assert_fails(STAR ": 1\n", 1, 32, "scenario", "a key is missing");
 }
 
 static void test_nearest(void **state)

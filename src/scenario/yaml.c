@@ -6,7 +6,8 @@
  * to be UTF-8 without control characters, so that a binary file gives one clear sentence.
  *
  * Differs: of YAML 1.2 this takes what a scenario needs, one document of mappings with plain or
- * quoted keys, sequences and scalars. Tags, anchors, aliases and merge keys are refused.
+ * quoted keys, sequences and scalars. Tags, anchors, aliases, merge keys and block scalars are
+ * refused.
  */
 #include "scenario/yaml.h"
 
@@ -228,8 +229,9 @@ static int check_utf8(const char *text, size_t size, struct xoff_err *err)
     int line = 1, column = 1;
     for (size_t i = 0; i < size;) {
         const size_t n = utf8_length(s + i, size - i);
-        const bool control =
-            (s[i] < 0x20 && s[i] != '\n' && s[i] != '\r' && s[i] != '\t') || s[i] == 0x7f;
+        /* Lines end in LF or CR LF, so that columns and line numbers are everybody's. */
+        const bool line_end = s[i] == '\n' || (s[i] == '\r' && i + 1 < size && s[i + 1] == '\n');
+        const bool control = (s[i] < 0x20 && s[i] != '\t' && !line_end) || s[i] == 0x7f;
         if (n == 0 || control) {
             const char byte[] = {'0', 'x', hex[s[i] >> 4], hex[s[i] & 15], '\0'};
             err->line = line;
@@ -370,6 +372,11 @@ static bool is_null(const char *text, size_t length, enum fy_scalar_style style)
 
 static int take_scalar(struct builder *b, struct fy_token *token, int line, int column)
 {
+    const enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
+    /* No key needs them, and libfyaml 0.7.12 returns wrong text for some (found by fuzzing). */
+    if (style == FYSS_LITERAL || style == FYSS_FOLDED)
+        return refuse(b, line, column, "YAML",
+                      "block text (| and >) is not accepted; write the text in quotes");
     size_t length = 0;
     const char *text = token ? fy_token_get_text(token, &length) : "";
     if (!text)
@@ -377,7 +384,6 @@ static int take_scalar(struct builder *b, struct fy_token *token, int line, int 
     /* An escape in double quotes may still make one. */
     if (memchr(text, '\0', length))
         return refuse(b, line, column, "scenario", "a NUL character in text is not accepted");
-    const enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
     if (wants_key(b)) {
         if (length == 2 && memcmp(text, "<<", 2) == 0 && style == FYSS_PLAIN)
             return refuse(b, line, column, "<<",

@@ -1,9 +1,12 @@
 /* One direction of a link: a ring that one node appends to and another consumes in a later window.
  *
- * It is the only thing two nodes share. The sender writes `tail`, the receiver `head`; what was
- * appended in a window arrives after its end, so it does not matter when the receiver sees it. A
- * full ring grows: at once when both ends run on one thread; otherwise frames spill to a list of the
- * sender's, merged into a larger ring between two windows.
+ * It is the only thing two nodes share. The sender has struct link, the receiver an arrival slot
+ * (engine.h); what was appended in a window arrives after its end, so it does not matter when the
+ * receiver sees it. Arrival times on a link strictly grow: a receiver on the same thread knows by
+ * the time in the next frame whether it is a new one or left from a lap before, and never looks at
+ * the sender's half. Between threads `tail` and `head` are exchanged. A full ring grows: at once when
+ * both ends run on one thread; otherwise frames spill to a list of the sender's, merged into a larger
+ * ring between two windows.
  */
 #ifndef SIM_LINK_H
 #define SIM_LINK_H
@@ -25,19 +28,8 @@ struct link {
     bool is_remote; /* receiver runs on another thread */
     struct frame *spilled;
     xoff_time last_at; /* a frame never overtakes another, whatever happens to the delay */
-    /* Receiver's line. */
+    /* The receiver's, for a sender on another thread. */
     alignas(64) _Atomic uint32_t head;
 };
-
-static inline uint32_t link_count(const struct link *link)
-{
-    return atomic_load_explicit(&link->tail, memory_order_acquire) -
-           atomic_load_explicit(&link->head, memory_order_relaxed);
-}
-
-static inline struct frame *link_front(const struct link *link)
-{
-    return &link->frames[atomic_load_explicit(&link->head, memory_order_relaxed) & link->mask];
-}
 
 #endif

@@ -31,8 +31,9 @@ struct queue {
 static inline uint64_t queue_key(const struct queue *q, xoff_time at, enum sim_kind kind,
                                  uint32_t port, uint32_t slot)
 {
-    const uint64_t tie = (((uint64_t)at + port * UINT64_C(0x9e3779b97f4a7c15)) *
-                          UINT64_C(0xd6e8feb86659fd93)) >> 54;
+    /* Two rounds: after one, port p + k always follows port p at the same distance, modulo 1. */
+    uint64_t tie = ((uint64_t)at + port * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
+    tie = (tie ^ tie >> 32) * UINT64_C(0xd6e8feb86659fd93) >> 54;
     return (uint64_t)(at - q->start) << 28 | (uint64_t)kind << 26 | tie << 16 | slot;
 }
 
@@ -66,6 +67,17 @@ static inline void queue_remove(struct queue *q, uint32_t slot)
     *link = q->next[slot];
     if (q->first[bucket] == QUEUE_END)
         q->occupied[bucket / 64] &= ~(UINT64_C(1) << (bucket % 64));
+}
+
+/* Nothing comes up to and including `at`. */
+static inline bool queue_is_clear_to(struct queue *q, uint32_t n_words, xoff_time at)
+{
+    while (q->word < n_words && !q->occupied[q->word])
+        q->word++;
+    if (q->word == n_words)
+        return true;
+    const uint32_t bucket = q->word * 64 + (uint32_t)__builtin_ctzll(q->occupied[q->word]);
+    return (xoff_time)(q->key[q->first[bucket]] >> 28) > at - q->start;
 }
 
 /* The earliest slot, taken out; QUEUE_END when empty. n_words bounds the bitmap in use. */

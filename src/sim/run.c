@@ -10,143 +10,183 @@
 #include "sim/engine.h"
 #include <xoff/err.h>
 
-static inline void insert(struct worker *w, uint32_t local, xoff_time at)
+static inline void insert(struct thread *w, uint32_t local, xoff_time at)
 {
-    const struct slot *s = &w->sim->slots[w->first_slot + local];
+    const struct slot *s = &w->worker.sim->slots[w->first_slot + local];
     queue_insert(&w->queue, local,
                  queue_key(&w->queue, at, (enum sim_kind)s->kind, s->port, local));
 }
 
 /* Sets the time of a slot, in the running cell's queue or for a later window. */
-static inline void set_at(struct worker *w, uint32_t slot, uint32_t cell, xoff_time at)
+static inline void set_at(struct thread *w, uint32_t slot, xoff_time at)
 {
-    struct sim *sim = w->sim;
+    struct sim *sim = w->worker.sim;
     const xoff_time old = sim->at[slot];
     if (old == at)
         return;
     sim->at[slot] = at;
-    if (cell == w->cell) {
-        const uint32_t local = slot - w->first_slot;
+    const uint32_t local = slot - w->first_slot;
+    if (__builtin_expect(local < w->n_slots, 1)) { /* of the running cell */
         if (old < w->window_end)
             queue_remove(&w->queue, local);
         if (at < w->window_end)
             insert(w, local, at);
-    } else if (at < sim->next_at[cell]) {
-        sim->next_at[cell] = at;
-    }
-}
-
-void sim_send(struct worker *w, uint32_t index, struct frame *frame)
-{
-    struct link *link = &w->sim->links[index];
-    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-    if (frame->at < link->last_at) /* the delay was shortened meanwhile */
-        frame->at = link->last_at;
-    link->last_at = frame->at;
-    /* Behind spilled frames everything spills: order is kept. */
-    if (tail - link->head_seen > link->mask || link->n_spilled) {
-        link->head_seen = atomic_load_explicit(&link->head, memory_order_acquire);
-        if (link->n_spilled || tail - link->head_seen > link->mask) {
-            if (link->is_remote) {
-                link_spill(link, frame);
-                w->spilled = true;
-                w->remote_min = xoff_time_min(w->remote_min, frame->at);
-                return;
-            }
-            link_grow(link);
-        }
-    }
-    link->frames[tail & link->mask] = *frame;
-    atomic_store_explicit(&link->tail, tail + 1, memory_order_release);
-    if (link->is_remote) {
-        w->remote_min = xoff_time_min(w->remote_min, frame->at);
         return;
     }
-    if (w->sim->at[link->to_slot] == XOFF_NEVER)
-        set_at(w, link->to_slot, link->to_cell, frame->at);
+    const uint32_t cell = sim->cell_of[sim->slots[slot].node];
+    if (at < sim->next_at[cell])
+        sim->next_at[cell] = at;
+}
+
+/* The ring is full as far as the sender knows. Returns false when the frame had to spill. */
+static bool make_room(struct thread *w, struct link *link, uint32_t tail, const struct frame *frame,
+                      xoff_time at)
+{
+    const struct slot *to = &w->worker.sim->slots[link->to_slot];
+    link->head_seen = link->is_remote ? atomic_load_explicit(&link->head, memory_order_acquire)
+                                      : to->head;
+    if (!link->n_spilled && tail - link->head_seen <= link->mask)
+        return true;
+    /* Between windows nobody else is at work: the ring can grow at once. */
+    if (!link->is_remote || w == w->worker.sim->exclusive) {
+        link_grow(w->worker.sim, link);
+        return true;
+    }
+    /* Behind spilled frames everything spills: order is kept. */
+    link_spill(link, frame, at);
+    w->spilled = true;
+    w->remote_min = xoff_time_min(w->remote_min, at);
+    return false;
+}
+
+void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, xoff_time at)
+{
+    struct thread *w = (struct thread *)worker;
+    struct sim *sim = worker->sim;
+    struct link *link = &sim->links[index];
+    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
+    if (__builtin_expect(at <= link->last_at, 0)) /* the delay was shortened meanwhile */
+        at = link->last_at + 1;
+    link->last_at = at;
+    if (__builtin_expect(tail - link->head_seen > link->mask || link->n_spilled, 0) &&
+        !make_room(w, link, tail, frame, at))
+        return;
+    struct frame *in = &link->frames[tail & link->mask];
+    *in = *frame;
+    in->at = at;
+    __builtin_prefetch(&link->frames[(tail + 1) & link->mask], 1);
+    atomic_store_explicit(&link->tail, tail + 1, memory_order_release);
+    if (link->is_remote && w != sim->exclusive) {
+        w->remote_min = xoff_time_min(w->remote_min, at);
+    } else if (link->to_slot - w->first_slot < w->n_slots) { /* within the running cell */
+        if (sim->at[link->to_slot] == XOFF_NEVER)
+            set_at(w, link->to_slot, at);
+    } else { /* a frame that is there already arrives earlier */
+        sim->at[link->to_slot] = xoff_time_min(sim->at[link->to_slot], at);
+        sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
+    }
 }
 
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at)
 {
     const struct sim *sim = w->sim;
-    set_at(w, sim->first_slot[node] + sim->n_ports[node] + port, sim->cell_of[node], at);
+    set_at((struct thread *)w, sim->first_slot[node] + sim->n_ports[node] + port, at);
 }
 
 void sim_at_timer(struct worker *w, uint32_t node, xoff_time at)
 {
     const struct sim *sim = w->sim;
-    set_at(w, sim->first_slot[node] + 2 * sim->n_ports[node], sim->cell_of[node], at);
+    set_at((struct thread *)w, sim->first_slot[node] + 2 * sim->n_ports[node], at);
 }
 
-xoff_time sim_now(const struct worker *w)
+bool sim_advance(struct worker *worker, xoff_time at)
 {
-    return w->now;
+    struct thread *w = (struct thread *)worker;
+    if (at >= w->window_end || !queue_is_clear_to(&w->queue, w->n_words, at))
+        return false;
+    worker->now = at;
+    return true;
 }
 
 struct worker *sim_exclusive(struct sim *sim)
 {
-    return sim->exclusive;
+    return &sim->exclusive->worker;
+}
+
+/* Goes on to the next frame of a link; its arrival time, or XOFF_NEVER. */
+static inline xoff_time step(struct sim *sim, struct slot *s, xoff_time now)
+{
+    const uint32_t head = ++s->head;
+    if (__builtin_expect(s->is_remote, 0)) {
+        struct link *link = &sim->links[s->link];
+        atomic_store_explicit(&link->head, head, memory_order_release);
+        if (atomic_load_explicit(&link->tail, memory_order_acquire) == head)
+            return XOFF_NEVER;
+    }
+    const xoff_time at = s->frames[head & s->mask].at;
+    return at > now ? at : XOFF_NEVER;
+}
+
+static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
+{
+    xoff_time next = XOFF_NEVER;
+    for (uint32_t i = 0; i < cell->n_slots; i++)
+        next = xoff_time_min(next, sim->at[cell->first_slot + i]);
+    return next;
 }
 
 /* A cell from the window's start to its end. */
-static void run_cell(struct worker *w, uint32_t index)
+static void run_cell(struct thread *w, uint32_t index)
 {
-    struct sim *sim = w->sim;
+    struct sim *sim = w->worker.sim;
     const struct cell *cell = &sim->cells[index];
     const struct sim_model *model = &sim->model;
     struct queue *q = &w->queue;
     xoff_time *at = sim->at + cell->first_slot;
     const xoff_time end = w->window_end;
 
-    w->cell = index;
     w->first_slot = cell->first_slot;
+    w->n_slots = cell->n_slots;
+    w->n_words = cell->n_words;
     q->word = 0;
-    q->shift = 0;
-    while ((end - q->start - 1) >> q->shift >> cell->bucket_bits)
-        q->shift++;
+    const unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)(end - q->start - 1) | 1);
+    q->shift = bits > cell->bucket_bits ? bits - cell->bucket_bits : 0;
     for (uint32_t i = 0; i < cell->n_slots; i++)
         if (at[i] < end)
             insert(w, i, at[i]);
 
     uint64_t events = 0, arrivals = 0;
     for (uint32_t i; (i = queue_take(q, cell->n_words)) != QUEUE_END; events++) {
-        const struct slot *s = &sim->slots[cell->first_slot + i];
-        w->now = at[i];
+        struct slot *s = &sim->slots[cell->first_slot + i];
+        const xoff_time now = w->worker.now = at[i];
         if (s->kind == SIM_ARRIVAL) {
-            struct link *link = &sim->links[s->link];
             arrivals++;
-            const uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed);
-            model->arrive(model->net, w, s->node, s->port, &link->frames[head & link->mask]);
-            atomic_store_explicit(&link->head, head + 1, memory_order_release);
-            if (atomic_load_explicit(&link->tail, memory_order_acquire) != head + 1) {
-                at[i] = link->frames[(head + 1) & link->mask].at;
-                if (at[i] < end)
-                    insert(w, i, at[i]);
-            } else {
-                at[i] = XOFF_NEVER;
-            }
+            __builtin_prefetch(&s->frames[(s->head + 1) & s->mask]);
+            model->arrive(model->net, &w->worker, s->node, s->port, &s->frames[s->head & s->mask]);
+            at[i] = step(sim, s, now);
+            if (at[i] < end)
+                insert(w, i, at[i]);
         } else {
             at[i] = XOFF_NEVER;
             if (s->kind == SIM_TRANSMIT)
-                model->transmit(model->net, w, s->node, s->port);
+                model->transmit(model->net, &w->worker, s->node, s->port);
             else
-                model->timer(model->net, w, s->node);
+                model->timer(model->net, &w->worker, s->node);
         }
     }
     w->events += events;
     w->arrivals += arrivals;
-    w->cell = UINT32_MAX;
-
-    xoff_time next = XOFF_NEVER;
-    for (uint32_t i = 0; i < cell->n_slots; i++)
-        next = xoff_time_min(next, at[i]);
-    sim->next_at[index] = next;
+    w->n_slots = 0;
+    if (w->worker.now > w->last_at)
+        w->last_at = w->worker.now;
+    sim->next_at[index] = earliest_of(sim, cell);
 }
 
 static void relax(unsigned *spins)
 {
-    /* More threads than cores must not starve the one that everybody waits for. */
-    if (++*spins > 4096)
+    /* More threads than cores must not starve the one that everybody waits for: with 4 on 2 cores a
+     * run took ten times as long with 4096 here. */
+    if (++*spins > 128)
         sched_yield();
 #if defined(__x86_64__) || defined(__i386__)
     else
@@ -169,22 +209,24 @@ static void barrier(struct sim *sim)
 }
 
 /* Frames that other threads appended to our incoming links since we last looked. */
-static void look_at_remote(struct worker *w)
+static void look_at_remote(struct thread *w)
 {
-    struct sim *sim = w->sim;
+    struct sim *sim = w->worker.sim;
     for (uint32_t i = 0; i < w->n_remote_in; i++) {
         const struct link *link = &sim->links[w->remote_in[i]];
-        if (sim->at[link->to_slot] != XOFF_NEVER || !link_count(link))
+        const struct slot *s = &sim->slots[link->to_slot];
+        if (sim->at[link->to_slot] != XOFF_NEVER ||
+            atomic_load_explicit(&link->tail, memory_order_acquire) == s->head)
             continue;
-        const xoff_time at = link_front(link)->at;
+        const xoff_time at = s->frames[s->head & s->mask].at;
         sim->at[link->to_slot] = at;
         sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
     }
 }
 
-static xoff_time earliest(const struct worker *w)
+static xoff_time earliest(const struct thread *w)
 {
-    const struct sim *sim = w->sim;
+    const struct sim *sim = w->worker.sim;
     xoff_time next = w->remote_min;
     for (uint32_t i = 0; i < w->n_cells; i++)
         next = xoff_time_min(next, sim->next_at[w->cells[i]]);
@@ -192,12 +234,13 @@ static xoff_time earliest(const struct worker *w)
 }
 
 /* Posts what this worker knows and learns what all know: the earliest pending time. */
-static xoff_time meet(struct worker *w, bool stop, bool *anyone_stops)
+static xoff_time meet(struct thread *w, bool stop, bool *anyone_stops)
 {
-    struct sim *sim = w->sim;
+    struct sim *sim = w->worker.sim;
     /* Postings of successive meetings lie side by side: nobody overwrites what another still reads. */
     struct bulletin *board = sim->board + (w->windows & 1) * sim->n_threads;
     board[w->id].next_at = earliest(w);
+    board[w->id].last_at = w->last_at;
     board[w->id].spilled = w->spilled;
     board[w->id].stop = stop;
     board[w->id].arrivals = w->arrivals;
@@ -207,6 +250,8 @@ static xoff_time meet(struct worker *w, bool stop, bool *anyone_stops)
     w->all_arrivals = 0;
     for (uint32_t i = 0; i < sim->n_threads; i++) {
         w->all_arrivals += board[i].arrivals;
+        if (board[i].last_at > w->all_last_at)
+            w->all_last_at = board[i].last_at;
         next = xoff_time_min(next, board[i].next_at);
         spilled |= board[i].spilled;
         *anyone_stops |= board[i].stop;
@@ -221,18 +266,29 @@ static xoff_time meet(struct worker *w, bool stop, bool *anyone_stops)
     return next;
 }
 
-/* A global instant: exclusive work on the first worker, then samples by each for its own nodes. */
-static void hold_instant(struct worker *w)
+/* What was cancelled between windows must not keep a network from being at rest: how long would
+ * depend on the cells. */
+static void forget_cancelled(struct thread *w)
 {
-    struct sim *sim = w->sim;
+    struct sim *sim = w->worker.sim;
+    for (uint32_t i = 0; i < w->n_cells; i++)
+        sim->next_at[w->cells[i]] = earliest_of(sim, &sim->cells[w->cells[i]]);
+}
+
+/* A global instant: exclusive work on the first worker, then samples by each for its own nodes. */
+static void hold_instant(struct thread *w)
+{
+    struct sim *sim = w->worker.sim;
     const xoff_time now = sim->instant_at;
     barrier(sim);
     if (w->id == 0) {
-        sim->exclusive->now = now;
+        sim->exclusive->worker.now = now;
         sim->sampling = sim->model.wants_sample(sim->model.net, now);
         sim->instant_at = sim->model.instant(sim->model.net, now);
     }
     barrier(sim);
+    w->last_at = now;
+    forget_cancelled(w);
     if (sim->sampling)
         for (uint32_t i = 0; i < w->n_cells; i++) {
             const struct cell *cell = &sim->cells[w->cells[i]];
@@ -244,10 +300,11 @@ static void hold_instant(struct worker *w)
 
 static void *work(void *argument)
 {
-    struct worker *w = argument;
-    struct sim *sim = w->sim;
+    struct thread *w = argument;
+    struct sim *sim = w->worker.sim;
     xoff_time reached = 0;
     bool stop = false;
+    forget_cancelled(w);
     for (;;) {
         bool anyone_stops = false;
         const xoff_time next = meet(w, stop, &anyone_stops);
@@ -260,6 +317,7 @@ static void *work(void *argument)
         if (next == XOFF_NEVER && !sim->model.has_changes(sim->model.net)) {
             if (w->id == 0)
                 sim->is_at_rest = true;
+            reached = w->all_last_at; /* not the window's end, which depends on the cells */
             break;
         }
         if (xoff_time_min(next, sim->instant_at) >= sim->end) {
@@ -269,6 +327,8 @@ static void *work(void *argument)
         if (sim->instant_at <= next) {
             reached = sim->instant_at;
             hold_instant(w);
+            if (sim->instant_at < reached) /* the model ends the run here */
+                break;
             continue;
         }
         w->queue.start = next;
@@ -280,7 +340,7 @@ static void *work(void *argument)
                 run_cell(w, w->cells[i]);
     }
     if (w->id == 0)
-        sim->exclusive->now = reached;
+        sim->reached = reached;
     return NULL;
 }
 
@@ -291,9 +351,9 @@ xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end)
     pthread_t threads[64];
     XOFF_ASSERT(sim->n_threads <= 64);
     for (uint32_t i = 1; i < sim->n_threads; i++)
-        XOFF_ASSERT(pthread_create(&threads[i], NULL, work, sim->workers[i]) == 0);
-    work(sim->workers[0]);
+        XOFF_ASSERT(pthread_create(&threads[i], NULL, work, sim->threads[i]) == 0);
+    work(sim->threads[0]);
     for (uint32_t i = 1; i < sim->n_threads; i++)
         XOFF_ASSERT(pthread_join(threads[i], NULL) == 0);
-    return sim->exclusive->now;
+    return sim->reached;
 }

@@ -19,16 +19,23 @@
 
 enum sim_kind { SIM_ARRIVAL, SIM_TIMER, SIM_TRANSMIT };
 
-struct worker;
+struct sim;
+
+/* The thread that handles an event, as the model sees it. */
+struct worker {
+    struct sim *sim;
+    xoff_time now; /* of the event */
+};
 
 /* The modelled network, as the engine sees it. */
 struct sim_model {
     void *net;
-    void (*arrive)(void *net, struct worker *w, uint32_t node, uint32_t port, struct frame *frame);
+    void (*arrive)(void *net, struct worker *w, uint32_t node, uint32_t port,
+                   const struct frame *frame);
     void (*transmit)(void *net, struct worker *w, uint32_t node, uint32_t port);
     void (*timer)(void *net, struct worker *w, uint32_t node);
     /* A global instant, all cells at rest: everything before it has happened, nothing at it. Returns
-     * the next one (XOFF_NEVER: none). Runs on one thread. */
+     * the next one (XOFF_NEVER: none; before now: the run ends here). Runs on one thread. */
     xoff_time (*instant)(void *net, xoff_time now);
     /* Right after an instant for which wants_sample() holds, per node, by the thread that owns it. */
     void (*sample)(void *net, uint32_t node, xoff_time now);
@@ -56,8 +63,6 @@ struct sim_spec {
     struct sim_model model;
 };
 
-struct sim;
-
 int sim_create(const struct sim_spec *spec, struct sim **out);
 void sim_destroy(struct sim *sim);
 
@@ -65,17 +70,23 @@ void sim_destroy(struct sim *sim);
  * `first_instant`. Returns the simulated time reached. */
 xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end);
 
-/* What the model calls while it handles an event (or, between windows, from instant()). A frame
- * with its arrival time goes onto a link; it never overtakes another (its time is moved if it would). */
-void sim_send(struct worker *w, uint32_t link, struct frame *frame);
+/* What the model calls while it handles an event (or, between windows, from instant()). A frame goes
+ * onto a link, to arrive at `at`; it never overtakes another (its time is moved if it would). */
+void sim_send(struct worker *w, uint32_t link, const struct frame *frame, xoff_time at);
 /* The one pending transmit event of a port, the one timer of a node; XOFF_NEVER cancels. */
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at);
 void sim_at_timer(struct worker *w, uint32_t node, xoff_time at);
-/* The same before the run or from instant(). */
+/* While a transmit or timer event is handled: true when nothing else comes up to and including `at`
+ * in this cell and window. Time has then moved on to `at`, and the handler does at once what it would
+ * have set a transmit event for. */
+bool sim_advance(struct worker *w, xoff_time at);
+/* The worker to call with before the run or from instant(). */
 struct worker *sim_exclusive(struct sim *sim);
 
-/* Time of the event being handled. */
-xoff_time sim_now(const struct worker *w);
+static inline xoff_time sim_now(const struct worker *w)
+{
+    return w->now;
+}
 
 /* From instant(): throws away what is in flight on a link; returns how many, calls `lost` for each. */
 uint32_t sim_flush_link(struct sim *sim, uint32_t link, void *context,

@@ -58,12 +58,15 @@ static xoff_time join(const struct sim_spec *spec, xoff_time bound, uint32_t *pa
 static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
 {
     uint32_t largest;
+    /* A link that takes no time cannot lie between cells: the window would be empty. */
+    const xoff_time least = 1;
     if (spec->cell_bound != XOFF_PARAM_AUTO) {
-        const xoff_time lookahead = join(spec, spec->cell_bound, parent, &largest);
+        const xoff_time stated = spec->cell_bound > least ? spec->cell_bound : least;
+        const xoff_time lookahead = join(spec, stated, parent, &largest);
         if (largest <= QUEUE_MAX_SLOTS)
             return lookahead;
     }
-    xoff_time bound = 0, lookahead = join(spec, 0, parent, &largest);
+    xoff_time bound = least, lookahead = join(spec, least, parent, &largest);
     while (lookahead < WORTHWHILE) {
         const xoff_time wider = lookahead + 1;
         const xoff_time reached = join(spec, wider, parent, &largest);
@@ -72,7 +75,9 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
         bound = wider;
         lookahead = reached;
     }
-    return join(spec, bound, parent, &largest);
+    lookahead = join(spec, bound, parent, &largest);
+    XOFF_ASSERT(largest <= QUEUE_MAX_SLOTS);
+    return lookahead;
 }
 
 /* Numbers the cells so that hosts stand next to the node they hang on, deals them to threads in
@@ -148,7 +153,7 @@ static void number_slots(struct sim *sim)
         cell->first_slot = slot;
         slot += (cell->n_slots + 7) / 8 * 8;
         cell->bucket_bits = 6;
-        while (cell->bucket_bits < 12 && (UINT32_C(1) << cell->bucket_bits) < 4 * cell->n_slots)
+        while (cell->bucket_bits < 12 && (UINT32_C(1) << cell->bucket_bits) < 16 * cell->n_slots)
             cell->bucket_bits++;
         cell->n_words = (UINT32_C(1) << cell->bucket_bits) / 64;
         cell->n_slots = 0;
@@ -173,6 +178,16 @@ static void number_slots(struct sim *sim)
     }
 }
 
+/* A ring whose frames are all older than any that will come. */
+static struct frame *make_ring(uint32_t capacity)
+{
+    struct frame *frames = aligned_alloc(64, sizeof *frames * capacity);
+    XOFF_ASSERT(frames);
+    for (uint32_t i = 0; i < capacity; i++)
+        frames[i].at = -1;
+    return frames;
+}
+
 static void make_links(struct sim *sim, const struct sim_spec *spec)
 {
     sim->n_links = spec->n_links;
@@ -182,25 +197,28 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
     for (uint32_t i = 0; i < spec->n_links; i++) {
         struct link *link = &sim->links[i];
         const struct sim_link_spec *l = &spec->links[i];
-        link->frames = aligned_alloc(64, sizeof *link->frames * FIRST_RING);
-        XOFF_ASSERT(link->frames);
+        link->frames = make_ring(FIRST_RING);
         link->mask = FIRST_RING - 1;
+        link->last_at = -1;
         link->to_slot = sim->first_slot[l->to_node] + l->to_port;
         link->to_cell = sim->cell_of[l->to_node];
         link->from_cell = sim->cell_of[l->from_node];
         link->is_remote = sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner;
-        sim->slots[link->to_slot].link = i;
+        struct slot *to = &sim->slots[link->to_slot];
+        to->link = i;
+        to->is_remote = link->is_remote;
+        to->frames = link->frames;
+        to->mask = link->mask;
     }
 }
 
-static struct worker *make_worker(struct sim *sim, uint32_t id, uint32_t max_slots)
+static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slots)
 {
-    struct worker *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
+    struct thread *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
     XOFF_ASSERT(w);
     memset(w, 0, sizeof *w);
-    w->sim = sim;
+    w->worker.sim = sim;
     w->id = id;
-    w->cell = UINT32_MAX;
     w->remote_min = XOFF_NEVER;
     w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
     w->remote_in = malloc(sizeof *w->remote_in * (sim->n_links + 1));
@@ -237,21 +255,21 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     make_links(sim, spec);
     sim->next_at = aligned_alloc(64, sizeof *sim->next_at * ((sim->n_cells + 8) / 8 * 8));
     sim->board = aligned_alloc(64, 2 * sizeof *sim->board * sim->n_threads);
-    sim->workers = calloc(sim->n_threads, sizeof(struct worker *));
-    XOFF_ASSERT(sim->next_at && sim->board && sim->workers);
+    sim->threads = calloc(sim->n_threads, sizeof(struct thread *));
+    XOFF_ASSERT(sim->next_at && sim->board && sim->threads);
     uint32_t max_slots = 0;
     for (uint32_t c = 0; c < sim->n_cells; c++) {
         sim->next_at[c] = XOFF_NEVER;
         max_slots = sim->cells[c].n_slots > max_slots ? sim->cells[c].n_slots : max_slots;
     }
     for (uint32_t i = 0; i < sim->n_threads; i++)
-        sim->workers[i] = make_worker(sim, i, max_slots);
-    sim->exclusive = make_worker(sim, UINT32_MAX - 1, max_slots);
+        sim->threads[i] = make_thread(sim, i, max_slots);
+    sim->exclusive = make_thread(sim, UINT32_MAX - 1, max_slots);
     *out = sim;
     return 0;
 }
 
-static void destroy_worker(struct worker *w)
+static void destroy_thread(struct thread *w)
 {
     free(w->cells), free(w->remote_in), free(w->queue.key), free(w->queue.next), free(w);
 }
@@ -261,37 +279,42 @@ void sim_destroy(struct sim *sim)
     if (!sim)
         return;
     for (uint32_t i = 0; i < sim->n_threads; i++)
-        destroy_worker(sim->workers[i]);
-    destroy_worker(sim->exclusive);
+        destroy_thread(sim->threads[i]);
+    destroy_thread(sim->exclusive);
     for (uint32_t i = 0; i < sim->n_links; i++)
         free(sim->links[i].frames), free(sim->links[i].spilled);
-    free(sim->workers), free(sim->board), free(sim->next_at), free(sim->links), free(sim->slots);
+    free(sim->threads), free(sim->board), free(sim->next_at), free(sim->links), free(sim->slots);
     free(sim->at), free(sim->cells), free(sim->cell_of), free(sim->first_slot), free(sim->n_ports);
     free(sim);
 }
 
-void link_grow(struct link *link)
+static uint32_t count(const struct sim *sim, const struct link *link)
 {
-    const uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed);
-    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-    const uint32_t capacity = 2 * (link->mask + 1);
-    struct frame *frames = aligned_alloc(64, sizeof *frames * capacity);
-    XOFF_ASSERT(frames);
-    for (uint32_t i = head; i != tail; i++)
-        frames[i & (capacity - 1)] = link->frames[i & link->mask];
-    free(link->frames);
-    link->frames = frames;
-    link->mask = capacity - 1;
+    return atomic_load_explicit(&link->tail, memory_order_acquire) - sim->slots[link->to_slot].head;
 }
 
-void link_spill(struct link *link, const struct frame *frame)
+void link_grow(struct sim *sim, struct link *link)
+{
+    struct slot *to = &sim->slots[link->to_slot];
+    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
+    const uint32_t capacity = 2 * (link->mask + 1);
+    struct frame *frames = make_ring(capacity);
+    for (uint32_t i = to->head; i != tail; i++)
+        frames[i & (capacity - 1)] = link->frames[i & link->mask];
+    free(link->frames);
+    link->frames = to->frames = frames;
+    link->mask = to->mask = capacity - 1;
+}
+
+void link_spill(struct link *link, const struct frame *frame, xoff_time at)
 {
     if (link->n_spilled == link->spill_capacity) {
         link->spill_capacity = link->spill_capacity ? 2 * link->spill_capacity : FIRST_RING;
         link->spilled = realloc(link->spilled, sizeof *link->spilled * link->spill_capacity);
         XOFF_ASSERT(link->spilled);
     }
-    link->spilled[link->n_spilled++] = *frame;
+    link->spilled[link->n_spilled] = *frame;
+    link->spilled[link->n_spilled++].at = at;
 }
 
 void sim_merge_spilled(struct sim *sim, uint32_t worker)
@@ -300,8 +323,8 @@ void sim_merge_spilled(struct sim *sim, uint32_t worker)
         struct link *link = &sim->links[i];
         if (sim->cells[link->from_cell].owner != worker || !link->n_spilled)
             continue;
-        while (link_count(link) + link->n_spilled > link->mask + 1)
-            link_grow(link);
+        while (count(sim, link) + link->n_spilled > link->mask + 1)
+            link_grow(sim, link);
         uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
         for (uint32_t k = 0; k < link->n_spilled; k++)
             link->frames[tail++ & link->mask] = link->spilled[k];
@@ -314,11 +337,11 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
                         void (*lost)(void *context, const struct frame *frame))
 {
     struct link *link = &sim->links[index];
-    const uint32_t n = link_count(link);
-    uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed);
+    struct slot *to = &sim->slots[link->to_slot];
+    const uint32_t n = count(sim, link);
     for (uint32_t i = 0; i < n; i++)
-        lost(context, &link->frames[head++ & link->mask]);
-    atomic_store_explicit(&link->head, head, memory_order_relaxed);
+        lost(context, &to->frames[to->head++ & to->mask]);
+    atomic_store_explicit(&link->head, to->head, memory_order_relaxed);
     sim->at[link->to_slot] = XOFF_NEVER;
     return n;
 }
@@ -326,10 +349,11 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
 uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
 {
     const struct link *link = &sim->links[index];
-    const uint32_t n = link_count(link);
-    uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed), counted = 0;
+    const struct slot *to = &sim->slots[link->to_slot];
+    const uint32_t n = count(sim, link);
+    uint32_t counted = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const struct frame *f = &link->frames[head++ & link->mask];
+        const struct frame *f = &to->frames[(to->head + i) & to->mask];
         if (f->kind != FRAME_PAUSE) {
             *bytes += f->bytes;
             counted++;
@@ -341,11 +365,11 @@ uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
 struct sim_figures sim_figures(const struct sim *sim)
 {
     struct sim_figures f = {.lookahead = sim->lookahead,
-                            .windows = sim->workers[0]->windows,
+                            .windows = sim->threads[0]->windows,
                             .is_at_rest = sim->is_at_rest};
     for (uint32_t c = 0; c < sim->n_cells; c++)
         f.n_cells += sim->cells[c].n_slots > 0;
     for (uint32_t i = 0; i < sim->n_threads; i++)
-        f.events += sim->workers[i]->events;
+        f.events += sim->threads[i]->events;
     return f;
 }

@@ -61,7 +61,7 @@ static bool read_digits(const char *text, size_t length, uint64_t max, uint64_t 
         return false;
     for (size_t i = 0; i < length; i++) {
         const uint64_t digit = (uint64_t)(unsigned char)text[i] - '0';
-        if (digit > 9 || n > (max - digit) / 10)
+        if (digit > 9 || digit > max || n > (max - digit) / 10)
             return false;
         n = n * 10 + digit;
     }

@@ -65,16 +65,17 @@ int sizes_from_points(const struct sizes_point *points, uint32_t n, struct sizes
         if (!(p.below >= last.below && p.below <= 1))
             return refuse(err, XOFF_E_RANGE, NULL,
                           "the parts of flows up to each size must not fall, from 0 to 1");
-        out->mean_bytes += (p.below - last.below) * ((double)p.bytes / 2 + (double)last.bytes / 2);
+        if (p.bytes == 0 && p.below > 0)
+            return refuse(err, XOFF_E_RANGE, NULL, "a flow has at least 1B: 0B has part 0");
+        const double middle = (double)p.bytes / 2 + (double)last.bytes / 2;
+        out->mean_bytes += (p.below - last.below) * (middle + (p.bytes > last.bytes ? 0.5 : 0));
         out->below[i] = p.below;
         out->bytes[i] = (double)p.bytes;
         last = p;
     }
     if (last.below != 1)
         return refuse(err, XOFF_E_RANGE, NULL, "the last point must have part 1 (or 100%)");
-    if (last.bytes == 0)
-        return refuse(err, XOFF_E_RANGE, NULL, "a flow has at least 1B");
-    out->min_bytes = points[0].bytes > 1 ? points[0].bytes : 1;
+    out->min_bytes = points[0].bytes ? points[0].bytes : 1;
     out->max_bytes = last.bytes;
     return 0;
 }
@@ -254,7 +255,7 @@ int sizes_parse(const char *text, struct sizes *out, struct xoff_err *err)
     return rc;
 }
 
-static double draw_point(const struct sizes *sizes, double u)
+static int64_t draw_point(const struct sizes *sizes, double u)
 {
     uint32_t low = 0, high = sizes->n_points - 1; /* the last part is 1 > u */
     while (low < high) {
@@ -265,17 +266,18 @@ static double draw_point(const struct sizes *sizes, double u)
             high = middle;
     }
     if (low == 0)
-        return sizes->bytes[0];
+        return (int64_t)sizes->bytes[0];
     const double part = (u - sizes->below[low - 1]) / (sizes->below[low] - sizes->below[low - 1]);
-    return sizes->bytes[low - 1] + part * (sizes->bytes[low] - sizes->bytes[low - 1]);
+    const double bytes = sizes->bytes[low - 1] + part * (sizes->bytes[low] - sizes->bytes[low - 1]);
+    const int64_t whole = (int64_t)bytes;
+    return whole + ((double)whole < bytes);
 }
 
-static int64_t to_whole(const struct sizes *sizes, double bytes)
+static int64_t draw_pareto(const struct sizes *sizes, double u)
 {
-    if (bytes >= (double)sizes->max_bytes)
-        return sizes->max_bytes;
-    const int64_t whole = (int64_t)(bytes + 0.5);
-    return whole < sizes->min_bytes ? sizes->min_bytes : whole;
+    const double above = 1 - u * sizes->kept;
+    const double bytes = (double)sizes->min_bytes * xoff_pow(above, -sizes->inverse_shape);
+    return bytes < (double)sizes->max_bytes ? (int64_t)(bytes + 0.5) : sizes->max_bytes;
 }
 
 int64_t sizes_draw(const struct sizes *sizes, struct xoff_rng *rng)
@@ -291,12 +293,10 @@ int64_t sizes_draw(const struct sizes *sizes, struct xoff_rng *rng)
         const uint64_t bytes = draw_geometric(rng, sizes->log_miss);
         return bytes < (uint64_t)SIZES_MAX_BYTES ? (int64_t)bytes : SIZES_MAX_BYTES;
     }
-    case SIZES_PARETO: {
-        const double above = 1 - xoff_rng_unit(rng) * sizes->kept;
-        return to_whole(sizes, (double)sizes->min_bytes * xoff_pow(above, -sizes->inverse_shape));
-    }
+    case SIZES_PARETO:
+        return draw_pareto(sizes, xoff_rng_unit(rng));
     case SIZES_POINTS:
-        return to_whole(sizes, draw_point(sizes, xoff_rng_unit(rng)));
+        return draw_point(sizes, xoff_rng_unit(rng));
     }
     return sizes->min_bytes;
 }

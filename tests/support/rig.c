@@ -17,24 +17,35 @@ _Noreturn void xoff_assert_fail(const char *expression, const char *file, int li
 
 void rig_run(struct rig *rig, const struct rig_options *options, const char *format, ...)
 {
-    static const struct rig_options standard = {1, XOFF_PARAM_AUTO};
-    const struct rig_options *o = options ? options : &standard;
-    char text[8192];
+    char *text = NULL;
     va_list args;
     va_start(args, format);
-    const int length = vsnprintf(text, sizeof text, format, args);
+    const int length = vasprintf(&text, format, args);
     va_end(args);
-    assert_in_range(length, 1, sizeof text - 1);
+    assert_true(length > 0);
     struct xoff_err err = {0};
-    *rig = (struct rig){0};
-    int code = scenario_read_text("test", text, (size_t)length, NULL, 0, &rig->scenario, &err);
-    const struct build_options build = {.n_threads = o->n_threads ? o->n_threads : 1,
-                                        .cell_bound = o->cell_bound};
-    if (!code)
-        code = build_create(rig->scenario->plans[0], &build, &rig->built, &err);
-    if (code)
+    struct scenario *scenario = NULL;
+    if (scenario_read_text("test", text, (size_t)length, NULL, 0, &scenario, &err))
         fail_msg("%s:%d:%d: %s: %s\n%s", err.file, err.line, err.column, err.subject, err.message,
                  text);
+    rig_run_plan(rig, options, scenario, 0);
+    free(text);
+}
+
+void rig_run_plan(struct rig *rig, const struct rig_options *options, struct scenario *scenario,
+                  uint32_t plan)
+{
+    static const struct rig_options standard = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    const struct rig_options *o = options ? options : &standard;
+    struct xoff_err err = {0};
+    *rig = (struct rig){.scenario = scenario};
+    const struct build_options build = {.n_threads = o->n_threads ? o->n_threads : 1,
+                                        .cell_bound = o->cell_bound,
+                                        .progress_context = o->progress_context,
+                                        .progress = o->progress};
+    if (build_create(scenario->plans[plan], &build, &rig->built, &err))
+        fail_msg("%s:%d:%d: %s: %s\n%s", err.file, err.line, err.column, err.subject, err.message,
+                 scenario->text);
     net_run(rig->built->net);
     rig->results = net_collect(rig->built->net);
     rig->results->title = rig->results->variant = "";
@@ -56,6 +67,25 @@ double rig_metric(const struct rig *rig, const char *name)
     if (!m)
         fail_msg("no metric %s", name);
     return m->value;
+}
+
+uint32_t rig_node(const struct rig *rig, const char *name)
+{
+    for (uint32_t n = 0; n < rig->results->n_nodes; n++)
+        if (!strcmp(rig->results->nodes[n].name, name))
+            return n;
+    fail_msg("no node %s", name);
+    return 0;
+}
+
+const struct result_port *rig_port(const struct rig *rig, const char *node, const char *peer)
+{
+    const uint32_t from = rig_node(rig, node), to = rig_node(rig, peer);
+    for (uint32_t i = 0; i < rig->results->n_ports; i++)
+        if (rig->results->ports[i].node == from && rig->results->ports[i].peer_node == to)
+            return &rig->results->ports[i];
+    fail_msg("no link from %s to %s", node, peer);
+    return NULL;
 }
 
 void rig_assert_clean(const struct rig *rig)

@@ -15,14 +15,23 @@ struct rig {
 struct rig_options {
     uint32_t n_threads;   /* 0: one */
     xoff_time cell_bound; /* XOFF_PARAM_AUTO or a bound; 0: every node alone */
+    void *progress_context;
+    bool (*progress)(void *context, xoff_time now, uint64_t arrivals); /* NULL: never stopped */
 };
 
 /* Reads, builds and runs; fails the test when anything of it goes wrong. printf-style text. */
 void rig_run(struct rig *rig, const struct rig_options *options, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same with a scenario that was read already; `plan` of it is run. rig_fini destroys it. */
+void rig_run_plan(struct rig *rig, const struct rig_options *options, struct scenario *scenario,
+                  uint32_t plan);
 void rig_fini(struct rig *rig);
 
 double rig_metric(const struct rig *rig, const char *name);
+
+/* The port of `node` whose (first) link goes to `peer`; both by name. */
+const struct result_port *rig_port(const struct rig *rig, const char *node, const char *peer);
+uint32_t rig_node(const struct rig *rig, const char *name);
 
 /* Prints what the audit found and fails when it found anything. */
 void rig_assert_clean(const struct rig *rig);

@@ -250,8 +250,9 @@ static enum xoff_pool static_admit_lossy(const struct static_cfg *c, struct stat
     const int64_t bytes = arrival->bytes;
     if (arrival->egress_bytes + bytes > c->egress_limit_bytes)
         return XOFF_POOL_DROP;
-    /* Follows from the limit when egress_bytes is what was admitted. */
-    XOFF_ASSERT(s->used_bytes[XOFF_POOL_SHARED] + bytes <= c->shared_capacity_bytes);
+    /* Frames admitted and still being processed are in no egress queue: they can fill the pool. */
+    if (s->used_bytes[XOFF_POOL_SHARED] + bytes > c->shared_capacity_bytes)
+        return XOFF_POOL_DROP;
     queue->bytes += bytes;
     static_raise(s, XOFF_POOL_SHARED, bytes);
     static_raise(s, XOFF_POOL_DROP, bytes);
