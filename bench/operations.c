@@ -127,7 +127,9 @@ static void make_routes(struct rig *rig)
 {
     const uint32_t n_hosts = 64, n_links = n_hosts + 4;
     struct topo *t = &rig->topo;
-    *t = (struct topo){.n_nodes = n_hosts + 2, .n_hosts = n_hosts, .n_links = n_links,
+    *t = (struct topo){.n_nodes = n_hosts + 2,
+                       .n_hosts = n_hosts,
+                       .n_links = n_links,
                        .reroute_after = XOFF_NEVER};
     t->nodes = calloc(t->n_nodes, sizeof *t->nodes);
     t->links = calloc(n_links, sizeof *t->links);
@@ -149,8 +151,11 @@ static void make_rig(struct rig *rig)
     struct xoff_mmu_port ports[PORTS];
     for (uint32_t p = 0; p < PORTS; p++)
         ports[p] = (struct xoff_mmu_port){100 * XOFF_GBPS, 55000};
-    const struct xoff_mmu_env env = {.n_ports = PORTS, .lossless = 8, .max_frame_bytes = 1518,
-                                     .buffer_bytes = 16000000, .ports = ports};
+    const struct xoff_mmu_env env = {.n_ports = PORTS,
+                                     .lossless = 8,
+                                     .max_frame_bytes = 1518,
+                                     .buffer_bytes = 16000000,
+                                     .ports = ports};
     const struct xoff_mmu_ops *mmu = xoff_mmus[0];
     void *params = calloc(1, mmu->params_size), *cfg = calloc(1, mmu->cfg_size(&env));
     struct xoff_err err;

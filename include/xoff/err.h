@@ -5,16 +5,16 @@
 #include <stddef.h>
 
 /* code, text shown to people */
-#define XOFF_ERR_MAP(X)                                                                            \
-    X(OK, "no error")                                                                              \
-    X(UNKNOWN, "unknown key")                                                                      \
-    X(TYPE, "wrong type")                                                                          \
-    X(UNIT, "wrong or missing unit")                                                               \
-    X(RANGE, "out of range")                                                                       \
-    X(MISSING, "missing")                                                                          \
-    X(CONFLICT, "does not fit together")                                                           \
-    X(SYNTAX, "syntax")                                                                            \
-    X(NO_MEMORY, "not enough memory")                                                              \
+#define XOFF_ERR_MAP(X)                  \
+    X(OK, "no error")                    \
+    X(UNKNOWN, "unknown key")            \
+    X(TYPE, "wrong type")                \
+    X(UNIT, "wrong or missing unit")     \
+    X(RANGE, "out of range")             \
+    X(MISSING, "missing")                \
+    X(CONFLICT, "does not fit together") \
+    X(SYNTAX, "syntax")                  \
+    X(NO_MEMORY, "not enough memory")    \
     X(IO, "input/output")
 
 enum xoff_err_code {
@@ -23,8 +23,8 @@ enum xoff_err_code {
 #undef X
 };
 
-/* All text is NUL-terminated and cut to its field. `file`, `line` and `column` (from 1; 0: none) are
- * filled by whoever knows the place; mechanisms fill the rest. */
+/* All text is NUL-terminated and cut to its field. `file`, `line` and `column` (from 1; 0: none)
+ * are filled by whoever knows the place; mechanisms fill the rest. */
 struct xoff_err {
     enum xoff_err_code code;
     int line, column;

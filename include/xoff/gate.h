@@ -2,8 +2,8 @@
  *
  * A frame received at r takes effect at r + response: the gate of each enabled priority closes then
  * and its timer starts then, with the quanta of that frame (a later frame overwrites, times do not
- * add up); quanta 0 opens it, as late. A frame whose first bit is on the wire is always finished: that
- * is the port's business. Frames of the other kind (PAUSE on a PFC port and the reverse) are
+ * add up); quanta 0 opens it, as late. A frame whose first bit is on the wire is always finished:
+ * that is the port's business. Frames of the other kind (PAUSE on a PFC port and the reverse) are
  * ignored: the two exclude each other on a port.
  *
  * Received frames wait for their response time in a ring of XOFF_GATE_PENDING; when more than that

@@ -113,8 +113,9 @@ struct xoff_mmu {
     void *state;
 };
 
-static inline enum xoff_pool xoff_mmu_admit(const struct xoff_mmu *mmu, const struct xoff_arrival *a,
-                                            xoff_time now, struct xoff_crossings *out)
+static inline enum xoff_pool xoff_mmu_admit(const struct xoff_mmu *mmu,
+                                            const struct xoff_arrival *a, xoff_time now,
+                                            struct xoff_crossings *out)
 {
     out->n = 0;
     return mmu->ops->admit(mmu->cfg, mmu->state, a, now, out);

@@ -27,9 +27,9 @@ enum xoff_param_type {
 struct xoff_param {
     const char *name; /* as written in the scenario; NULL ends a table */
     enum xoff_param_type type;
-    size_t offset;      /* into the params struct */
-    const char *preset; /* default, in the user's words; NULL: must be given */
-    const char *min, *max; /* accepted range in the user's words, inclusive; NULL: none */
+    size_t offset;              /* into the params struct */
+    const char *preset;         /* default, in the user's words; NULL: must be given */
+    const char *min, *max;      /* accepted range in the user's words, inclusive; NULL: none */
     const char *const *choices; /* XOFF_P_CHOICE: NULL-terminated */
     bool allows_auto;
     const char *help; /* one sentence: meaning, and what "auto" means */
@@ -43,7 +43,8 @@ void xoff_param_defaults(const struct xoff_param *table, void *params);
 
 /* Parses `text` into the field of `p`, checks range and unit. On failure err has subject, value and
  * a message that says what is accepted. */
-int xoff_param_set(const struct xoff_param *p, void *params, const char *text, struct xoff_err *err);
+int xoff_param_set(const struct xoff_param *p, void *params, const char *text,
+                   struct xoff_err *err);
 
 /* The current value as text that xoff_param_set accepts. Returns buf. */
 char *xoff_param_format(const struct xoff_param *p, const void *params, char *buf, size_t size);

@@ -24,7 +24,8 @@ static inline uint64_t xoff_mix64(uint64_t x)
     return x;
 }
 
-static inline void xoff_rng_init(struct xoff_rng *rng, uint64_t seed, uint64_t owner, uint64_t purpose)
+static inline void xoff_rng_init(struct xoff_rng *rng, uint64_t seed, uint64_t owner,
+                                 uint64_t purpose)
 {
     uint64_t key = xoff_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
     key = xoff_mix64(key ^ (owner + UINT64_C(0xd1b54a32d192ed03)));
@@ -34,7 +35,8 @@ static inline void xoff_rng_init(struct xoff_rng *rng, uint64_t seed, uint64_t o
 
 static inline uint64_t xoff_rng_u64(struct xoff_rng *rng)
 {
-    return xoff_mix64(rng->key ^ xoff_mix64(rng->counter++ * UINT64_C(0x9e3779b97f4a7c15) + rng->key));
+    return xoff_mix64(rng->key ^
+                      xoff_mix64(rng->counter++ * UINT64_C(0x9e3779b97f4a7c15) + rng->key));
 }
 
 static inline uint32_t xoff_rng_u32(struct xoff_rng *rng)
@@ -56,7 +58,7 @@ static inline double xoff_rng_unit(struct xoff_rng *rng)
 }
 
 /* Base-layer mathematics in place of libm, whose results differ between CPUs (fmath.c). */
-double xoff_log(double x);           /* natural logarithm, x > 0; error below 2 ulp */
+double xoff_log(double x); /* natural logarithm, x > 0; error below 2 ulp */
 double xoff_exp(double x);
 double xoff_pow(double x, double y); /* x > 0 */
 double xoff_sqrt(double x);          /* correctly rounded */

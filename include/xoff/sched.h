@@ -1,7 +1,9 @@
 /* Role sched: which queue of a port sends next.
  *
  * The caller holds the queues; it asks select() with at least one queue eligible (backlogged and
- * not paused), sends the head of the answer, and reports it by charge().
+ * not paused), sends the head of the answer, and reports it by charge(). While one queue alone is
+ * backlogged it may send without asking: there is nothing to share. A queue that is no longer
+ * backlogged at a select() has lost what credit it had.
  */
 #ifndef XOFF_SCHED_H
 #define XOFF_SCHED_H
@@ -20,8 +22,8 @@ struct xoff_sched_env {
 };
 
 struct xoff_sched_view {
-    uint8_t eligible;   /* bit n: queue n has a frame and may send; never 0 */
-    uint8_t backlogged; /* bit n: queue n has a frame, paused or not */
+    uint8_t eligible;            /* bit n: queue n has a frame and may send; never 0 */
+    uint8_t backlogged;          /* bit n: queue n has a frame, paused or not */
     const uint32_t *head_bytes;  /* of each backlogged queue */
     const xoff_time *head_since; /* when its head was queued */
 };

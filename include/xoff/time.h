@@ -23,7 +23,8 @@ typedef uint64_t xoff_rate; /* bits per second */
 #define XOFF_MBPS UINT64_C(1000000)
 #define XOFF_GBPS UINT64_C(1000000000)
 
-/* Preamble and start delimiter before a frame, and the gap after it, in bytes (802.3 3.1.1, 4.4.2). */
+/* Preamble and start delimiter before a frame, and the gap after it, in bytes (802.3 3.1.1, 4.4.2).
+ */
 #define XOFF_PREAMBLE_BYTES 8
 #define XOFF_GAP_BYTES 12
 #define XOFF_OVERHEAD_BYTES (XOFF_PREAMBLE_BYTES + XOFF_GAP_BYTES)

@@ -53,7 +53,8 @@ static inline void xoff_wire_clock_send(struct xoff_wire_clock *clock, xoff_time
     const uint64_t byte_ps = 8 * (uint64_t)XOFF_S;
     const uint64_t carry = back_to_back ? clock->carry : 0;
     const uint64_t whole = (bytes + XOFF_OVERHEAD_BYTES) * byte_ps + carry;
-    *last_bit = start + (xoff_time)(((bytes + XOFF_PREAMBLE_BYTES) * byte_ps + carry) / clock->rate_bps);
+    *last_bit =
+        start + (xoff_time)(((bytes + XOFF_PREAMBLE_BYTES) * byte_ps + carry) / clock->rate_bps);
     *free_at = start + (xoff_time)(whole / clock->rate_bps);
     clock->carry = whole % clock->rate_bps;
 }
@@ -65,7 +66,8 @@ static inline xoff_time xoff_quanta_time(uint32_t quanta, xoff_rate rate_bps)
 }
 
 /* Longest time from the reception of a pause frame to the end of the last frame start it must
- * stop, in quanta, for a link rate (802.3 31B.3.7; values and sources in docs/mechanisms/pfc.md). */
+ * stop, in quanta, for a link rate (802.3 31B.3.7; values and sources in docs/mechanisms/pfc.md).
+ */
 uint32_t xoff_response_quanta(xoff_rate rate_bps);
 
 /* Signal speed used for cable lengths: 5 ns per metre. */

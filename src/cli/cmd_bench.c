@@ -1,5 +1,5 @@
-/* xoff bench: what the simulator itself costs. Packet-hops (a data or ACK frame over one link; pause
- * frames apart) per second on reference networks, on one and two threads; costs of single
+/* xoff bench: what the simulator itself costs. Packet-hops (a data or ACK frame over one link;
+ * pause frames apart) per second on reference networks, on one and two threads; costs of single
  * operations; bytes per object. */
 #include <jansson.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@ struct bench_row {
     uint32_t n_threads;
 };
 
-#define LEAF_SPINE(host_link)                                                                      \
-    "{kind: leaf-spine, leaves: 4, spines: 4, hosts_per_leaf: 16, host_link: {rate: "              \
-    host_link "}, fabric_link: {rate: 400Gbps, delay: 1us}}"
+#define LEAF_SPINE(host_link)                                                                   \
+    "{kind: leaf-spine, leaves: 4, spines: 4, hosts_per_leaf: 16, host_link: {rate: " host_link \
+    "}, fabric_link: {rate: 400Gbps, delay: 1us}}"
 #define FAT_TREE "{kind: fat-tree, k: 16, host_link: {rate: 100Gbps, delay: 1us}}"
 #define WEB_SEARCH(load) "{kind: poisson, load: " load ", sizes: websearch, priority: 3}"
 
@@ -31,8 +31,8 @@ static const struct bench_row rows[] = {
     {"1024 hosts, permutation, 2 threads", FAT_TREE,
      "{kind: permutation, size: 1500KB, priority: 3}", "1ms", 2},
     {"64 hosts, load 1 %", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.01"), "200ms", 1},
-    {"64 hosts, 400G with 3 m cables", LEAF_SPINE("400Gbps, length: 3m"), WEB_SEARCH("0.15"),
-     "4ms", 1},
+    {"64 hosts, 400G with 3 m cables", LEAF_SPINE("400Gbps, length: 3m"), WEB_SEARCH("0.15"), "4ms",
+     1},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows, MAX_ROUNDS = 9 };
 
@@ -127,13 +127,13 @@ static json_t *figures_json(const struct bench_result *results,
 {
     json_t *networks = json_array(), *ns = json_object(), *bytes = json_object();
     for (uint32_t i = 0; i < N_ROWS; i++)
-        json_array_append_new(
-            networks,
-            json_pack("{s:s, s:i, s:f, s:f, s:I, s:I, s:I}", "name", rows[i].name, "threads",
-                      (int)rows[i].n_threads, "packet_hops_per_s", results[i].hops_per_s, "spread",
-                      results[i].spread, "packet_hops", (json_int_t)results[i].hops,
-                      "control_hops", (json_int_t)results[i].control_hops, "peak_rss_bytes",
-                      (json_int_t)results[i].rss_bytes));
+        json_array_append_new(networks,
+                              json_pack("{s:s, s:i, s:f, s:f, s:I, s:I, s:I}", "name", rows[i].name,
+                                        "threads", (int)rows[i].n_threads, "packet_hops_per_s",
+                                        results[i].hops_per_s, "spread", results[i].spread,
+                                        "packet_hops", (json_int_t)results[i].hops, "control_hops",
+                                        (json_int_t)results[i].control_hops, "peak_rss_bytes",
+                                        (json_int_t)results[i].rss_bytes));
     for (unsigned i = 0; i < n_operations; i++)
         json_object_set_new(ns, operations[i].name, json_real(operations[i].ns));
     for (unsigned i = 0; i < n_sizes; i++)
@@ -158,8 +158,8 @@ int cmd_bench(int argc, char **argv)
         if (run_row(&rows[i], a.rounds, &results[i]))
             return EXIT_FAILED;
         fprintf(words, "%-40s %10.1f M %6.0f %% %8.1f M %6.0f MB\n", rows[i].name,
-                results[i].hops_per_s / 1e6, 100 * results[i].spread,
-                (double)results[i].hops / 1e6, (double)results[i].rss_bytes / 1e6);
+                results[i].hops_per_s / 1e6, 100 * results[i].spread, (double)results[i].hops / 1e6,
+                (double)results[i].rss_bytes / 1e6);
         fflush(words);
         if (i && rows[i].n_threads > 1)
             fprintf(words, "%-40s %10.2f x  (%s digest)\n", "  of one thread",

@@ -96,7 +96,8 @@ static int check_file(const struct check_arguments *a, const char *file)
             status = EXIT_BAD_INPUT;
             break;
         }
-        if (a->deadlock && scenario->plans[i]->lossless && has_cycle(scenario->plans[i], &built->topo)) {
+        if (a->deadlock && scenario->plans[i]->lossless &&
+            has_cycle(scenario->plans[i], &built->topo)) {
             n_cycles++;
             status = EXIT_FAILED;
         }

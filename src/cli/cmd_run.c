@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xoff/units.h>
+
 #include "base/digest.h"
 #include "cli/cli.h"
 
@@ -17,7 +19,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "Folder for the results (default: run-NAME)", 0},
     {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
     {"print-config", OPTION_PRINT_CONFIG, NULL, 0,
-     "Print the scenario with all defaults, and do not run it", 0},
+     "Print the scenario with all defaults and computed headroom, and do not run it", 0},
     {0},
 };
 
@@ -175,7 +177,8 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     for (uint32_t i = 0; i < n; i++)
         is_whole &= !runs[i].results->interrupted;
     if (!is_whole)
-        fprintf(words, "interrupted: the results up to here are written, expectations not tested\n");
+        fprintf(words,
+                "interrupted: the results up to here are written, expectations not tested\n");
     else if (check_expectations(scenario, results, summaries, words))
         status = EXIT_FAILED;
     struct xoff_err err = {0};
@@ -191,6 +194,36 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     return status;
 }
 
+/* The effective configuration, and what "auto" comes to for each kind of link, as comments. */
+static int print_config(const struct plan *plan, struct xoff_err *err)
+{
+    const struct build_options options_of_build = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    struct built *built;
+    if (build_create(plan, &options_of_build, &built, err))
+        return EXIT_BAD_INPUT;
+    char *text = plan_print(plan);
+    fputs(text, stdout);
+    free(text);
+    const struct topo *topo = &built->topo;
+    for (uint32_t l = 0; l < topo->n_links && plan->lossless; l++) {
+        const struct topo_link *link = &topo->links[l];
+        bool is_new = true;
+        for (uint32_t k = 0; k < l && is_new; k++)
+            is_new =
+                link->rate_bps != topo->links[k].rate_bps || link->delay != topo->links[k].delay;
+        if (!is_new)
+            continue;
+        char rate[32], delay[32], headroom[32];
+        printf("# headroom of each lossless ingress queue at %s, %s: %s\n",
+               xoff_format_rate(rate, sizeof rate, link->rate_bps),
+               xoff_format_time(delay, sizeof delay, link->delay),
+               xoff_format_bytes(headroom, sizeof headroom,
+                                 net_headroom(&built->spec, link->rate_bps, link->delay)));
+    }
+    build_destroy(built);
+    return EXIT_FINE;
+}
+
 static int run_file(const struct run_arguments *a, const char *file)
 {
     struct scenario *scenario;
@@ -200,13 +233,16 @@ static int run_file(const struct run_arguments *a, const char *file)
         return EXIT_BAD_INPUT;
     }
     if (a->print_config) {
-        for (uint32_t i = 0; i < scenario->n_plans; i++) {
-            char *text = plan_print(scenario->plans[i]);
-            printf("%s%s", i ? "---\n" : "", text);
-            free(text);
+        int status = EXIT_FINE;
+        for (uint32_t i = 0; i < scenario->n_plans && !status; i++) {
+            if (i)
+                puts("---");
+            status = print_config(scenario->plans[i], &err);
+            if (status)
+                cli_print_error(&err);
         }
         scenario_destroy(scenario);
-        return EXIT_FINE;
+        return status;
     }
     struct cli_run *runs = calloc(scenario->n_plans, sizeof *runs);
     XOFF_ASSERT(runs);

@@ -51,10 +51,10 @@ static int print_json(const struct built *b)
     const struct topo *topo = &b->topo;
     json_t *nodes = json_array(), *links = json_array();
     for (uint32_t n = 0; n < topo->n_nodes; n++)
-        json_array_append_new(
-            nodes, json_pack("{s:s, s:s, s:i}", "name", topo->nodes[n].name, "kind",
-                             topo->nodes[n].kind == TOPO_HOST ? "host" : "switch", "ports",
-                             (int)topo->nodes[n].n_ports));
+        json_array_append_new(nodes,
+                              json_pack("{s:s, s:s, s:i}", "name", topo->nodes[n].name, "kind",
+                                        topo->nodes[n].kind == TOPO_HOST ? "host" : "switch",
+                                        "ports", (int)topo->nodes[n].n_ports));
     for (uint32_t l = 0; l < topo->n_links; l++) {
         const struct topo_link *link = &topo->links[l];
         json_array_append_new(

@@ -119,9 +119,9 @@ char *cli_figure(char *buf, size_t size, double value, const char *unit)
         double scale;
         const char *text;
     } scales[] = {
-        {"s", 1, "s"},       {"s", 1e-3, "ms"},     {"s", 1e-6, "us"},   {"s", 0, "ns"},
+        {"s", 1, "s"},         {"s", 1e-3, "ms"},    {"s", 1e-6, "us"},    {"s", 0, "ns"},
         {"bps", 1e12, "Tb/s"}, {"bps", 1e9, "Gb/s"}, {"bps", 1e6, "Mb/s"}, {"bps", 0, "kb/s"},
-        {"B", 1e9, "GB"},    {"B", 1e6, "MB"},      {"B", 1e3, "KB"},    {"B", 0, "B"},
+        {"B", 1e9, "GB"},      {"B", 1e6, "MB"},     {"B", 1e3, "KB"},     {"B", 0, "B"},
     };
     static const double zero_scale[] = {['s'] = 1e-9, ['b'] = 1e3, ['B'] = 1};
     for (uint32_t i = 0; i < sizeof scales / sizeof *scales; i++) {

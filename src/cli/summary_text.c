@@ -48,8 +48,8 @@ static void print_buckets(FILE *out, const struct cli_run *run)
             const struct metric *m = summary_find(run->summary, name);
             if (!m)
                 break;
-            length += (size_t)snprintf(line + length, sizeof line - length,
-                                       f ? " %9.2f" : " %9.0f", m->value);
+            length += (size_t)snprintf(line + length, sizeof line - length, f ? " %9.2f" : " %9.0f",
+                                       m->value);
         }
         if (!length)
             continue;

@@ -66,7 +66,8 @@ struct traffic_env {
     uint32_t max_frame_bytes;
     uint32_t header_bytes; /* of max_frame_bytes that are not payload */
     uint8_t default_delivery;
-    uint32_t index; /* of the traffic entry */
+    uint32_t index;     /* of the traffic entry */
+    const char *folder; /* of the scenario file, with a slash at the end, or ""; NULL: "" */
     /* Resolves a host set; see topology_hosts. */
     int (*hosts)(const struct topo *topo, const char *set, uint32_t *hosts, uint32_t *n_hosts,
                  struct xoff_err *err);

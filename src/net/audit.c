@@ -17,8 +17,8 @@ static void find(struct results *results, const char *format, ...)
     XOFF_ASSERT(results->findings);
     va_list args;
     va_start(args, format);
-    vsnprintf(results->findings[results->n_findings].text,
-              sizeof results->findings[0].text, format, args);
+    vsnprintf(results->findings[results->n_findings].text, sizeof results->findings[0].text, format,
+              args);
     va_end(args);
     results->n_findings++;
 }
@@ -99,12 +99,14 @@ static void audit_host(struct net *net, struct host *host, struct results *resul
     results->nodes[host->node].held_bytes = acks + waiting;
 }
 
-static void audit_link(struct net *net, const struct result_port *from, const struct result_port *to,
-                       uint64_t in_flight_bytes, struct results *results)
+static void audit_link(struct net *net, const struct result_port *from,
+                       const struct result_port *to, uint64_t in_flight_bytes,
+                       struct results *results)
 {
-    const struct port *port = from->node < net->n_hosts
-                                  ? &net->hosts[from->node].port
-                                  : &net->switches[from->node - net->n_hosts].ports[from->port].port;
+    const struct port *port =
+        from->node < net->n_hosts
+            ? &net->hosts[from->node].port
+            : &net->switches[from->node - net->n_hosts].ports[from->port].port;
     uint64_t tx = 0, rx = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         const struct result_queue *a = &from->queue[p], *b = &to->queue[p];

@@ -72,8 +72,7 @@ static xoff_time ideal_of(const struct net *net, const struct routes *routes, ui
     for (uint32_t h = 0; h < n_hops; h++) {
         if (hops[h].full_for > worst_gap)
             worst_gap = hops[h].full_for;
-        const xoff_time way =
-            before + (xoff_time)(n - 2) * worst_gap + hops[h].full_for + behind;
+        const xoff_time way = before + (xoff_time)(n - 2) * worst_gap + hops[h].full_for + behind;
         longest = way > longest ? way : longest;
         before += hops[h].full_last_bit;
         behind -= hops[h].tail_last_bit;
@@ -112,9 +111,9 @@ static void collect_flows(struct net *net, struct results *r)
                 .priority = n->priority,
                 .reliable = n->reliable,
                 /* Frames of a flow without end are all full. */
-                .offered_bytes = n->offered ? n->offered
-                                            : n->sent - n->again_frames *
-                                                            (n->frame_bytes - NET_HEADER_BYTES),
+                .offered_bytes =
+                    n->offered ? n->offered
+                               : n->sent - n->again_frames * (n->frame_bytes - NET_HEADER_BYTES),
                 .sent_bytes = n->sent,
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,
@@ -187,10 +186,9 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         q->marked_frames = sw->ports[number].marked[p];
         q->queue_peak_bytes = sw->ports[number].queue[p].peak_bytes;
         if (sw->rank[p] >= 0) {
-            const struct topo_link *link = &net->topo->links[tp->link];
             q->headroom_peak_bytes =
                 sw->mmu.ops->headroom_peak(sw->mmu.cfg, sw->mmu.state, number, p);
-            q->headroom_bytes = net_headroom(&net->spec, link->rate_bps, link->delay);
+            q->headroom_bytes = net_link_headroom(net, tp->link);
         }
     }
     r->control_hops += port->control_tx;
@@ -246,9 +244,9 @@ static uint64_t parent_of(const struct net *net, uint32_t node, const struct pau
         return UINT64_MAX;
     const uint32_t peer = topo_peer(net->topo, node, note->egress_port);
     const uint32_t peer_port = topo_peer_port(net->topo, node, note->egress_port);
-    const struct port *port = node < net->n_hosts
-                                  ? &net->hosts[node].port
-                                  : &net->switches[node - net->n_hosts].ports[note->egress_port].port;
+    const struct port *port =
+        node < net->n_hosts ? &net->hosts[node].port
+                            : &net->switches[node - net->n_hosts].ports[note->egress_port].port;
     const xoff_time by = note->egress_closed_at - port->gate_cfg.response_for - port->delay;
     const struct notes *notes = notes_of(net, peer);
     uint64_t low = 0, high = notes->n_pauses;

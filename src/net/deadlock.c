@@ -1,8 +1,9 @@
 /* Deadlock at run time: a cycle of paused queues from which no frame left for a while.
  *
- * An egress queue waits for its peer to resume it; the peer's ingress waits for the egress queues that
- * hold its bytes: those of the same priority, or of any where PAUSE stops the link as a whole. Only
- * queues that are paused and still are followed. Onset is when the last gate of the cycle closed.
+ * An egress queue waits for its peer to resume it; the peer's ingress waits for the egress queues
+ * that hold its bytes: those of the same priority, or of any where PAUSE stops the link as a whole.
+ * Only queues that are paused and still are followed. Onset is when the last gate of the cycle
+ * closed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +46,8 @@ static void report(struct net *net, const struct place *path, uint32_t n, xoff_t
         const struct port *port = &net->switches[path[i].sw].ports[path[i].port].port;
         const xoff_time closed_at = port->closed_at[path[i].priority];
         d->onset_at = closed_at > d->onset_at ? closed_at : d->onset_at;
-        net->deadlock_ports[net->n_deadlock_ports++] =
-            (struct result_deadlock_port){.node = net->n_hosts + path[i].sw,
-                                          .port = path[i].port,
-                                          .priority = path[i].priority};
+        net->deadlock_ports[net->n_deadlock_ports++] = (struct result_deadlock_port){
+            .node = net->n_hosts + path[i].sw, .port = path[i].port, .priority = path[i].priority};
     }
 }
 

@@ -1,10 +1,10 @@
 /* Flows: at the sender pacing, framing and go-back-N; at the receiver order, ACKs and completion.
  *
  * Reliable flows are go-back-N: the receiver takes frames in order only, acknowledges every
- * `ack_every`-th and the last, and answers the first frame beyond a gap with a NACK; the sender goes
- * back to what the NACK asks for, or to the oldest unacknowledged byte when nothing was acknowledged
- * for `timeout`. The timer of a flow runs behind its deadline: it is set once, and on expiry moved to
- * where progress has pushed the deadline, so that an ACK costs no timer operation.
+ * `ack_every`-th and the last, and answers the first frame beyond a gap with a NACK; the sender
+ * goes back to what the NACK asks for, or to the oldest unacknowledged byte when nothing was
+ * acknowledged for `timeout`. The timer of a flow runs behind its deadline: it is set once, and on
+ * expiry moved to where progress has pushed the deadline, so that an ACK costs no timer operation.
  */
 #include <string.h>
 
@@ -75,6 +75,26 @@ static void pop_ready(struct host *host, struct flow *flow)
     struct ready *ready = &host->ready[flow->priority];
     ready->head = flow->next;
     flow->is_ready = false;
+}
+
+/* Takes a flow that was going back off its ready list: what it would repeat has been acknowledged.
+ */
+static void leave_ready(struct host *host, uint32_t index)
+{
+    struct flow *flow = &host->flows[index];
+    struct ready *ready = &host->ready[flow->priority];
+    uint32_t before = NET_NO_SLOT;
+    for (uint32_t i = ready->head; i != index; i = host->flows[i].next)
+        before = i;
+    if (before == NET_NO_SLOT)
+        ready->head = flow->next;
+    else
+        host->flows[before].next = flow->next;
+    if (ready->tail == index)
+        ready->tail = before;
+    flow->is_ready = false;
+    if (ready->head == NET_NO_SLOT && !host->acks[flow->priority].n)
+        host->port.backlog &= (uint8_t) ~(1u << flow->priority);
 }
 
 static void start_timeout(struct host *host, uint32_t index, xoff_time now)
@@ -150,11 +170,8 @@ void flow_on_timer(struct host *host, uint32_t index, bool is_pace, xoff_time no
     }
     flow->sent_to = flow->acked;
     flow->timeout_at = XOFF_NEVER;
-    if (!left_to_send(host, flow, now) && !flow->is_ready) { /* acknowledged while it was ready */
-        if (!flow->endless && !flow->is_stream)
-            close_flow(host, index);
+    if (!left_to_send(host, flow, now))
         return;
-    }
     start_timeout(host, index, now);
     make_ready(host, index, now);
 }
@@ -176,10 +193,13 @@ void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
         flow->sent_to = ack->seq;
     if (!flow->endless && !flow->is_stream && flow->acked == flow->offered) {
         note->acked_at = now;
-        if (!flow->is_ready)
-            close_flow(host, index);
+        if (flow->is_ready)
+            leave_ready(host, index);
+        close_flow(host, index);
         return;
     }
+    if (flow->is_ready && !left_to_send(host, flow, now))
+        leave_ready(host, index);
     if (flow->acked == flow->sent_to && !left_to_send(host, flow, now)) {
         flow->timeout_at = XOFF_NEVER;
         heap_remove(&host->timers, host_pace_timer(host, index) + 1);
@@ -207,8 +227,8 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, xof
     const uint32_t number = host->n_flow_notes++;
     const uint32_t frame_bytes =
         offer->frame_bytes ? offer->frame_bytes : host->net->spec.max_frame_bytes;
-    const uint64_t id = xoff_mix64(((uint64_t)host->node << 32 | offer->to) ^
-                                   xoff_mix64((uint64_t)number + 1));
+    const uint64_t id =
+        xoff_mix64(((uint64_t)host->node << 32 | offer->to) ^ xoff_mix64((uint64_t)number + 1));
     host->flows[index] = (struct flow){
         .number = number,
         .to = offer->to,

@@ -70,7 +70,10 @@ static void send(struct host *host, struct worker *w)
     const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
         return;
-    const uint32_t p = nic_pick(host, eligible, now);
+    /* A priority that is alone is not scheduled. */
+    const bool is_contested = port->backlog & (port->backlog - 1);
+    const uint32_t p =
+        is_contested ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
     struct frame frame;
     if (host->acks[p].n) {
         const uint32_t slot = fifo_pop(&host->acks[p], &host->pool);
@@ -81,8 +84,9 @@ static void send(struct host *host, struct worker *w)
     }
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NO_SLOT;
     if (emptied)
-        port->backlog &= (uint8_t)~(1u << p);
-    xoff_sched_charge(&host->sched, host->sched_state, p, frame.bytes, emptied);
+        port->backlog &= (uint8_t) ~(1u << p);
+    if (is_contested)
+        xoff_sched_charge(&host->sched, host->sched_state, p, frame.bytes, emptied);
     host->tx[p].frames++;
     host->tx[p].bytes += frame.bytes;
     port_tx_begin(port, w, &frame);

@@ -71,6 +71,7 @@ struct sw {
     uint32_t node, n_ports;
     struct sw_port *ports;
     struct pool pool;
+    uint8_t used;        /* priorities seen so far */
     bool passes_through; /* frames for an idle port bypass the buffer */
     struct xoff_mmu mmu;
     struct xoff_pause pause;
@@ -81,9 +82,9 @@ struct sw {
     unsigned char *cp_cfgs;   /* per port, cp->cfg_size apart */
     unsigned char *cp_states; /* per (port, priority) */
     struct xoff_rng marking_rng;
-    uint32_t *held_bytes; /* lossless bytes by [rank of priority][in port][out port] */
+    uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
-    struct heap timers; /* per port gate and signal, then the processing line */
+    struct heap timers;             /* per port gate and signal, then the processing line */
     struct fifo processing;
     struct notes notes;
 };
@@ -93,12 +94,12 @@ struct flow {
     uint32_t number, to, hash;
     uint32_t payload_max;
     uint8_t priority, reliable, endless, is_ready, is_open, is_stream;
-    uint32_t next; /* in the ready list, or the free list */
+    uint32_t next;                    /* in the ready list, or the free list */
     uint64_t offered, sent_to, acked; /* payload bytes: sent_to is the next to send */
-    uint64_t highest; /* beyond it nothing was ever sent */
+    uint64_t highest;                 /* beyond it nothing was ever sent */
     xoff_rate rate_bps;
     uint64_t carry;
-    xoff_time next_at; /* pacing */
+    xoff_time next_at;    /* pacing */
     xoff_time timeout_at; /* go-back-N; the timer runs behind, see host.c */
 };
 
@@ -115,9 +116,9 @@ struct flow_note {
 
 /* A flow at its receiver. */
 struct rx_flow {
-    uint64_t key; /* source << 32 | number, plus 1; 0: empty */
+    uint64_t key;      /* source << 32 | number, plus 1; 0: empty */
     uint64_t received; /* in-order bytes (reliable) or all bytes (datagram) */
-    uint64_t total; /* known from the last frame; 0: not yet */
+    uint64_t total;    /* known from the last frame; 0: not yet */
     uint64_t marked;
     uint32_t unacked_frames;
     uint8_t is_nacked;
@@ -194,7 +195,7 @@ struct net {
     /* Instants to come. */
     uint32_t next_change, next_route;
     xoff_time sample_at, deadlock_at, reroute_at;
-    bool stopped; /* progress() asked for it */
+    bool stopped;    /* progress() asked for it */
     bool is_at_rest; /* the run ended because nothing was pending */
     bool *link_up;
     struct result_deadlock *deadlocks;
@@ -303,6 +304,9 @@ void note_sample(struct notes *notes, const struct result_sample *sample);
 
 /* net.c: what the engine calls. */
 void net_start(struct net *net, struct sim_model *model);
+
+/* net_build.c: headroom of the ports of a link, for all that it goes through in its life. */
+int64_t net_link_headroom(const struct net *net, uint32_t link);
 
 /* audit.c */
 void audit(struct net *net, struct results *results);

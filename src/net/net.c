@@ -31,6 +31,23 @@ static void on_timer(void *context, struct worker *w, uint32_t node)
         host_timer(&net->hosts[node], w);
 }
 
+static void on_warm(void *context, uint32_t node)
+{
+    const struct net *net = context;
+    if (node < net->n_hosts)
+        return;
+    const struct sw *sw = &net->switches[node - net->n_hosts];
+    for (uint32_t p = 0; p < sw->n_ports; p++) {
+        const struct sw_port *sp = &sw->ports[p];
+        __builtin_prefetch(&sp->port, 1);
+        for (uint32_t mask = sw->used; mask; mask &= mask - 1) {
+            const uint32_t q = (uint32_t)__builtin_ctz(mask);
+            __builtin_prefetch(&sp->port.rx[q], 1);
+            __builtin_prefetch(&sp->queue[q], 1);
+        }
+    }
+}
+
 static struct port *port_of(struct net *net, uint32_t node, uint32_t port)
 {
     return node < net->n_hosts ? &net->hosts[node].port
@@ -148,7 +165,7 @@ static xoff_time on_instant(void *context, xoff_time now)
     }
     if (net->deadlock_at <= now) {
         deadlock_check(net, now);
-        net->deadlock_at = now + net->spec.deadlock_after / 4;
+        net->deadlock_at = now + (net->spec.deadlock_after + 3) / 4;
         if (net->n_deadlocks && net->spec.deadlock_stops)
             return 0;
     }
@@ -196,6 +213,7 @@ void net_start(struct net *net, struct sim_model *model)
         .arrive = on_arrive,
         .transmit = on_transmit,
         .timer = on_timer,
+        .warm = on_warm,
         .instant = on_instant,
         .sample = on_sample,
         .wants_sample = wants_sample,

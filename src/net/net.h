@@ -33,7 +33,7 @@ struct net_service {
 struct net_receiver {
     uint32_t host;
     int64_t buffer_bytes, xoff_bytes, xon_bytes; /* XOFF_PARAM_AUTO: computed */
-    const struct net_service *services; /* sorted, the first at 0 */
+    const struct net_service *services;          /* sorted, the first at 0 */
     uint32_t n_services;
 };
 
@@ -64,21 +64,29 @@ struct net_spec {
     uint32_t n_receivers;
     const struct app_set *apps;
     /* Measuring. */
-    xoff_time measure_every; /* 0: no series */
-    uint32_t measure;        /* mask of NET_QUEUE, ... */
-    const bool *measured;    /* per node; NULL: all */
+    xoff_time measure_every;  /* 0: no series */
+    uint32_t measure;         /* mask of NET_QUEUE, ... */
+    const bool *measured;     /* per node; NULL: all */
     xoff_time deadlock_after; /* 0: no detection */
     bool deadlock_stops;
     /* Running. */
     uint32_t n_threads;
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
-    bool (*progress)(void *context, xoff_time now, uint64_t arrivals); /* false: stop at this window */
+    bool (*progress)(void *context, xoff_time now,
+                     uint64_t arrivals); /* false: stop at this window */
 };
 
 /* Which part of the scenario an error of net_create() is about. */
-enum net_part { NET_PART_NET, NET_PART_MMU, NET_PART_PAUSE, NET_PART_SCHED, NET_PART_MARKING,
-                NET_PART_RECEIVERS, NET_PART_PORT };
+enum net_part {
+    NET_PART_NET,
+    NET_PART_MMU,
+    NET_PART_PAUSE,
+    NET_PART_SCHED,
+    NET_PART_MARKING,
+    NET_PART_RECEIVERS,
+    NET_PART_PORT
+};
 
 int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
                struct xoff_err *err);

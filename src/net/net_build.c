@@ -27,20 +27,22 @@ static void *make_aligned(size_t n, size_t size)
 
 /* Rates and delays that a link has in its life. */
 struct life {
-    xoff_rate max_rate_bps;
+    xoff_rate min_rate_bps, max_rate_bps;
     xoff_time min_delay, max_delay;
 };
 
 static struct life life_of(const struct topo *topo, uint32_t link)
 {
     const struct topo_link *l = &topo->links[link];
-    struct life life = {l->rate_bps, l->delay, l->delay};
+    struct life life = {l->rate_bps, l->rate_bps, l->delay, l->delay};
     for (uint32_t i = 0; i < topo->n_changes; i++) {
         const struct topo_change *c = &topo->changes[i];
         if (c->link != link)
             continue;
         if (c->kind == TOPO_CHANGE_RATE && c->rate_bps > life.max_rate_bps)
             life.max_rate_bps = c->rate_bps;
+        if (c->kind == TOPO_CHANGE_RATE && c->rate_bps < life.min_rate_bps)
+            life.min_rate_bps = c->rate_bps;
         if (c->kind == TOPO_CHANGE_DELAY) {
             life.min_delay = xoff_time_min(life.min_delay, c->delay);
             life.max_delay = c->delay > life.max_delay ? c->delay : life.max_delay;
@@ -68,10 +70,36 @@ int64_t net_headroom(const struct net_spec *spec, xoff_rate rate_bps, xoff_time 
     return xoff_headroom_bytes(&params);
 }
 
-static int64_t headroom_of(const struct net *net, uint32_t link)
+/* Longest response time that the link has in its life. */
+static xoff_time response_of(const struct net *net, uint32_t link)
 {
+    const struct topo *topo = net->topo;
+    xoff_rate rate_bps = topo->links[link].rate_bps;
+    xoff_time longest = xoff_quanta_time(response_quanta(&net->spec, rate_bps), rate_bps);
+    for (uint32_t i = 0; i < topo->n_changes; i++) {
+        if (topo->changes[i].link != link || topo->changes[i].kind != TOPO_CHANGE_RATE)
+            continue;
+        rate_bps = topo->changes[i].rate_bps;
+        const xoff_time t = xoff_quanta_time(response_quanta(&net->spec, rate_bps), rate_bps);
+        longest = t > longest ? t : longest;
+    }
+    return longest;
+}
+
+int64_t net_link_headroom(const struct net *net, uint32_t link)
+{
+    const struct net_spec *spec = &net->spec;
     const struct life life = life_of(net->topo, link);
-    return net_headroom(&net->spec, life.max_rate_bps, life.max_delay);
+    const int64_t bytes = net_headroom(spec, life.max_rate_bps, life.max_delay);
+    if (life.min_rate_bps == life.max_rate_bps || spec->headroom_bytes != XOFF_PARAM_AUTO)
+        return bytes;
+    /* Around a change the frame in the way, the pause frame and the response may still be of the
+     * lowest rate while data comes at the highest. */
+    const uint64_t wire_bytes =
+        spec->max_frame_bytes + XOFF_OVERHEAD_BYTES + XOFF_PAUSE_FRAME_BYTES + XOFF_PREAMBLE_BYTES;
+    return bytes + xoff_bytes_in(xoff_time_of_bits(8 * wire_bytes, life.min_rate_bps) +
+                                     response_of(net, link),
+                                 life.max_rate_bps);
 }
 
 static int build_port(struct net *net, uint32_t node, uint32_t number,
@@ -80,20 +108,17 @@ static int build_port(struct net *net, uint32_t node, uint32_t number,
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[node].first_port + number];
     const struct topo_link *link = &net->topo->links[tp->link];
-    port_init(port, link->rate_bps);
+    port->gate_cfg = (struct xoff_gate_cfg){
+        .wire = how->wire,
+        .obeys = how->wire == XOFF_WIRE_PFC ? net->spec.lossless : 0xff,
+    };
+    port_init(port, link->rate_bps, net->spec.response_quanta);
     port->number = (uint16_t)number;
     port->link_out = 2 * tp->link + tp->end;
     port->delay = link->delay;
     port->error_ppb = link->error_ppb;
     xoff_rng_init(&port->error_rng, net->spec.seed, net->topo->nodes[node].first_port + number,
                   STREAM_ERRORS);
-    port->gate_cfg = (struct xoff_gate_cfg){
-        .wire = how->wire,
-        .obeys = how->wire == XOFF_WIRE_PFC ? net->spec.lossless : 0xff,
-        .response_for =
-            xoff_quanta_time(response_quanta(&net->spec, link->rate_bps), link->rate_bps),
-        .rate_bps = link->rate_bps,
-    };
     return xoff_signal_configure(how, life_of(net->topo, tp->link).max_rate_bps,
                                  net->spec.max_frame_bytes, &port->signal_cfg, err);
 }
@@ -193,7 +218,7 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     for (uint32_t p = 0; p < node->n_ports; p++) {
         const uint32_t link = net->topo->ports[node->first_port + p].link;
         ports[p] = (struct xoff_mmu_port){life_of(net->topo, link).max_rate_bps,
-                                          headroom_of(net, link)};
+                                          net_link_headroom(net, link)};
     }
     const struct xoff_mmu_env env = {.n_ports = node->n_ports,
                                      .lossless = net->spec.lossless,
@@ -239,7 +264,7 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host->node].first_port];
     const struct xoff_mmu_port port = {net->topo->links[tp->link].rate_bps,
-                                       headroom_of(net, tp->link)};
+                                       net_link_headroom(net, tp->link)};
     const struct xoff_mmu_env env = {.n_ports = 1,
                                      .lossless = net->spec.lossless,
                                      .max_frame_bytes = net->spec.max_frame_bytes,
@@ -350,11 +375,10 @@ static void build_sim(struct net *net)
         /* Rounded down: a bound from below. */
         const xoff_time first = (xoff_time)(bytes * 8 * (uint64_t)XOFF_S / life.max_rate_bps);
         for (uint32_t end = 0; end < 2; end++)
-            links[2 * l + end] =
-                (struct sim_link_spec){.from_node = topo->links[l].node[end],
-                                       .to_node = topo->links[l].node[!end],
-                                       .to_port = topo->links[l].port[!end],
-                                       .lookahead = first + life.min_delay};
+            links[2 * l + end] = (struct sim_link_spec){.from_node = topo->links[l].node[end],
+                                                        .to_node = topo->links[l].node[!end],
+                                                        .to_port = topo->links[l].port[!end],
+                                                        .lookahead = first + life.min_delay};
     }
     struct sim_spec spec = {.n_nodes = topo->n_nodes,
                             .n_ports = n_ports,

@@ -8,9 +8,10 @@ static void mirror(struct port *port)
     port->is_control_due = xoff_signal_is_due(&port->signal);
 }
 
-void port_init(struct port *port, xoff_rate rate_bps)
+void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta)
 {
     port->is_up = true;
+    port->response_quanta = response_quanta;
     port_set_rate(port, rate_bps);
     xoff_gate_init(&port->gate);
     xoff_signal_init(&port->signal);
@@ -122,5 +123,9 @@ void port_set_rate(struct port *port, xoff_rate rate_bps)
 {
     xoff_wire_clock_init(&port->clock, rate_bps);
     port->ps_per_byte = port->clock.ps_per_byte;
+    const uint32_t quanta = port->response_quanta == XOFF_PARAM_AUTO
+                                ? xoff_response_quanta(rate_bps)
+                                : (uint32_t)port->response_quanta;
     port->gate_cfg.rate_bps = rate_bps;
+    port->gate_cfg.response_for = xoff_quanta_time(quanta, rate_bps);
 }

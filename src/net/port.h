@@ -28,10 +28,10 @@ struct port {
     uint32_t error_ppb;
     uint16_t number;
     bool is_up;
-    bool is_armed;         /* a transmit event is pending */
-    uint8_t open;          /* priorities that the gate lets through */
-    uint8_t backlog;       /* priorities with something to send */
-    bool is_control_due;   /* a pause frame is to be sent */
+    bool is_armed;       /* a transmit event is pending */
+    uint8_t open;        /* priorities that the gate lets through */
+    uint8_t backlog;     /* priorities with something to send */
+    bool is_control_due; /* a pause frame is to be sent */
 
     alignas(64) struct tally rx[XOFF_N_PRIORITIES];
 
@@ -39,6 +39,7 @@ struct port {
     struct xoff_gate gate;
     struct xoff_signal signal;
     struct xoff_gate_cfg gate_cfg;
+    int64_t response_quanta; /* XOFF_PARAM_AUTO: the limit for the link's rate */
     struct xoff_signal_cfg signal_cfg;
     struct xoff_rng error_rng;
     uint8_t peer_told; /* priorities the peer last told us to stop */
@@ -49,7 +50,8 @@ struct port {
     xoff_time closed_at[XOFF_N_PRIORITIES], paused_for[XOFF_N_PRIORITIES];
 };
 
-void port_init(struct port *port, xoff_rate rate_bps);
+/* gate_cfg.wire and .obeys are set already. */
+void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
 
 /* Puts a frame on the wire now; the wire must be free and the link up. The frame is handed to the
  * link at once with its arrival time: that makes serialisation part of the lookahead. */

@@ -1,5 +1,5 @@
-/* A slow receiver: frames wait in a receive buffer and are served at a rate that follows a schedule.
- * Buffer and pause policy are the same mechanisms a switch has, on one port. */
+/* A slow receiver: frames wait in a receive buffer and are served at a rate that follows a
+ * schedule. Buffer and pause policy are the same mechanisms a switch has, on one port. */
 #include "net/model.h"
 
 /* Starts the next frame when nothing is in service; stands still while the rate is 0. */

@@ -1,8 +1,10 @@
-/* Routes: shortest paths with equal-cost choices, statements by hand, and the static deadlock check.
+/* Routes: shortest paths with equal-cost choices, statements by hand, and the static deadlock
+ * check.
  *
- * Tables are by destination edge (the switch a host hangs on), not by host, so that they stay small:
- * a switch has one 16-bit group number per edge; groups of equal next-hop sets are stored once. The
- * last hop is the host's own port at its edge. Statements by hand are by host and go first.
+ * Tables are by destination edge (the switch a host hangs on), not by host, so that they stay
+ * small: a switch has one 16-bit group number per edge; groups of equal next-hop sets are stored
+ * once. The last hop is the host's own port at its edge. Statements by hand are by host and go
+ * first.
  */
 #ifndef NET_ROUTE_H
 #define NET_ROUTE_H
@@ -17,8 +19,8 @@ struct route_group {
 };
 
 struct route_switch {
-    uint16_t *group_of_edge;  /* n_edges; ROUTE_NONE: unreachable */
-    uint16_t *group_of_host;  /* n_hosts, statements by hand; NULL: none here */
+    uint16_t *group_of_edge; /* n_edges; ROUTE_NONE: unreachable */
+    uint16_t *group_of_host; /* n_hosts, statements by hand; NULL: none here */
     struct route_group *groups;
     uint16_t *ports;
     uint32_t n_groups, n_ports;
@@ -26,15 +28,15 @@ struct route_switch {
 
 struct routes {
     uint32_t n_hosts, n_edges, n_switches;
-    uint32_t *edge_of_host; /* 0..n_edges-1 */
-    uint32_t *node_of_edge; /* the switch (or, host to host, the host) */
-    uint16_t *port_at_edge; /* per host: port of the edge switch that leads to it */
+    uint32_t *edge_of_host;        /* 0..n_edges-1 */
+    uint32_t *node_of_edge;        /* the switch (or, host to host, the host) */
+    uint16_t *port_at_edge;        /* per host: port of the edge switch that leads to it */
     struct route_switch *switches; /* by node - n_hosts */
 };
 
-/* Computes tables for the network as routing knows it at `at`: links failed reroute_after before then
- * (or at the start) are avoided, statements made by then hold. Fails when two hosts that could reach each other with all links up
- * cannot by any route (err names them) only if `must_reach`. */
+/* Computes tables for the network as routing knows it at `at`: links failed reroute_after before
+ * then (or at the start) are avoided, statements made by then hold. With `must_reach` two hosts
+ * without a path between them are an error that names them. */
 int routes_create(const struct topo *topo, xoff_time at, bool must_reach, struct routes **out,
                   struct xoff_err *err);
 void routes_destroy(struct routes *routes);

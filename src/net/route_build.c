@@ -146,8 +146,9 @@ static int builder_init(struct builder *b, xoff_time at)
     if (!b->is_down || !b->adj_first || !b->adj_switch || !b->adj_port || !b->distance || !b->queue)
         return -XOFF_E_NO_MEMORY;
     /* Routing knows of a failure only after reroute_after; of those at the start at once. */
-    const xoff_time known =
-        topo->reroute_after == XOFF_NEVER || at < topo->reroute_after ? 0 : at - topo->reroute_after;
+    const xoff_time known = topo->reroute_after == XOFF_NEVER || at < topo->reroute_after
+                                ? 0
+                                : at - topo->reroute_after;
     for (uint32_t i = 0; i < topo->n_changes && topo->changes[i].at <= known; i++) {
         const struct topo_change *change = &topo->changes[i];
         if (change->kind == TOPO_CHANGE_FAIL)
@@ -203,32 +204,21 @@ static void find_parts(const struct topo *topo, const bool *is_down, uint32_t *p
 static int check_reach(const struct builder *b, struct xoff_err *err)
 {
     const struct topo *topo = b->topo;
-    uint32_t *whole = array(topo->n_nodes, sizeof *whole);
-    uint32_t *left = array(topo->n_nodes, sizeof *left);
-    uint32_t *first_host = array(topo->n_nodes, sizeof *first_host);
-    int rc = -XOFF_E_NO_MEMORY;
-    if (!whole || !left || !first_host)
-        goto out;
-    rc = 0;
-    find_parts(topo, NULL, whole);
-    find_parts(topo, b->is_down, left);
-    memset(first_host, 0xff, topo->n_nodes * sizeof *first_host);
-    for (uint32_t host = 0; host < topo->n_hosts && rc == 0; host++) {
-        uint32_t *first = &first_host[find_root(whole, host)];
-        if (*first == TOPO_NONE)
-            *first = host;
-        if (find_root(left, host) != find_root(left, *first)) {
-            rc = xoff_err_set(err, XOFF_E_CONFLICT, "links", topo->nodes[*first].name,
-                              "failed links leave no path between hosts ");
-            xoff_err_add(err, topo->nodes[*first].name);
-            xoff_err_add(err, " and ");
-            xoff_err_add(err, topo->nodes[host].name);
-        }
+    uint32_t *parts = array(topo->n_nodes, sizeof *parts);
+    int rc = parts ? 0 : -XOFF_E_NO_MEMORY;
+    if (parts)
+        find_parts(topo, b->is_down, parts);
+    for (uint32_t host = 1; host < topo->n_hosts && rc == 0; host++) {
+        if (find_root(parts, host) == find_root(parts, 0))
+            continue;
+        rc = xoff_err_set(err, XOFF_E_CONFLICT, "links", topo->nodes[host].name,
+                          "no path between hosts ");
+        xoff_err_add(err, topo->nodes[0].name);
+        xoff_err_add(err, " and ");
+        xoff_err_add(err, topo->nodes[host].name);
+        xoff_err_add(err, "; every host must be able to reach every other");
     }
-out:
-    free(whole);
-    free(left);
-    free(first_host);
+    free(parts);
     return rc;
 }
 

@@ -5,9 +5,9 @@
  * egress queue of its priority, and leaves the buffer when its transmission starts: the memory is
  * read out faster than the wire sends, and an idle switch needs one event per frame instead of two.
  * (Releasing at the end of transmission holds one frame per egress port longer.) A frame that finds
- * its port free and nothing waiting there goes straight from wire to wire: it occupies no buffer for
- * any time, so the buffer, the scheduler and the congestion point are not asked about it, unless one
- * of them wants to see every frame.
+ * its port free and nothing waiting there goes straight from wire to wire: it occupies no buffer
+ * for any time, so the buffer, the scheduler and the congestion point are not asked about it,
+ * unless one of them wants to see every frame.
  */
 #include "net/model.h"
 
@@ -100,7 +100,8 @@ static void apply_edges(struct sw *sw, struct worker *w)
 }
 
 /* The bytes of a frame leave the buffer; the queue they were in is already shorter. */
-static inline void release(struct sw *sw, struct worker *w, const struct frame *f, int64_t egress_bytes)
+static inline void release(struct sw *sw, struct worker *w, const struct frame *f,
+                           int64_t egress_bytes)
 {
     const xoff_time now = sim_now(w);
     const struct xoff_departure departure = {.in_port = f->in_port,
@@ -148,7 +149,7 @@ static inline uint32_t pop(struct sw *sw, struct sw_port *sp, uint32_t priority)
     const struct frame *f = pool_at(&sw->pool, slot);
     queue->bytes -= f->bytes;
     if (--queue->n == 0) {
-        sp->port.backlog &= (uint8_t)~(1u << priority);
+        sp->port.backlog &= (uint8_t) ~(1u << priority);
         return slot;
     }
     queue->head = f->next;
@@ -165,8 +166,8 @@ static inline uint32_t pop(struct sw *sw, struct sw_port *sp, uint32_t priority)
 static void mark(struct sw *sw, struct sw_port *sp, struct frame *f, bool enqueued, xoff_time now)
 {
     const uint32_t port = sp->port.number;
-    const struct xoff_cp_frame view = {.queue_bytes = sp->queue[f->priority].bytes +
-                                                      (enqueued ? 0 : f->bytes),
+    const struct xoff_cp_frame view = {.queue_bytes =
+                                           sp->queue[f->priority].bytes + (enqueued ? 0 : f->bytes),
                                        .bytes = f->bytes,
                                        .draw = xoff_rng_u32(&sw->marking_rng)};
     const void *cfg = sw->cp_cfgs + port * sw->cp->cfg_size;
@@ -188,7 +189,8 @@ static inline void count_out(struct sw_port *sp, const struct frame *f, xoff_tim
 }
 
 /* The scheduler's choice among the eligible queues. */
-static inline uint32_t select_queue(struct sw *sw, struct sw_port *sp, void *state, uint8_t eligible)
+static inline uint32_t select_queue(struct sw *sw, struct sw_port *sp, void *state,
+                                    uint8_t eligible)
 {
     uint32_t bytes[XOFF_N_PRIORITIES];
     xoff_time since[XOFF_N_PRIORITIES];
@@ -219,12 +221,16 @@ static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
     const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
         return;
+    /* A queue that is alone at its port is not scheduled. */
+    const bool is_contested = port->backlog & (port->backlog - 1);
     void *sched_state = sw->sched_states + port->number * sw->sched.ops->state_size;
-    const uint32_t priority = select_queue(sw, sp, sched_state, eligible);
+    const uint32_t priority = is_contested ? select_queue(sw, sp, sched_state, eligible)
+                                           : (uint32_t)__builtin_ctz(eligible);
     struct egress *queue = &sp->queue[priority];
     const uint32_t slot = pop(sw, sp, priority);
     struct frame *f = pool_at(&sw->pool, slot);
-    xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
+    if (is_contested)
+        xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
     if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) && sw->cp->on_dequeue)
         mark(sw, sp, f, false, now);
     count_out(sp, f, now);
@@ -273,6 +279,7 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
             arm(sw, w, from);
         return;
     }
+    sw->used |= (uint8_t)(1u << frame->priority);
     from->port.rx[frame->priority].frames++;
     from->port.rx[frame->priority].bytes += frame->bytes;
     if (port_is_corrupt(&from->port)) {

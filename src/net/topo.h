@@ -21,7 +21,8 @@ enum topo_kind { TOPO_HOST, TOPO_SWITCH };
 struct topo_node {
     char name[TOPO_NAME];
     enum topo_kind kind;
-    uint32_t first_port; /* into topo.ports; ports of a node are contiguous, in order of their links */
+    uint32_t
+        first_port; /* into topo.ports; ports of a node are contiguous, in order of their links */
     uint32_t n_ports;
 };
 
@@ -76,7 +77,8 @@ struct topo {
 
 /* The node of that name, or TOPO_NONE. */
 uint32_t topo_find(const struct topo *topo, const char *name);
-/* "leaf0-spine1" (first link between them), "leaf0-spine1#2" (third), in either order; TOPO_NONE. */
+/* "leaf0-spine1" (first link between them), "leaf0-spine1#2" (third), in either order; TOPO_NONE.
+ */
 uint32_t topo_find_link(const struct topo *topo, const char *name);
 /* Link and node index tables complete after nodes and links are filled: numbers the ports. */
 int topo_finish(struct topo *topo, struct xoff_err *err);

@@ -12,7 +12,8 @@
 static int located(const struct plan *plan, struct plan_place place, const char *prefix,
                    struct xoff_err *err)
 {
-    snprintf(err->file, sizeof err->file, "%s", plan->file);
+    if (!err->file[0]) /* a flow file has a place of its own */
+        snprintf(err->file, sizeof err->file, "%s", plan->file);
     if (!err->line) {
         err->line = place.line;
         err->column = place.column;
@@ -26,38 +27,16 @@ static int located(const struct plan *plan, struct plan_place place, const char 
     return -(int)err->code;
 }
 
-/* "10Gbps, 1ms: 1Gbps, 3ms: 10Gbps": a rate from the start, then changes. */
-static int parse_services(const char *text, struct net_service **out, uint32_t *n,
-                          struct xoff_err *err)
+static struct net_service *services_of(const struct plan_receiver *r, uint32_t *n,
+                                       struct xoff_err *err)
 {
-    char copy[XOFF_PARAM_TEXT];
-    snprintf(copy, sizeof copy, "%s", text);
-    *n = 0;
-    *out = calloc(XOFF_PARAM_TEXT / 2, sizeof **out);
-    XOFF_ASSERT(*out);
-    char *save = NULL;
-    for (char *part = strtok_r(copy, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
-        struct net_service *s = &(*out)[*n];
-        part += strspn(part, " ");
-        char *colon = strchr(part, ':');
-        if (colon) {
-            *colon = 0;
-            if (xoff_parse_time(part, &s->at))
-                return xoff_err_set(err, XOFF_E_UNIT, "rate", text,
-                                    "a schedule is a rate, then time: rate pairs, such as "
-                                    "\"10Gbps, 1ms: 1Gbps\"");
-            part = colon + 1 + strspn(colon + 1, " ");
-        }
-        if (xoff_parse_rate(part, &s->rate_bps))
-            return xoff_err_set(err, XOFF_E_UNIT, "rate", text,
-                                "needs a rate such as 1Gbps, or a schedule such as "
-                                "\"10Gbps, 1ms: 1Gbps\"");
-        if ((*n == 0) != (s->at == 0) || (*n && s->at <= s[-1].at))
-            return xoff_err_set(err, XOFF_E_RANGE, "rate", text,
-                                "a schedule starts at 0 and goes forward in time");
-        ++*n;
-    }
-    return *n ? 0 : xoff_err_set(err, XOFF_E_MISSING, "rate", text, "needs a rate such as 1Gbps");
+    struct plan_rate_step steps[PLAN_MAX_RATE_STEPS];
+    XOFF_ASSERT(plan_rate_schedule(r->rate, steps, n, err) == 0); /* the parser has checked it */
+    struct net_service *services = calloc(*n, sizeof *services);
+    XOFF_ASSERT(services);
+    for (uint32_t i = 0; i < *n; i++)
+        services[i] = (struct net_service){.at = steps[i].at, .rate_bps = steps[i].rate_bps};
+    return services;
 }
 
 static int build_receivers(const struct plan *plan, struct built *b, struct xoff_err *err)
@@ -68,12 +47,9 @@ static int build_receivers(const struct plan *plan, struct built *b, struct xoff
     for (uint32_t i = 0; i < plan->n_receivers && !code; i++) {
         const struct plan_receiver *r = &plan->receivers[i];
         uint32_t n_hosts = 0, n_services = 0;
-        struct net_service *services = NULL;
+        struct net_service *services = services_of(r, &n_services, err);
+        XOFF_ASSERT(app_set_keep(&b->apps, services) == 0);
         code = topology_hosts(&b->topo, r->host, hosts, &n_hosts, err);
-        if (!code)
-            code = parse_services(r->rate, &services, &n_services, err);
-        if (services)
-            app_set_keep(&b->apps, services);
         for (uint32_t h = 0; h < n_hosts && !code; h++) {
             for (uint32_t k = 0; k < b->n_receivers; k++)
                 if (b->receivers[k].host == hosts[h])
@@ -97,6 +73,9 @@ static int build_receivers(const struct plan *plan, struct built *b, struct xoff
 
 static int build_traffic(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
+    char folder[512];
+    const char *slash = strrchr(plan->file, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - plan->file) + 1 : 0, plan->file);
     for (uint32_t i = 0; i < plan->n_traffic; i++) {
         const struct plan_traffic *t = &plan->traffic[i];
         const struct traffic_env env = {
@@ -108,6 +87,7 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
             .default_delivery = plan->host.reliable ? APP_RELIABLE : APP_DATAGRAM,
             .index = i,
             .hosts = topology_hosts,
+            .folder = folder,
         };
         const int code = t->kind->bind(&env, t->params, t->items, t->n_items, &b->apps, err);
         if (code)
@@ -177,8 +157,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .progress = options->progress,
     };
     memcpy(b->spec.weight, plan->weight, sizeof b->spec.weight);
-    _Static_assert((int)MEASURE_QUEUE == NET_QUEUE &&
-                       (int)MEASURE_THROUGHPUT == NET_THROUGHPUT &&
+    _Static_assert((int)MEASURE_QUEUE == NET_QUEUE && (int)MEASURE_THROUGHPUT == NET_THROUGHPUT &&
                        (int)MEASURE_PAUSE == NET_PAUSE && (int)MEASURE_BUFFER == NET_BUFFER,
                    "series have the same bits in the plan and in the network");
 }
@@ -186,8 +165,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
 static int check_memory(const struct plan *plan, const struct net_spec *spec, struct xoff_err *err)
 {
     const uint64_t needed = net_estimate(spec);
-    const uint64_t there =
-        (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t there = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (needed <= there)
         return 0;
     char message[256];

@@ -1,7 +1,8 @@
 /* A scenario file, read and validated: everything needed to build a network and run it.
  *
  * scenario/parse.c makes it from YAML by the parameter tables; every key has a default; errors have
- * file, line and column. One plan per variant: the base scenario with the variant's settings applied.
+ * file, line and column. One plan per variant: the base scenario with the variant's settings
+ * applied.
  */
 #ifndef SCENARIO_PLAN_H
 #define SCENARIO_PLAN_H
@@ -57,11 +58,12 @@ struct plan_change {
     struct plan_place place;
 };
 
-/* `routes:` entries: {at: 0s, on: leaf0, to: h5 (or h4..h7 or all), via: [spine1]}; via [] undoes. */
+/* `routes:` entries: {at: 0s, on: leaf0, to: h5 (or h4..h7 or all), via: [spine1]}; via [] undoes.
+ */
 struct plan_route {
     int64_t at;
     char on[TOPO_NAME];
-    char to[XOFF_PARAM_TEXT]; /* host set */
+    char to[XOFF_PARAM_TEXT];  /* host set */
     char via[XOFF_PARAM_TEXT]; /* neighbour names, comma separated; empty: shortest paths again */
     struct plan_place place;
 };
@@ -108,24 +110,24 @@ struct plan_switch {
     struct plan_place place, mmu_place, pause_place, sched_place, marking_place;
 };
 
-struct plan_port { /* `port:` pause reception at every port, switch and host */
+struct plan_port {           /* `port:` pause reception at every port, switch and host */
     int64_t response_quanta; /* XOFF_PARAM_AUTO: per-speed limit of 802.3 31B.3.7 */
     int64_t headroom_bytes;  /* XOFF_PARAM_AUTO: computed worst case */
     int64_t max_frame_bytes; /* MAC frame with FCS */
 };
 
-struct plan_host { /* `host:` */
-    int64_t reliable;       /* go-back-N instead of datagrams where traffic does not say */
-    int64_t ack_priority;   /* XOFF_PARAM_AUTO: that of the data */
-    int64_t ack_every;      /* frames per ACK */
-    int64_t timeout_for;    /* go-back-N retransmission timeout */
+struct plan_host {        /* `host:` */
+    int64_t reliable;     /* go-back-N instead of datagrams where traffic does not say */
+    int64_t ack_priority; /* XOFF_PARAM_AUTO: that of the data */
+    int64_t ack_every;    /* frames per ACK */
+    int64_t timeout_for;  /* go-back-N retransmission timeout */
 };
 
 enum { MEASURE_QUEUE = 1, MEASURE_THROUGHPUT = 2, MEASURE_PAUSE = 4, MEASURE_BUFFER = 8 };
 
 struct plan_measure {
-    int64_t every; /* 0: no series */
-    uint32_t series; /* mask of MEASURE_ */
+    int64_t every;            /* 0: no series */
+    uint32_t series;          /* mask of MEASURE_ */
     char at[XOFF_PARAM_TEXT]; /* nodes or "all" */
 };
 
@@ -140,8 +142,8 @@ struct plan_expect {
 };
 
 struct plan {
-    const char *file; /* path as given; owned by the scenario, as is text */
-    const char *text; /* the whole scenario as read, for the results */
+    const char *file;      /* path as given; owned by the scenario, as is text */
+    const char *text;      /* the whole scenario as read, for the results */
     char *title, *variant; /* variant: "" when there are none */
     int64_t seed;
     int64_t stop;  /* sources offer nothing new from here on */

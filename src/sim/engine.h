@@ -4,8 +4,9 @@
 
 #include "sim/queue.h"
 
-/* What can happen at a node. An arrival slot is the receiver's half of a link: it alone moves `head`,
- * and sees on the frames themselves what is there, since arrival times on a link only grow. */
+/* What can happen at a node. An arrival slot is the receiver's half of a link: it alone moves
+ * `head`, and sees on the frames themselves what is there, since arrival times on a link only grow.
+ */
 struct slot {
     uint32_t node;
     uint16_t port;
@@ -17,7 +18,7 @@ struct slot {
 
 struct cell {
     uint32_t first_slot, n_slots;
-    uint32_t owner;  /* worker */
+    uint32_t owner;   /* worker */
     uint32_t n_words; /* of the bucket bitmap */
     unsigned bucket_bits;
 };
@@ -37,7 +38,7 @@ struct thread {
     uint32_t n_words;
     bool spilled;
     xoff_time remote_min; /* earliest arrival sent to another thread in this window */
-    xoff_time last_at; /* latest event or instant so far */
+    xoff_time last_at;    /* latest event or instant so far */
     uint64_t events, windows, arrivals;
     /* Of all workers, at the last meeting. */
     uint64_t all_arrivals;
@@ -72,8 +73,8 @@ struct sim {
     alignas(64) _Atomic uint32_t round;
 };
 
-/* In sim_build.c, which may allocate. A ring whose receiver runs on the same thread grows at once; one
- * to another thread takes spilled frames between two windows. */
+/* In sim_build.c, which may allocate. A ring whose receiver runs on the same thread grows at once;
+ * one to another thread takes spilled frames between two windows. */
 void link_grow(struct sim *sim, struct link *link);
 void link_spill(struct link *link, const struct frame *frame, xoff_time at);
 void sim_merge_spilled(struct sim *sim, uint32_t worker);

@@ -23,7 +23,8 @@ enum {
 };
 
 struct frame {
-    alignas(64) xoff_time at; /* on a link: arrival of the last bit at its far end; in a queue: since when */
+    alignas(64) xoff_time
+        at; /* on a link: arrival of the last bit at its far end; in a queue: since when */
     union {
         struct {
             uint64_t seq;      /* first payload byte */

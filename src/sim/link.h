@@ -4,9 +4,9 @@
  * (engine.h); what was appended in a window arrives after its end, so it does not matter when the
  * receiver sees it. Arrival times on a link strictly grow: a receiver on the same thread knows by
  * the time in the next frame whether it is a new one or left from a lap before, and never looks at
- * the sender's half. Between threads `tail` and `head` are exchanged. A full ring grows: at once when
- * both ends run on one thread; otherwise frames spill to a list of the sender's, merged into a larger
- * ring between two windows.
+ * the sender's half. Between threads `tail` and `head` are exchanged. A full ring grows: at once
+ * when both ends run on one thread; otherwise frames spill to a list of the sender's, merged into a
+ * larger ring between two windows.
  */
 #ifndef SIM_LINK_H
 #define SIM_LINK_H

@@ -211,6 +211,26 @@ static void insert_before_the_scan(void **state)
     assert_int_equal(queue_take(&queue, n_words), QUEUE_END);
 }
 
+/* Up to and including: one side and the other of an entry, in its own bucket and across buckets. */
+static void clear_to(void **state)
+{
+    (void)state;
+    const uint32_t n_words = open_window(1000, 6400, 6);
+    assert_true(queue_is_clear_to(&queue, n_words, 1000 + 6399));
+    open_window(1000, 6400, 6);
+    put(1, 3050, SIM_TRANSMIT, 0);
+    put(2, 3051, SIM_ARRIVAL, 0);
+    assert_true(queue_is_clear_to(&queue, n_words, 1000));
+    assert_true(queue_is_clear_to(&queue, n_words, 3049));
+    assert_false(queue_is_clear_to(&queue, n_words, 3050));
+    assert_false(queue_is_clear_to(&queue, n_words, 7399));
+    assert_int_equal(queue_take(&queue, n_words), 1);
+    assert_true(queue_is_clear_to(&queue, n_words, 3050));
+    assert_false(queue_is_clear_to(&queue, n_words, 3051));
+    queue_remove(&queue, 2);
+    assert_true(queue_is_clear_to(&queue, n_words, 7399));
+}
+
 struct entry {
     bool is_in;
     xoff_time at;
@@ -242,6 +262,15 @@ static uint32_t naive_take(struct entry *entries, uint32_t n_slots)
     return best;
 }
 
+static xoff_time naive_first_at(const struct entry *entries, uint32_t n_slots)
+{
+    xoff_time first_at = XOFF_NEVER;
+    for (uint32_t i = 0; i < n_slots; i++)
+        if (entries[i].is_in)
+            first_at = xoff_time_min(first_at, entries[i].at);
+    return first_at;
+}
+
 /* One window: slots come, go and are taken, few times apart so that many are equal. */
 static void check_window(struct xoff_rng *rng)
 {
@@ -259,6 +288,11 @@ static void check_window(struct xoff_rng *rng)
     for (uint32_t step = 0; step < 600; step++) {
         const uint32_t slot = (uint32_t)xoff_rng_below(rng, n_slots);
         struct entry *e = &entries[slot];
+        const xoff_time asked = start + (xoff_time)xoff_rng_below(rng, (uint64_t)length);
+        const xoff_time first_at = naive_first_at(entries, n_slots);
+        assert_int_equal(queue_is_clear_to(&queue, n_words, asked), first_at > asked);
+        if (first_at != XOFF_NEVER)
+            assert_false(queue_is_clear_to(&queue, n_words, first_at));
         if (xoff_rng_below(rng, 3) == 0) {
             const uint32_t expected = naive_take(entries, n_slots);
             assert_int_equal(queue_take(&queue, n_words), expected);
@@ -305,6 +339,7 @@ int main(void)
         cmocka_unit_test(empty_and_edges),
         cmocka_unit_test(remove_inside_a_bucket),
         cmocka_unit_test(insert_before_the_scan),
+        cmocka_unit_test(clear_to),
         cmocka_unit_test(random_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 /* The engine: windows of lookahead, one cell at a time.
  *
- * Nodes meet only through links. L is the least time from the start of a transmission to its arrival
- * over all links between cells; in a window [w, w+L) nothing a cell does can reach another, so each
- * cell runs alone to the window's end. A cell is one node, or several joined by links too short to
- * be worth a window. Threads own cells and meet at a barrier per window. Within a node events are
- * ordered by (time, kind, hash(time, port), port), kinds in the order below, whatever the cells and
- * threads are: results are the same bits.
+ * Nodes meet only through links. L is the least time from the start of a transmission to its
+ * arrival over all links between cells; in a window [w, w+L) nothing a cell does can reach another,
+ * so each cell runs alone to the window's end. A cell is one node, or several joined by links too
+ * short to be worth a window. Threads own cells and meet at a barrier per window. Within a node
+ * events are ordered by (time, kind, hash(time, port), port), kinds in the order below, whatever
+ * the cells and threads are: results are the same bits.
  *
  * The engine knows slots: per node one arrival and one transmit slot per port, and one timer slot.
  * A slot has at most one pending event; `at[slot]` is its time.
@@ -34,16 +34,20 @@ struct sim_model {
                    const struct frame *frame);
     void (*transmit)(void *net, struct worker *w, uint32_t node, uint32_t port);
     void (*timer)(void *net, struct worker *w, uint32_t node);
-    /* A global instant, all cells at rest: everything before it has happened, nothing at it. Returns
-     * the next one (XOFF_NEVER: none; before now: the run ends here). Runs on one thread. */
+    /* A cell is about to run: time to fetch what its first node will need into the cache. */
+    void (*warm)(void *net, uint32_t node); /* may be NULL */
+    /* A global instant, all cells at rest: everything before it has happened, nothing at it.
+     * Returns the next one (XOFF_NEVER: none; before now: the run ends here). Runs on one thread.
+     */
     xoff_time (*instant)(void *net, xoff_time now);
-    /* Right after an instant for which wants_sample() holds, per node, by the thread that owns it. */
+    /* Right after an instant for which wants_sample() holds, per node, by the thread that owns it.
+     */
     void (*sample)(void *net, uint32_t node, xoff_time now);
     bool (*wants_sample)(void *net, xoff_time now);
     /* Instants to come may wake a network at rest (a link is repaired, say). */
     bool (*has_changes)(void *net);
-    /* Called before each window from the first thread, with the frames that arrived anywhere so far;
-     * false ends the run after that window. */
+    /* Called before each window from the first thread, with the frames that arrived anywhere so
+     * far; false ends the run after that window. */
     bool (*progress)(void *net, xoff_time now, uint64_t arrivals);
 };
 
@@ -70,15 +74,16 @@ void sim_destroy(struct sim *sim);
  * `first_instant`. Returns the simulated time reached. */
 xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end);
 
-/* What the model calls while it handles an event (or, between windows, from instant()). A frame goes
- * onto a link, to arrive at `at`; it never overtakes another (its time is moved if it would). */
+/* What the model calls while it handles an event (or, between windows, from instant()). A frame
+ * goes onto a link, to arrive at `at`; it never overtakes another (its time is moved if it would).
+ */
 void sim_send(struct worker *w, uint32_t link, const struct frame *frame, xoff_time at);
 /* The one pending transmit event of a port, the one timer of a node; XOFF_NEVER cancels. */
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at);
 void sim_at_timer(struct worker *w, uint32_t node, xoff_time at);
 /* While a transmit or timer event is handled: true when nothing else comes up to and including `at`
- * in this cell and window. Time has then moved on to `at`, and the handler does at once what it would
- * have set a transmit event for. */
+ * in this cell and window. Time has then moved on to `at`, and the handler does at once what it
+ * would have set a transmit event for. */
 bool sim_advance(struct worker *w, xoff_time at);
 /* The worker to call with before the run or from instant(). */
 struct worker *sim_exclusive(struct sim *sim);
@@ -88,9 +93,11 @@ static inline xoff_time sim_now(const struct worker *w)
     return w->now;
 }
 
-/* From instant(): throws away what is in flight on a link; returns how many, calls `lost` for each. */
+/* From instant(): throws away what is in flight on a link; returns how many, calls `lost` for each.
+ */
 uint32_t sim_flush_link(struct sim *sim, uint32_t link, void *context,
                         void (*lost)(void *context, const struct frame *frame));
+/* Frames on a link that are not pauses; their bytes are added to *bytes. */
 uint32_t sim_in_flight(const struct sim *sim, uint32_t link, uint64_t *bytes);
 
 struct sim_figures {

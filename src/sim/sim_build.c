@@ -81,7 +81,8 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
 }
 
 /* Numbers the cells so that hosts stand next to the node they hang on, deals them to threads in
- * contiguous stretches of equal weight, and keeps each thread's numbers on cache lines of its own. */
+ * contiguous stretches of equal weight, and keeps each thread's numbers on cache lines of its own.
+ */
 static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *parent)
 {
     uint32_t *order = malloc(sizeof *order * spec->n_nodes);
@@ -160,8 +161,9 @@ static void number_slots(struct sim *sim)
     }
     sim->n_slots = slot;
     sim->at = aligned_alloc(64, sizeof *sim->at * (slot + 8));
-    sim->slots = calloc(slot + 1, sizeof *sim->slots);
+    sim->slots = aligned_alloc(64, sizeof *sim->slots * (slot + 8));
     XOFF_ASSERT(sim->at && sim->slots);
+    memset(sim->slots, 0, sizeof *sim->slots * (slot + 8));
     for (uint32_t s = 0; s < slot; s++)
         sim->at[s] = XOFF_NEVER;
     for (uint32_t n = 0; n < sim->n_nodes; n++) {

@@ -126,7 +126,7 @@ struct toy_port {
 
 struct toy_node {
     alignas(64) uint64_t hash;
-    uint32_t n_ports, budget;
+    uint32_t n_ports, budget, n_advanced;
     struct toy_port ports[MAX_PORTS];
 };
 
@@ -181,6 +181,15 @@ static void toy_at_transmit(struct toy *t, struct worker *w, uint32_t node, uint
         ref_set(t->ref, SIM_TRANSMIT, node, port, at);
     else
         sim_at_transmit(w, node, port, at);
+}
+
+/* The reference never does: what follows must be the same. */
+static bool toy_advance(struct toy *t, struct worker *w, uint32_t node, xoff_time at)
+{
+    if (t->ref || !sim_advance(w, at))
+        return false;
+    t->nodes[node].n_advanced++;
+    return true;
 }
 
 static void fold_lost(void *context, const struct frame *f)
@@ -295,9 +304,8 @@ static void toy_arrive(void *net, struct worker *w, uint32_t index, uint32_t por
     meddle(t, w, index);
 }
 
-static void toy_transmit(void *net, struct worker *w, uint32_t index, uint32_t port)
+static void toy_transmit_once(struct toy *t, struct worker *w, uint32_t index, uint32_t port)
 {
-    struct toy *t = net;
     struct toy_node *node = &t->nodes[index];
     struct toy_port *p = &node->ports[port];
     const xoff_time now = sim_now(w);
@@ -314,8 +322,22 @@ static void toy_transmit(void *net, struct worker *w, uint32_t index, uint32_t p
         p->free_at = now + sending_for + (draw(node, 4) ? UNIT : 0);
         toy_send(t, w, p->link, &f, now + sending_for + p->delay);
     }
-    if (p->n_waiting)
-        arm(t, w, index, port);
+}
+
+static void toy_transmit(void *net, struct worker *w, uint32_t index, uint32_t port)
+{
+    struct toy *t = net;
+    struct toy_node *node = &t->nodes[index];
+    const struct toy_port *p = &node->ports[port];
+    for (;;) {
+        toy_transmit_once(t, w, index, port);
+        if (!p->n_waiting)
+            return;
+        const xoff_time next = p->free_at > sim_now(w) ? p->free_at : sim_now(w);
+        if (!draw(node, 2) || !toy_advance(t, w, index, next))
+            break;
+    }
+    arm(t, w, index, port);
 }
 
 static void toy_timer(void *net, struct worker *w, uint32_t index)
@@ -510,8 +532,9 @@ static const struct sim_model toy_model = {.arrive = toy_arrive,
                                            .has_changes = toy_has_changes,
                                            .progress = toy_progress};
 
-static void check_equal(const struct toy *expected, uint64_t seed, uint32_t n_threads,
-                        xoff_time bound, xoff_time end, xoff_time expected_end)
+/* Returns how often time was advanced within an event. */
+static uint64_t check_equal(const struct toy *expected, uint64_t seed, uint32_t n_threads,
+                            xoff_time bound, xoff_time end, xoff_time expected_end)
 {
     static struct toy t;
     toy_make(&t, seed);
@@ -528,8 +551,11 @@ static void check_equal(const struct toy *expected, uint64_t seed, uint32_t n_th
     const xoff_time reached = sim_run(t.sim, toy_next_instant(&t), end);
     const struct sim_figures figures = sim_figures(t.sim);
 
+    uint64_t n_advanced = 0;
+    for (uint32_t n = 0; n < t.n_nodes; n++)
+        n_advanced += t.nodes[n].n_advanced;
     bool is_equal = reached == expected_end && t.hash == expected->hash &&
-                    figures.events == expected->ref->n_handled &&
+                    figures.events + n_advanced == expected->ref->n_handled &&
                     figures.is_at_rest == expected->ref->is_at_rest &&
                     t.next_instant == expected->next_instant;
     for (uint32_t n = 0; n < t.n_nodes; n++)
@@ -546,6 +572,7 @@ static void check_equal(const struct toy *expected, uint64_t seed, uint32_t n_th
                  (unsigned long long)figures.events, (long long)reached,
                  (unsigned long long)expected->ref->n_handled, (long long)expected_end);
     sim_destroy(t.sim);
+    return n_advanced;
 }
 
 static void equals_the_reference(void **state)
@@ -554,7 +581,7 @@ static void equals_the_reference(void **state)
     static struct toy expected;
     static struct reference ref;
     static const xoff_time bounds[] = {0, XOFF_PARAM_AUTO, 17 * UNIT, 1000 * XOFF_S};
-    uint64_t n_events = 0, n_at_rest = 0;
+    uint64_t n_events = 0, n_at_rest = 0, n_advanced = 0;
     const uint64_t n_seeds = 300;
     for (uint64_t seed = 0; seed < n_seeds; seed++) {
         const xoff_time end = seed % 5 == 0 ? 1000 * UNIT + 1 : XOFF_S;
@@ -567,7 +594,7 @@ static void equals_the_reference(void **state)
         n_events += ref.n_handled;
         n_at_rest += ref.is_at_rest;
         for (uint32_t b = 0; b < 4; b++)
-            check_equal(&expected, seed, 1, bounds[b], end, expected_end);
+            n_advanced += check_equal(&expected, seed, 1, bounds[b], end, expected_end);
         /* Every number of threads meets every bound in twelve seeds. */
         for (uint32_t b = 0; b < 3; b++)
             check_equal(&expected, seed, 2 + (uint32_t)(seed + b) % 3, bounds[(seed / 3 + b) % 4],
@@ -575,6 +602,7 @@ static void equals_the_reference(void **state)
     }
     /* The toy is alive, and ends in both ways. */
     assert_true(n_events > 200 * n_seeds);
+    assert_true(n_advanced > n_seeds);
     assert_true(n_at_rest > n_seeds / 10 && n_at_rest < n_seeds);
 }
 
@@ -586,10 +614,10 @@ static void equals_the_reference(void **state)
 struct probe;
 
 struct probe_node {
-    alignas(64) xoff_time last_at;
+    alignas(64) xoff_time last_at, advanced_to;
     uint32_t n_arrivals, n_timers, n_transmits, n_samples;
     uint64_t next_seq; /* frames carry 0, 1, 2, ... */
-    xoff_time arrived_at[PROBE_LOG], timer_at[PROBE_LOG];
+    xoff_time arrived_at[PROBE_LOG], transmit_at[PROBE_LOG];
 };
 
 struct probe {
@@ -642,7 +670,10 @@ static void probe_transmit(void *net, struct worker *w, uint32_t index, uint32_t
     const xoff_time now = sim_now(w);
     (void)port;
     note(p, index, now);
-    p->nodes[index].n_transmits++;
+    struct probe_node *node = &p->nodes[index];
+    if (node->n_transmits < PROBE_LOG)
+        node->transmit_at[node->n_transmits] = now;
+    node->n_transmits++;
     if (p->transmit)
         p->transmit(p, w, index, now);
 }
@@ -651,11 +682,8 @@ static void probe_timer(void *net, struct worker *w, uint32_t index)
 {
     struct probe *p = net;
     const xoff_time now = sim_now(w);
-    struct probe_node *node = &p->nodes[index];
     note(p, index, now);
-    if (node->n_timers < PROBE_LOG)
-        node->timer_at[node->n_timers] = now;
-    node->n_timers++;
+    p->nodes[index].n_timers++;
     if (p->timer)
         p->timer(p, w, index, now);
 }
@@ -1073,17 +1101,40 @@ static void cancelled_events_leave_no_trace(void **state)
         for (xoff_time bound = 0; bound <= 1001; bound += 1001)
             for (uint32_t early = 0; early < 2; early++) {
                 probe_create(&probe, 2, lookaheads, n_threads, bound);
-                probe.instants = instants;
-                probe.instant = early ? NULL : cancel_at_10;
+                probe.instants = instants + early; /* those at 10 and 2000, or the latter */
+                probe.instant = cancel_at_10;
                 set_timer(&probe, 0, 50);
                 set_timer(&probe, 1, 3000);
                 if (early)
                     set_timer(&probe, 1, XOFF_NEVER);
-                assert_int_equal(sim_run(probe.sim, 10, XOFF_S), 50);
-                assert_int_equal(probe.next_instant, 1);
+                assert_int_equal(sim_run(probe.sim, instants[early], XOFF_S), 50);
+                assert_int_equal(probe.next_instant, !early);
                 assert_int_equal(probe.nodes[1].n_timers, 0);
                 sim_destroy(probe.sim);
             }
+}
+
+/* An instant that names an earlier one as the next ends the run there: with its samples, without
+ * what was due at the same time. */
+static void ends_at_an_instant(void **state)
+{
+    (void)state;
+    static const xoff_time lookaheads[] = {1000};
+    static const xoff_time instants[] = {100, 99, XOFF_NEVER};
+    for (uint32_t n_threads = 1; n_threads <= 3; n_threads++)
+        for (xoff_time bound = 0; bound <= 1001; bound += 1001) {
+            probe_create(&probe, 2, lookaheads, n_threads, bound);
+            probe.instants = instants;
+            set_timer(&probe, 0, 99);
+            set_timer(&probe, 1, 100);
+            assert_int_equal(sim_run(probe.sim, instants[0], XOFF_S), 100);
+            assert_int_equal(probe.nodes[0].n_timers, 1);
+            assert_int_equal(probe.nodes[1].n_timers, 0);
+            assert_int_equal(probe.nodes[1].n_samples, 1);
+            assert_false(sim_figures(probe.sim).is_at_rest);
+            assert_int_equal(probe.wrong, 0);
+            sim_destroy(probe.sim);
+        }
 }
 
 /* Timers every 1000, a window each: the third call says stop, so the third window is the last. */
@@ -1133,6 +1184,51 @@ static void skips_idle_time(void **state)
         assert_int_equal(sim_figures(probe.sim).events, 2);
         sim_destroy(probe.sim);
     }
+}
+
+/* A transmission at 100 would go on at 150, 200, ...; the other node of the cell has a timer at
+ * 250, and there is an instant at 400. Time moves on up to just before either. */
+static void advance(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+{
+    xoff_time next = now + 50;
+    for (; sim_advance(w, next); next += 50)
+        if (sim_now(w) != next)
+            p->wrong++;
+    if (sim_now(w) != next - 50)
+        p->wrong++;
+    p->nodes[node].advanced_to = sim_now(w);
+    if (next < 600)
+        sim_at_transmit(w, node, 0, next);
+}
+
+static void time_advances_up_to_the_next_event(void **state)
+{
+    (void)state;
+    static const xoff_time lookaheads[] = {1000};
+    static const xoff_time instants[] = {400, XOFF_NEVER};
+    for (xoff_time timer_at = 249; timer_at <= 251; timer_at++)
+        for (xoff_time bound = 0; bound <= 1001; bound += 1001) {
+            probe_create(&probe, 2, lookaheads, 1, bound);
+            probe.transmit = advance;
+            probe.instants = instants;
+            set_transmit(&probe, 0, 100);
+            set_timer(&probe, 1, timer_at);
+            assert_false(sim_advance(sim_exclusive(probe.sim), 5));
+            sim_run(probe.sim, instants[0], 601);
+            /* Events at 100, at 250 or, when the timer comes later, 300 (only if both share a
+             * cell), at 400; the last goes on to 600, the run's last moment. */
+            const uint32_t n_events = bound ? 3 : 2;
+            const struct probe_node *node = &probe.nodes[0];
+            assert_int_equal(node->n_transmits, n_events);
+            assert_int_equal(node->transmit_at[0], 100);
+            if (bound)
+                assert_int_equal(node->transmit_at[1], timer_at <= 250 ? 250 : 300);
+            assert_int_equal(node->transmit_at[n_events - 1], 400);
+            assert_int_equal(node->advanced_to, 600);
+            assert_int_equal(probe.nodes[1].n_timers, 1);
+            assert_int_equal(probe.wrong, 0);
+            sim_destroy(probe.sim);
+        }
 }
 
 /* Ping-pong with more threads than there is work for. */
@@ -1275,8 +1371,10 @@ int main(void)
         cmocka_unit_test(ends_at_the_end),
         cmocka_unit_test(ends_at_rest),
         cmocka_unit_test(cancelled_events_leave_no_trace),
+        cmocka_unit_test(ends_at_an_instant),
         cmocka_unit_test(ends_when_told),
         cmocka_unit_test(skips_idle_time),
+        cmocka_unit_test(time_advances_up_to_the_next_event),
         cmocka_unit_test(more_threads_than_cells),
         cmocka_unit_test(flush_empties_a_link),
         cmocka_unit_test(sends_between_windows),

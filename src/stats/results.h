@@ -15,11 +15,11 @@
 #define RESULT_NAME 32
 
 /* Why a frame was lost. */
-#define RESULT_DROP_MAP(X)                                                                         \
-    X(BUFFER, "buffer", "no room in the buffer")                                                   \
-    X(CORRUPT, "corrupt", "frame error on the link")                                               \
-    X(LINK_DOWN, "link-down", "the link failed or was down")                                       \
-    X(NO_ROUTE, "no-route", "no route to the destination")                                         \
+#define RESULT_DROP_MAP(X)                                   \
+    X(BUFFER, "buffer", "no room in the buffer")             \
+    X(CORRUPT, "corrupt", "frame error on the link")         \
+    X(LINK_DOWN, "link-down", "the link failed or was down") \
+    X(NO_ROUTE, "no-route", "no route to the destination")   \
     X(RECEIVER, "receiver", "receive buffer of a slow receiver full")
 
 enum result_drop_cause {
@@ -36,18 +36,19 @@ struct result_flow {
     uint8_t priority;
     uint8_t reliable;
     uint64_t offered_bytes, sent_bytes, delivered_bytes; /* payload; sent counts retransmissions */
-    xoff_time start_at;  /* first byte offered */
+    xoff_time start_at;                                  /* first byte offered */
     xoff_time finish_at; /* last byte at the receiver; XOFF_NEVER: not finished */
     xoff_time acked_at;  /* last ACK at the sender; XOFF_NEVER: none or datagram */
-    xoff_time ideal_for; /* the same transfer alone in the network; 0: not defined (endless stream) */
+    xoff_time
+        ideal_for; /* the same transfer alone in the network; 0: not defined (endless stream) */
     uint64_t marked_frames, retransmitted_frames;
 };
 
-struct result_queue { /* per (port, priority) */
+struct result_queue {                                  /* per (port, priority) */
     uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes; /* data and ACK frames, MAC bytes */
     uint64_t marked_frames;
     uint64_t pause_tx, resume_tx, pause_rx, resume_rx; /* XOFF and XON, refreshes not counted */
-    xoff_time paused_for; /* gate closed by the peer */
+    xoff_time paused_for;                              /* gate closed by the peer */
     int64_t queue_peak_bytes;
     int64_t headroom_peak_bytes, headroom_bytes; /* of the ingress side; 0: none */
 };
@@ -55,7 +56,7 @@ struct result_queue { /* per (port, priority) */
 struct result_port {
     uint32_t node, port, peer_node, peer_port, link;
     xoff_rate rate_bps;
-    xoff_time busy_for; /* wire occupied, preamble and gap included */
+    xoff_time busy_for;                            /* wire occupied, preamble and gap included */
     uint64_t control_tx_frames, control_rx_frames; /* PAUSE and PFC, refreshes included */
     struct result_queue queue[XOFF_N_PRIORITIES];
 };
@@ -84,16 +85,21 @@ struct result_pause {
     uint8_t pause;       /* 1 XOFF, 0 XON */
     uint8_t unit;        /* enum xoff_unit that crossed */
     int64_t occupied_bytes, threshold_bytes;
-    uint32_t egress_port;    /* that held most of the unit's bytes; UINT32_MAX: none */
+    uint32_t egress_port; /* that held most of the unit's bytes; UINT32_MAX: none */
     uint8_t egress_priority;
-    uint8_t egress_paused;   /* it was itself paused then ... */
-    uint32_t parent;         /* ... by this earlier pause (index here); UINT32_MAX: a root */
+    uint8_t egress_paused; /* it was itself paused then ... */
+    uint32_t parent;       /* ... by this earlier pause (index here); UINT32_MAX: a root */
 };
 
-enum result_metric { RESULT_QUEUE_BYTES, RESULT_TX_BPS, RESULT_PAUSED_FRACTION, RESULT_BUFFER_BYTES };
+enum result_metric {
+    RESULT_QUEUE_BYTES,
+    RESULT_TX_BPS,
+    RESULT_PAUSED_FRACTION,
+    RESULT_BUFFER_BYTES
+};
 
-/* A sample; port UINT32_MAX: of the node; priority 0xff: all priorities. Sparse: a value equal to the
- * one before it in the same series may be left out. */
+/* A sample; port UINT32_MAX: of the node; priority 0xff: all priorities. Sparse: a value equal to
+ * the one before it in the same series may be left out. */
 struct result_sample {
     xoff_time at;
     uint32_t node, port;
@@ -142,8 +148,8 @@ struct results {
     uint32_t n_drops;
     struct result_pause *pauses; /* sorted by (at, node, order of decision) */
     uint64_t n_pauses;
-    uint64_t pauses_left_out; /* beyond the limit kept */
-    uint64_t xoffs_left_out;  /* of these, decisions to pause */
+    uint64_t pauses_left_out;      /* beyond the limit kept */
+    uint64_t xoffs_left_out;       /* of these, decisions to pause */
     struct result_sample *samples; /* sorted by at, node, port, priority, metric */
     uint64_t n_samples;
     struct result_deadlock *deadlocks;

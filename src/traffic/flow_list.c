@@ -2,7 +2,9 @@
  * both. What a flow does not say of priority and delivery is taken from the entry.
  */
 #include "traffic/flow_file.h"
+
 #include "traffic/kinds.h"
+#include <stdio.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static const struct xoff_param flows_table[] = {
      .type = XOFF_P_TEXT,
      .offset = offsetof(struct flows_params, file),
      .preset = "",
-     .help = "A file with a line at_s,from,to,bytes,priority for each flow."},
+     .help = "A file, beside the scenario, with a line at_s,from,to,bytes,priority for each flow."},
     BIND_CARRIAGE(struct flows_params),
     {0},
 };
@@ -143,8 +145,12 @@ static int flows_bind(const struct traffic_env *env, const void *params, const v
         if (rc == 0)
             rc = schedule_add(&schedule, &entry, err);
     }
-    if (rc == 0 && p->file[0])
-        rc = flow_file_read(p->file, &names, &preset, &schedule, err);
+    if (rc == 0 && p->file[0]) {
+        char path[1024];
+        const bool is_relative = p->file[0] != '/' && env->folder;
+        snprintf(path, sizeof path, "%s%s", is_relative ? env->folder : "", p->file);
+        rc = flow_file_read(path, &names, &preset, &schedule, err);
+    }
     free(names.by_name);
     if (rc) {
         free(schedule);

@@ -2,7 +2,7 @@
  *
  * What passes the syntax check alone must not be a syntax error against runs; what is an error must
  * have a place within the text; a detail is terminated. Built with -fsanitize=fuzzer; seeds in
- * tests/fuzz/seeds/expect.
+ * tests/fuzz/seeds/expect_fuzz.
  */
 #include <stdio.h>
 #include <stdlib.h>

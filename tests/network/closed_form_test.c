@@ -14,8 +14,9 @@
 
 #define HEADER 62 /* NET_HEADER_BYTES: frames are payload + 62 */
 
-/* Store and forward over n links: each adds (frame + preamble) byte times and its delay; each switch
- * its processing. 1000 B of payload are 1062 B, 1070 byte times on the wire; at 100 Gb/s 85600 ps. */
+/* Store and forward over n links: each adds (frame + preamble) byte times and its delay; each
+ * switch its processing. 1000 B of payload are 1062 B, 1070 byte times on the wire; at 100 Gb/s
+ * 85600 ps. */
 static void one_frame_over_n_hops(void **state)
 {
     (void)state;

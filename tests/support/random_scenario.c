@@ -34,6 +34,7 @@ static const struct {
               {"delay: 777ns", 777000}, {"delay: 0s", 0},         {"delay: 10us", 10000000},
               {"length: 1m", 5000}};
 
+/* Draws are never arguments of one call together: compilers differ in which they make first. */
 static uint32_t below(struct draw *d, uint32_t n)
 {
     return (uint32_t)xoff_rng_below(&d->rng, n);
@@ -180,9 +181,9 @@ static void say_priorities(struct draw *d)
     say(d, "priorities: {");
     for (uint32_t p = 0; p < 8; p++) {
         d->n_lossless += d->lossless >> p & 1;
-        say(d, "%u: {lossless: %s, weight: %u, strict: %s}%s", p,
-            d->lossless >> p & 1 ? "true" : "false", 1 + below(d, 9),
-            chance(d, 15) ? "true" : "false", p < 7 ? ", " : "}\n");
+        say(d, "%u: {lossless: %s, weight: %u, ", p, d->lossless >> p & 1 ? "true" : "false",
+            1 + below(d, 9));
+        say(d, "strict: %s}%s", chance(d, 15) ? "true" : "false", p < 7 ? ", " : "}\n");
     }
 }
 
@@ -203,8 +204,8 @@ static void say_switch(struct draw *d)
     else
         say(d, "  mmu: static\n");
     const uint32_t least = 2 * (d->max_frame + 20) / 64 + 2;
-    say(d, "  pause: {kind: %s, quanta: %u}\n", chance(d, 80) ? "pfc" : "pause",
-        chance(d, 60) ? 65535 : least + below(d, 65535 - least));
+    say(d, "  pause: {kind: %s, ", chance(d, 80) ? "pfc" : "pause");
+    say(d, "quanta: %u}\n", chance(d, 60) ? 65535 : least + below(d, 65535 - least));
     say(d, "  scheduler: %s\n", schedulers[below(d, 4)]);
     if (chance(d, 30))
         say(d, "  marking: {kind: ecn, kmin: 10KB, kmax: 40KB, pmax: 0.5}\n");
@@ -214,19 +215,23 @@ static void say_hosts(struct draw *d)
 {
     /* Longer than any queue can take to drain: without congestion control a sender that goes back
      * too early can keep a strict priority busy for ever, and its ACKs waiting. */
-    say(d, "host: {delivery: %s, ack_every: %u, timeout: %ums",
-        chance(d, 50) ? "reliable" : "datagram", 1 + below(d, 3), 50 + below(d, 50));
+    say(d, "host: {delivery: %s", chance(d, 50) ? "reliable" : "datagram");
+    say(d, ", ack_every: %u", 1 + below(d, 3));
+    say(d, ", timeout: %ums", 50 + below(d, 50));
     if (chance(d, 30))
         say(d, ", ack_priority: %u", below(d, 8));
     say(d, "}\nport: {max_frame: %uB", d->max_frame);
     if (d->response)
         say(d, ", response: %u", d->response);
     say(d, "}\n");
-    if (chance(d, 25))
-        say(d, "receivers: [{host: h%u, rate: \"%s, %uus: %s, %uus: 40Gbps\", buffer: %lldB}]\n",
-            below(d, d->n_hosts), chance(d, 50) ? "1Gbps" : "100Gbps", 5 + below(d, 10),
-            chance(d, 50) ? "0bps" : "2Gbps", 20 + below(d, 200),
-            (long long)(9 * (d->max_headroom + 4096) + 32 * d->max_frame));
+    if (!chance(d, 25))
+        return;
+    say(d, "receivers: [{host: h%u, ", below(d, d->n_hosts));
+    say(d, "rate: \"%s, ", chance(d, 50) ? "1Gbps" : "100Gbps");
+    say(d, "%uus: ", 5 + below(d, 10));
+    say(d, "%s, ", chance(d, 50) ? "0bps" : "2Gbps");
+    say(d, "%uus: 40Gbps\", buffer: %lldB}]\n", 20 + below(d, 200),
+        (long long)(9 * (d->max_headroom + 4096) + 32 * d->max_frame));
 }
 
 /* A priority of the traffic: mostly lossless ones. */
@@ -248,19 +253,20 @@ static void say_entry(struct draw *d, uint32_t stop_ns)
         break;
     case 1:
     case 2:
-        say(d, "- {kind: incast, to: h%u, size: %uB, at: %uns", to, 1 + below(d, 60000),
-            below(d, stop_ns));
+        say(d, "- {kind: incast, to: h%u, size: %uB", to, 1 + below(d, 60000));
+        say(d, ", at: %uns", below(d, stop_ns));
         break;
     case 3:
-        say(d, "- {kind: onoff, burst: %uns, idle: %uns, lengths: %s", 500 + below(d, 5000),
-            below(d, 3000), chance(d, 50) ? "exponential" : "pareto");
+        say(d, "- {kind: onoff, burst: %uns", 500 + below(d, 5000));
+        say(d, ", idle: %uns", below(d, 3000));
+        say(d, ", lengths: %s", chance(d, 50) ? "exponential" : "pareto");
         break;
     case 4:
         say(d, "- {kind: bernoulli, load: 0.%u", 1 + below(d, 9));
         break;
     case 5:
-        say(d, "- {kind: cbr, pattern: shift, shift: %u, frame: %uB", 1 + below(d, d->n_hosts - 1),
-            64 + below(d, d->max_frame - 63));
+        say(d, "- {kind: cbr, pattern: shift, shift: %u", 1 + below(d, d->n_hosts - 1));
+        say(d, ", frame: %uB", 64 + below(d, d->max_frame - 63));
         break;
     case 6:
         say(d, "- {kind: all-to-all, size: %uB", 1 + below(d, 20000));
@@ -269,7 +275,8 @@ static void say_entry(struct draw *d, uint32_t stop_ns)
         say(d, "- {kind: cbr, to: h%u, from: \"h%u..h%u\"", to, 0, d->n_hosts - 1);
         break;
     }
-    say(d, ", priority: %u, delivery: %s}\n", priority(d), deliveries[below(d, 3)]);
+    say(d, ", priority: %u", priority(d));
+    say(d, ", delivery: %s}\n", deliveries[below(d, 3)]);
 }
 
 char *random_scenario(uint64_t seed)

@@ -348,11 +348,11 @@ static void sih_consider_xoff(const struct sih_cfg *c, const struct sih_state *s
                               struct sih_queue *queue, const struct xoff_arrival *arrival,
                               int64_t lost_bytes, struct xoff_crossings *out)
 {
+    if (queue->is_above)
+        return;
     const int64_t free_bytes = c->shared_capacity_bytes - s->used_bytes[XOFF_POOL_SHARED];
     const int64_t threshold = ratio_times(&c->alpha, free_bytes);
     const int64_t shared = sih_beyond(queue->bytes, c->reserved_bytes);
-    if (queue->is_above)
-        return;
     /* An empty queue has no departure that could bring XON. */
     if (queue->bytes + queue->headroom_bytes == 0)
         return;

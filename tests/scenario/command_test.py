@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+"""The command as a user meets it: exit codes, places named, nothing half-written, Ctrl-C.
+
+    command_test.py XOFF
+"""
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+wrong = []
+
+
+def xoff(*args, **more):
+    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120,
+                          **more)
+
+
+def check(what, holds, run=None):
+    if not holds:
+        wrong.append(what)
+        print(f"wrong: {what}")
+        if run is not None:
+            print(run.returncode, run.stdout[-2000:], run.stderr[-2000:])
+
+
+def main(folder):
+    incast = ROOT / "scenarios/incast-pfc.yaml"
+    quick = ROOT / "scenarios/quickstart.yaml"
+
+    run = xoff("run", incast, "-o", folder / "a")
+    check("incast with PFC passes", run.returncode == 0, run)
+    run = xoff("run", incast, "--set", "switch.pause=none", "-o", folder / "b")
+    check("incast without PFC fails and names the place",
+          run.returncode == 1 and "s0 port" in run.stdout and "lossless" in run.stdout, run)
+    run = xoff("run", incast, "--set", "switch.pause=none", "-j", "-o", folder / "b")
+    check("its JSON is valid", run.returncode == 1 and json.loads(run.stdout)["runs"], run)
+
+    one = xoff("run", quick, "--threads", "1", "-j", "-o", folder / "c")
+    two = xoff("run", quick, "--threads", "2", "-j", "-o", folder / "d")
+    check("one digest on one and two threads",
+          json.loads(one.stdout)["runs"][0]["digest"] == json.loads(two.stdout)["runs"][0]["digest"])
+    other = xoff("run", quick, "--seed", "2", "-j", "-o", folder / "d")
+    check("another seed, another digest",
+          json.loads(one.stdout)["runs"][0]["digest"] !=
+          json.loads(other.stdout)["runs"][0]["digest"])
+    with sqlite3.connect(folder / "c" / "run.sqlite") as db:
+        flows = db.execute("select count(*) from flow").fetchone()[0]
+    check("run.sqlite has the flows",
+          flows == json.loads(one.stdout)["runs"][0]["metrics"]["flows"]["value"])
+
+    run = xoff("run", quick, "--print-config")
+    (folder / "config.yaml").write_text(run.stdout)
+    again = xoff("run", folder / "config.yaml", "--print-config")
+    check("the printed configuration reads back to itself",
+          run.returncode == 0 and run.stdout == again.stdout, again)
+    full = xoff("run", folder / "config.yaml", "-j", "-o", folder / "e")
+    check("and runs to the same digest", full.returncode == 0 and
+          json.loads(full.stdout)["runs"][0]["digest"] ==
+          json.loads(one.stdout)["runs"][0]["digest"], full)
+
+    for verb in ("run", "check", "topology", "bench", "schema"):
+        run = xoff(verb, "--help")
+        check(f"{verb} --help has an example", run.returncode == 0 and "Example:" in run.stdout, run)
+    for args in ([], ["fly"], ["run"], ["run", quick, "--threads", "0"], ["run", quick, "--set", "x"],
+                 ["run", folder / "none.yaml"], ["run", folder], ["run", "--nonsense", quick],
+                 ["run", quick, "--set", "switch.buffr=1MB"], ["run", quick, "--seed", "x"],
+                 ["topology", quick, incast], ["check"]):
+        run = xoff(*args)
+        check(f"exit 2 for {args}", run.returncode == 2 and run.stderr.strip(), run)
+    run = xoff("check", "--deadlock", ROOT / "scenarios/quickstart.yaml")
+    check("leaf-spine has no cycle", run.returncode == 0, run)
+
+    (folder / "file").write_text("")
+    run = xoff("run", quick, "-o", folder / "file" / "sub")
+    check("an unwritable folder: exit 1 and the path", run.returncode == 1 and "file/sub" in
+          run.stderr, run)
+    run = subprocess.run(["sh", "-c", f"ulimit -f 8; trap '' XFSZ; exec {XOFF} run {quick} -o "
+                          f"{folder}/full"], capture_output=True, text=True, timeout=120)
+    left = list((folder / "full").glob("*")) if (folder / "full").exists() else []
+    check("a full disk: exit 1, nothing left", run.returncode == 1 and not left, run)
+
+    # Ctrl-C: results up to here, marked.
+    long = folder / "long.yaml"
+    long.write_text(quick.read_text().replace("stop: 2ms", "stop: 60s").split("measure:")[0])
+    process = subprocess.Popen([XOFF, "run", str(long), "-j", "-o", str(folder / "int"),
+                                "--threads", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    check("Ctrl-C writes what there is, marked as interrupted",
+          process.returncode == 0 and json.loads(out)["runs"][0]["interrupted"] is True and
+          (folder / "int" / "run.sqlite").exists())
+
+
+with tempfile.TemporaryDirectory() as name:
+    main(pathlib.Path(name))
+print(f"{len(wrong)} wrong")
+sys.exit(1 if wrong else 0)
