@@ -49,8 +49,8 @@ static inline void arm(struct sw *sw, struct worker *w, struct sw_port *sp)
 }
 
 /* The egress queue that holds most of the bytes of an ingress unit. */
-static void find_egress(struct sw *sw, const struct xoff_crossing *cause, xoff_time now,
-                        struct pause_note *note)
+XOFF_SELDOM static void find_egress(struct sw *sw, const struct xoff_crossing *cause, xoff_time now,
+                                    struct pause_note *note)
 {
     note->egress_port = UINT32_MAX;
     uint32_t most = 0;
@@ -78,7 +78,7 @@ static void find_egress(struct sw *sw, const struct xoff_crossing *cause, xoff_t
 }
 
 /* Pause and resume edges become signals of their ports, each noted with its cause. */
-static void apply_edges(struct sw *sw, struct worker *w)
+XOFF_SELDOM static void apply_edges(struct sw *sw, struct worker *w)
 {
     const xoff_time now = sim_now(w);
     for (uint32_t i = 0; i < sw->edges.n; i++) {
@@ -119,8 +119,8 @@ static inline void release(struct sw *sw, struct worker *w, const struct frame *
         apply_edges(sw, w);
 }
 
-static inline void drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
-                        enum result_drop_cause cause, xoff_time now)
+XOFF_SELDOM static void drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
+                             enum result_drop_cause cause, xoff_time now)
 {
     note_drop(&sw->notes, in, out, f, cause, sw->rank[f->priority] >= 0, now);
 }
@@ -163,7 +163,8 @@ static inline uint32_t pop(struct sw *sw, struct sw_port *sp, uint32_t priority)
     return slot;
 }
 
-static void mark(struct sw *sw, struct sw_port *sp, struct frame *f, bool enqueued, xoff_time now)
+__attribute__((noinline)) static void mark(struct sw *sw, struct sw_port *sp, struct frame *f,
+                                           bool enqueued, xoff_time now)
 {
     const uint32_t port = sp->port.number;
     const struct xoff_cp_frame view = {.queue_bytes =
@@ -206,16 +207,21 @@ static inline uint32_t select_queue(struct sw *sw, struct sw_port *sp, void *sta
     return xoff_sched_select(&sw->sched, state, &view);
 }
 
+XOFF_SELDOM static void send_control(struct sw *sw, struct worker *w, struct sw_port *sp)
+{
+    port_tx_control(&sp->port, w);
+    set_timer(sw, w, 2u * sp->port.number + 1, sp->port.signal.next_at);
+    if (sp->port.backlog)
+        arm(sw, w, sp);
+}
+
 /* Sends what is next on a free wire: a pause frame that is due, or the scheduler's choice. */
 static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
 {
     struct port *port = &sp->port;
     const xoff_time now = sim_now(w);
     if (__builtin_expect(port->is_control_due, 0)) {
-        port_tx_control(port, w);
-        set_timer(sw, w, 2u * port->number + 1, port->signal.next_at);
-        if (port->backlog)
-            arm(sw, w, sp);
+        send_control(sw, w, sp);
         return;
     }
     const uint8_t eligible = port->backlog & port_open(port, now);
@@ -266,17 +272,24 @@ static void enqueue(struct sw *sw, struct worker *w, uint32_t slot)
         arm(sw, w, sp);
 }
 
+XOFF_SELDOM static void take_control(struct sw *sw, struct worker *w, uint32_t in,
+                                     const struct frame *frame)
+{
+    struct port *port = &sw->ports[in].port;
+    if (port_is_corrupt(port))
+        return;
+    port_rx_control(port, &frame->pause, sim_now(w));
+    set_timer(sw, w, 2 * in, port->gate_at);
+    if (port->backlog & port->open)
+        arm(sw, w, &sw->ports[in]);
+}
+
 void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame)
 {
     const xoff_time now = sim_now(w);
     struct sw_port *from = &sw->ports[in];
     if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
-        if (port_is_corrupt(&from->port))
-            return;
-        port_rx_control(&from->port, &frame->pause, now);
-        set_timer(sw, w, 2 * in, from->port.gate_at);
-        if (from->port.backlog & from->port.open)
-            arm(sw, w, from);
+        take_control(sw, w, in, frame);
         return;
     }
     sw->used |= (uint8_t)(1u << frame->priority);

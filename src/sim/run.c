@@ -45,8 +45,8 @@ static inline void set_at(struct thread *w, uint32_t slot, xoff_time at)
 }
 
 /* The ring is full as far as the sender knows. Returns false when the frame had to spill. */
-static bool make_room(struct thread *w, struct link *link, uint32_t tail, const struct frame *frame,
-                      xoff_time at)
+XOFF_SELDOM static bool make_room(struct thread *w, struct link *link, uint32_t tail,
+                                  const struct frame *frame, xoff_time at)
 {
     const struct slot *to = &w->worker.sim->slots[link->to_slot];
     link->head_seen =
@@ -63,6 +63,11 @@ static bool make_room(struct thread *w, struct link *link, uint32_t tail, const 
     w->spilled = true;
     w->remote_min = xoff_time_min(w->remote_min, at);
     return false;
+}
+
+__attribute__((noinline)) static void arrive_within(struct thread *w, uint32_t slot, xoff_time at)
+{
+    set_at(w, slot, at);
 }
 
 void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, xoff_time at)
@@ -86,7 +91,7 @@ void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, 
         w->remote_min = xoff_time_min(w->remote_min, at);
     } else if (link->to_slot - w->first_slot < w->n_slots) { /* within the running cell */
         if (sim->at[link->to_slot] == XOFF_NEVER)
-            set_at(w, link->to_slot, at);
+            arrive_within(w, link->to_slot, at);
     } else { /* a frame that is there already arrives earlier */
         sim->at[link->to_slot] = xoff_time_min(sim->at[link->to_slot], at);
         sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
@@ -150,7 +155,7 @@ static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
 
 /* A node with one port needs no queue: it has one arrival, one transmission and one timer to come,
  * and equal times are in the order of kinds. Half of all events are of such nodes. */
-static void run_end_node(struct thread *w, uint32_t index)
+__attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t index)
 {
     struct sim *sim = w->worker.sim;
     const struct cell *cell = &sim->cells[index];
@@ -186,7 +191,7 @@ static void run_end_node(struct thread *w, uint32_t index)
 }
 
 /* A cell from the window's start to its end. */
-static void run_cell(struct thread *w, uint32_t index)
+__attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
 {
     struct sim *sim = w->worker.sim;
     const struct cell *cell = &sim->cells[index];

@@ -62,7 +62,7 @@ static const char *what_is_left(const struct rig *rig, struct counts *counts)
     for (uint32_t n = 0; n < r->n_nodes && !is_recovering; n++)
         if (r->nodes[n].held_bytes)
             return "a node still holds frames";
-    return is_at_end && !is_recovering ? "the network did not come to rest" : NULL;
+    return is_at_end && !r->n_drops ? "the network did not come to rest" : NULL;
 }
 
 /* NULL, or what is wrong. */
