@@ -51,8 +51,6 @@ struct notes {
 struct egress {
     alignas(64) uint32_t head; /* slots of the switch's pool, linked by frame.next */
     uint32_t tail, n;
-    uint32_t head_bytes;
-    xoff_time head_since;
     int64_t bytes, peak_bytes;
     xoff_time left_at; /* when a frame last left */
     struct tally tx;

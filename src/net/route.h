@@ -32,6 +32,10 @@ struct routes {
     uint32_t *node_of_edge;        /* the switch (or, host to host, the host) */
     uint16_t *port_at_edge;        /* per host: port of the edge switch that leads to it */
     struct route_switch *switches; /* by node - n_hosts */
+    /* The same once more by (switch, host), in one word: candidates in hop_ports from bit 8 on, their
+     * number below. Only while it stays small; NULL otherwise. */
+    uint32_t *hops;
+    uint16_t *hop_ports;
 };
 
 /* Computes tables for the network as routing knows it at `at`: links failed reroute_after before
@@ -69,9 +73,17 @@ static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint
                                      uint32_t flow_hash)
 {
     const uint16_t *ports;
-    const uint32_t n = routes_candidates(r, node, host, &ports);
-    if (n <= 1)
-        return n ? ports[0] : ROUTE_NONE;
+    uint32_t n;
+    if (__builtin_expect(r->hops != NULL, 1)) {
+        const uint32_t hop = r->hops[(node - r->n_hosts) * r->n_hosts + host];
+        ports = r->hop_ports + (hop >> 8);
+        n = hop & 0xff;
+    } else {
+        n = routes_candidates(r, node, host, &ports);
+    }
+    if (__builtin_expect(n == 0, 0))
+        return ROUTE_NONE;
+    /* A single candidate is not treated apart: whether there is one is hard to predict. */
     uint32_t x = flow_hash ^ (node * UINT32_C(0x9e3779b1));
     x ^= x >> 16;
     x *= UINT32_C(0x7feb352d);

@@ -85,6 +85,8 @@ void routes_destroy(struct routes *routes)
             free(routes->switches[0].ports);
         }
     }
+    free(routes->hops);
+    free(routes->hop_ports);
     free(routes->edge_of_host);
     free(routes->node_of_edge);
     free(routes->port_at_edge);
@@ -427,6 +429,53 @@ static int pack_groups(struct builder *b)
     return 0;
 }
 
+/* Words of (switch, host), when they are few enough to be worth it. */
+#define MAX_HOPS (4u << 20)
+
+static int make_hops(struct routes *r)
+{
+    const uint64_t n_hops = (uint64_t)r->n_switches * r->n_hosts;
+    uint64_t n_ports = 0;
+    for (uint32_t i = 0; i < r->n_switches; i++)
+        n_ports += r->switches[i].n_ports;
+    if (!n_hops || n_hops > MAX_HOPS || n_ports + r->n_hosts >= 1u << 24)
+        return 0;
+    uint32_t *hops = array(n_hops, sizeof *hops);
+    uint16_t *ports = array(n_ports + r->n_hosts, sizeof *ports);
+    uint32_t *first = array(r->n_switches, sizeof *first);
+    bool fits = hops && ports && first;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_switches && fits; i++) {
+        first[i] = n;
+        memcpy(ports + n, r->switches[i].ports, r->switches[i].n_ports * sizeof *ports);
+        n += r->switches[i].n_ports;
+    }
+    if (fits)
+        memcpy(ports + n, r->port_at_edge, r->n_hosts * sizeof *ports);
+    for (uint64_t k = 0; k < n_hops && fits; k++) {
+        const uint32_t sw = (uint32_t)(k / r->n_hosts), host = (uint32_t)(k % r->n_hosts);
+        const uint16_t *candidates = NULL;
+        const uint32_t count = routes_candidates(r, sw + r->n_hosts, host, &candidates);
+        fits = count <= 0xff;
+        if (count == 0)
+            continue;
+        const bool is_last_hop = candidates == &r->port_at_edge[host];
+        const uint32_t at = is_last_hop ? n + host
+                                        : first[sw] + (uint32_t)(candidates - r->switches[sw].ports);
+        hops[k] = at << 8 | (count & 0xff);
+    }
+    const int rc = hops && ports && first ? 0 : -XOFF_E_NO_MEMORY;
+    free(first);
+    if (!fits) {
+        free(hops);
+        free(ports);
+        return rc;
+    }
+    r->hops = hops;
+    r->hop_ports = ports;
+    return 0;
+}
+
 static int make_tables(struct builder *b, xoff_time at, struct xoff_err *err)
 {
     b->routes = calloc(1, sizeof *b->routes);
@@ -442,5 +491,7 @@ static int make_tables(struct builder *b, xoff_time at, struct xoff_err *err)
         rc = apply_statements(b, at, err);
     if (rc == 0)
         rc = pack_groups(b);
+    if (rc == 0)
+        rc = make_hops(b->routes);
     return rc;
 }

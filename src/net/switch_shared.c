@@ -132,8 +132,6 @@ static inline void push(struct sw *sw, struct sw_port *sp, uint32_t slot, struct
         pool_at(&sw->pool, queue->tail)->next = slot;
     } else {
         queue->head = slot;
-        queue->head_bytes = f->bytes;
-        queue->head_since = f->at;
         sp->port.backlog |= (uint8_t)(1u << f->priority);
     }
     queue->tail = slot;
@@ -153,13 +151,9 @@ static inline uint32_t pop(struct sw *sw, struct sw_port *sp, uint32_t priority)
         return slot;
     }
     queue->head = f->next;
-    const struct frame *head = pool_at(&sw->pool, queue->head);
-    queue->head_bytes = head->bytes;
-    queue->head_since = head->at;
-    /* The one behind it is needed a frame time from now and may be cold: in a full buffer, waiting
-     * for it was a fifth of the run. */
-    if (queue->n > 1)
-        __builtin_prefetch(pool_at(&sw->pool, head->next));
+    /* It is needed a frame time from now and may be cold: in a full buffer, waiting for it was a
+     * fifth of the run. */
+    __builtin_prefetch(pool_at(&sw->pool, queue->head));
     return slot;
 }
 
@@ -197,8 +191,9 @@ static inline uint32_t select_queue(struct sw *sw, struct sw_port *sp, void *sta
     xoff_time since[XOFF_N_PRIORITIES];
     for (uint32_t mask = sp->port.backlog; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        bytes[p] = sp->queue[p].head_bytes;
-        since[p] = sp->queue[p].head_since;
+        const struct frame *head = pool_at(&sw->pool, sp->queue[p].head);
+        bytes[p] = head->bytes;
+        since[p] = head->at;
     }
     const struct xoff_sched_view view = {.eligible = eligible,
                                          .backlogged = sp->port.backlog,

@@ -2,11 +2,12 @@
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
+#include <xoff/err.h>
+
 #include "sim/queue.h"
 
 /* What can happen at a node. An arrival slot is the receiver's half of a link: it alone moves
- * `head`, and sees on the frames themselves what is there, since arrival times on a link only grow.
- */
+ * `head`, its place in the chunk being read or in the ring. */
 struct slot {
     uint32_t node;
     uint16_t port;
@@ -21,6 +22,8 @@ struct cell {
     uint32_t owner;   /* worker */
     uint32_t n_words; /* of the bucket bitmap */
     unsigned bucket_bits;
+    bool is_node; /* one node, no link to itself: all it receives in a window is there at its start
+                   */
 };
 
 /* What a worker tells the others at a barrier, on a line of its own. */
@@ -36,6 +39,7 @@ struct thread {
     xoff_time window_end;
     uint32_t first_slot, n_slots; /* of the running cell; n_slots 0: none */
     uint32_t n_words;
+    bool uses_queue;
     bool spilled;
     xoff_time remote_min; /* earliest arrival sent to another thread in this window */
     xoff_time last_at;    /* latest event or instant so far */
@@ -48,7 +52,17 @@ struct thread {
     uint32_t n_cells;
     uint32_t *remote_in; /* links from other threads */
     uint32_t n_remote_in;
+    /* Chunks of frames for links within this thread: a range of addresses, pages come when touched;
+     * those returned are taken first, last in first out. */
+    struct frame *chunks;
+    uint32_t n_chunks;   /* ever taken */
+    uint32_t free_chunk; /* linked by frame.more; UINT32_MAX: none */
     struct queue queue;
+    /* Arrivals of a node in a window, as keys in order. */
+    uint64_t *keys, *sorted;
+    uint32_t keys_capacity;
+    uint32_t places[QUEUE_MAX_BUCKETS + 1]; /* where each bucket of them begins */
+    uint64_t next_key;                      /* of the next of them; UINT64_MAX: none */
 };
 
 struct sim {
@@ -73,10 +87,35 @@ struct sim {
     alignas(64) _Atomic uint32_t round;
 };
 
-/* In sim_build.c, which may allocate. A ring whose receiver runs on the same thread grows at once;
- * one to another thread takes spilled frames between two windows. */
+#define THREAD_CHUNKS (UINT32_C(1) << 24) /* 8 GB of addresses */
+
+static inline struct frame *chunk_at(const struct thread *thread, uint32_t chunk)
+{
+    return thread->chunks + (size_t)chunk * LINK_CHUNK;
+}
+
+static inline uint32_t chunk_take(struct thread *thread)
+{
+    const uint32_t chunk = thread->free_chunk;
+    if (chunk == UINT32_MAX) {
+        XOFF_ASSERT(thread->n_chunks < THREAD_CHUNKS);
+        return thread->n_chunks++;
+    }
+    thread->free_chunk = chunk_at(thread, chunk)->more;
+    return chunk;
+}
+
+static inline void chunk_return(struct thread *thread, struct frame *frames)
+{
+    frames->more = thread->free_chunk;
+    thread->free_chunk = (uint32_t)((size_t)(frames - thread->chunks) / LINK_CHUNK);
+}
+
+/* In sim_build.c, which may allocate. Rings take spilled frames between two windows. */
 void link_grow(struct sim *sim, struct link *link);
 void link_spill(struct link *link, const struct frame *frame, xoff_time at);
 void sim_merge_spilled(struct sim *sim, uint32_t worker);
+/* Room for so many arrivals of a node in a window. */
+void thread_grow(struct thread *thread, uint32_t n_keys);
 
 #endif

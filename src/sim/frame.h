@@ -42,6 +42,7 @@ struct frame {
     uint8_t pool;
     uint16_t in_port, out_port;
     uint32_t next;
+    uint32_t more; /* on a link: the chunk that follows */
 };
 
 _Static_assert(sizeof(struct frame) == 64, "a frame is one cache line");

@@ -70,15 +70,15 @@ static inline void queue_remove(struct queue *q, uint32_t slot)
         q->occupied[bucket / 64] &= ~(UINT64_C(1) << (bucket % 64));
 }
 
-/* Nothing comes up to and including `at`. */
-static inline bool queue_is_clear_to(struct queue *q, uint32_t n_words, xoff_time at)
+/* Key of the earliest event; UINT64_MAX when empty. */
+static inline uint64_t queue_peek(struct queue *q, uint32_t n_words)
 {
     while (q->word < n_words && !q->occupied[q->word])
         q->word++;
     if (q->word == n_words)
-        return true;
+        return UINT64_MAX;
     const uint32_t bucket = q->word * 64 + (uint32_t)__builtin_ctzll(q->occupied[q->word]);
-    return (xoff_time)(q->key[q->first[bucket]] >> 28) > at - q->start;
+    return q->key[q->first[bucket]];
 }
 
 /* The earliest slot, taken out; QUEUE_END when empty. n_words bounds the bitmap in use. */

@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 
 #include "sim/engine.h"
 #include <xoff/err.h>
@@ -31,7 +32,7 @@ static inline void set_at(struct thread *w, uint32_t slot, xoff_time at)
     sim->at[slot] = at;
     const uint32_t local = slot - w->first_slot;
     if (__builtin_expect(local < w->n_slots, 1)) { /* of the running cell */
-        if (w->n_slots == END_NODE_SLOTS)
+        if (!w->uses_queue)
             return;
         if (old < w->window_end)
             queue_remove(&w->queue, local);
@@ -48,13 +49,11 @@ static inline void set_at(struct thread *w, uint32_t slot, xoff_time at)
 XOFF_SELDOM static bool make_room(struct thread *w, struct link *link, uint32_t tail,
                                   const struct frame *frame, xoff_time at)
 {
-    const struct slot *to = &w->worker.sim->slots[link->to_slot];
-    link->head_seen =
-        link->is_remote ? atomic_load_explicit(&link->head, memory_order_acquire) : to->head;
+    link->head_seen = atomic_load_explicit(&link->head, memory_order_acquire);
     if (!link->n_spilled && tail - link->head_seen <= link->mask)
         return true;
     /* Between windows nobody else is at work: the ring can grow at once. */
-    if (!link->is_remote || w == w->worker.sim->exclusive) {
+    if (w == w->worker.sim->exclusive) {
         link_grow(w->worker.sim, link);
         return true;
     }
@@ -63,6 +62,38 @@ XOFF_SELDOM static bool make_room(struct thread *w, struct link *link, uint32_t 
     w->spilled = true;
     w->remote_min = xoff_time_min(w->remote_min, at);
     return false;
+}
+
+/* To a node of another thread. */
+__attribute__((noinline)) static void send_remote(struct thread *w, struct link *link,
+                                                  const struct frame *frame, xoff_time at)
+{
+    struct sim *sim = w->worker.sim;
+    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
+    if ((tail - link->head_seen > link->mask || link->n_spilled) &&
+        !make_room(w, link, tail, frame, at))
+        return;
+    struct frame *in = &link->frames[tail & link->mask];
+    *in = *frame;
+    in->at = at;
+    atomic_store_explicit(&link->tail, tail + 1, memory_order_release);
+    if (w != sim->exclusive)
+        w->remote_min = xoff_time_min(w->remote_min, at);
+    else if (sim->at[link->to_slot] == XOFF_NEVER)
+        set_at(w, link->to_slot, at);
+}
+
+/* The chunk is full: the next one is told of in its last frame. */
+__attribute__((noinline)) static void next_chunk(struct thread *w, struct link *link,
+                                                 struct frame *last)
+{
+    struct sim *sim = w->worker.sim;
+    struct thread *owner =
+        w != sim->exclusive ? w : sim->threads[sim->cells[link->from_cell].owner];
+    last->more = chunk_take(owner);
+    link->frames = chunk_at(owner, last->more);
+    link->frames->at = -1;
+    atomic_store_explicit(&link->tail, 0, memory_order_relaxed);
 }
 
 __attribute__((noinline)) static void arrive_within(struct thread *w, uint32_t slot, xoff_time at)
@@ -75,21 +106,24 @@ void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, 
     struct thread *w = (struct thread *)worker;
     struct sim *sim = worker->sim;
     struct link *link = &sim->links[index];
-    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
     if (__builtin_expect(at <= link->last_at, 0)) /* the delay was shortened meanwhile */
         at = link->last_at + 1;
     link->last_at = at;
-    if (__builtin_expect(tail - link->head_seen > link->mask || link->n_spilled, 0) &&
-        !make_room(w, link, tail, frame, at))
+    if (link->is_remote) {
+        send_remote(w, link, frame, at);
         return;
-    struct frame *in = &link->frames[tail & link->mask];
+    }
+    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
+    struct frame *in = &link->frames[tail];
     *in = *frame;
     in->at = at;
-    __builtin_prefetch(&link->frames[(tail + 1) & link->mask], 1);
-    atomic_store_explicit(&link->tail, tail + 1, memory_order_release);
-    if (link->is_remote && w != sim->exclusive) {
-        w->remote_min = xoff_time_min(w->remote_min, at);
-    } else if (link->to_slot - w->first_slot < w->n_slots) { /* within the running cell */
+    if (__builtin_expect(tail == LINK_CHUNK - 1, 0)) {
+        next_chunk(w, link, in);
+    } else {
+        in[1].at = -1;
+        atomic_store_explicit(&link->tail, tail + 1, memory_order_relaxed);
+    }
+    if (link->to_slot - w->first_slot < w->n_slots) { /* within the running cell */
         if (sim->at[link->to_slot] == XOFF_NEVER)
             arrive_within(w, link->to_slot, at);
     } else { /* a frame that is there already arrives earlier */
@@ -115,12 +149,15 @@ bool sim_advance(struct worker *worker, xoff_time at)
     struct thread *w = (struct thread *)worker;
     if (at >= w->window_end)
         return false;
-    if (w->n_slots == END_NODE_SLOTS) {
+    if (!w->uses_queue) {
         const xoff_time *of = w->worker.sim->at + w->first_slot;
         if (of[0] <= at || of[1] <= at || of[2] <= at)
             return false;
-    } else if (!queue_is_clear_to(&w->queue, w->n_words, at)) {
-        return false;
+    } else {
+        const uint64_t next = queue_peek(&w->queue, w->n_words);
+        const uint64_t up_to = (uint64_t)(at - w->queue.start + 1) << 28;
+        if (next < up_to || w->next_key < up_to)
+            return false;
     }
     worker->now = at;
     return true;
@@ -131,18 +168,35 @@ struct worker *sim_exclusive(struct sim *sim)
     return &sim->exclusive->worker;
 }
 
-/* Goes on to the next frame of a link; its arrival time, or XOFF_NEVER. */
-static inline xoff_time step(struct sim *sim, struct slot *s, xoff_time now)
+/* The frame that a slot has come to. */
+static inline struct frame *front(const struct slot *s)
 {
-    const uint32_t head = ++s->head;
+    return &s->frames[s->head & s->mask];
+}
+
+/* A frame has been taken: the slot goes on. */
+static inline void step(struct thread *w, struct slot *s)
+{
+    s->head++;
+    if (!s->is_remote && s->head == LINK_CHUNK) {
+        struct frame *done = s->frames;
+        s->frames = chunk_at(w, done[LINK_CHUNK - 1].more);
+        s->head = 0;
+        chunk_return(w, done);
+    }
+}
+
+/* When the frame that a slot has come to arrives; XOFF_NEVER when there is none. */
+static inline xoff_time front_at(struct sim *sim, const struct slot *s)
+{
     if (__builtin_expect(s->is_remote, 0)) {
         struct link *link = &sim->links[s->link];
-        atomic_store_explicit(&link->head, head, memory_order_release);
-        if (atomic_load_explicit(&link->tail, memory_order_acquire) == head)
+        atomic_store_explicit(&link->head, s->head, memory_order_release);
+        if (atomic_load_explicit(&link->tail, memory_order_acquire) == s->head)
             return XOFF_NEVER;
     }
-    const xoff_time at = s->frames[head & s->mask].at;
-    return at > now ? at : XOFF_NEVER;
+    const xoff_time at = front(s)->at;
+    return at >= 0 ? at : XOFF_NEVER;
 }
 
 static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
@@ -165,6 +219,7 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
     const uint32_t node = s->node;
     w->first_slot = cell->first_slot;
     w->n_slots = END_NODE_SLOTS;
+    w->uses_queue = false;
     for (;;) {
         const xoff_time now = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
         if (now >= w->window_end)
@@ -173,9 +228,9 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
         w->events++;
         if (at[0] == now) {
             w->arrivals++;
-            __builtin_prefetch(&s->frames[(s->head + 1) & s->mask]);
-            model->arrive(model->net, &w->worker, node, 0, &s->frames[s->head & s->mask]);
-            at[0] = step(sim, s, now);
+            model->arrive(model->net, &w->worker, node, 0, front(s));
+            step(w, s);
+            at[0] = front_at(sim, s);
         } else if (at[2] == now) {
             at[2] = XOFF_NEVER;
             model->timer(model->net, &w->worker, node);
@@ -190,7 +245,144 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
     sim->next_at[index] = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
 }
 
-/* A cell from the window's start to its end. */
+/* The window's buckets for a cell. */
+static inline void open_queue(struct thread *w, const struct cell *cell)
+{
+    struct queue *q = &w->queue;
+    w->first_slot = cell->first_slot;
+    w->n_slots = cell->n_slots;
+    w->n_words = cell->n_words;
+    w->uses_queue = true;
+    q->word = 0;
+    const uint64_t length = (uint64_t)(w->window_end - q->start);
+    const unsigned bits = 64 - (unsigned)__builtin_clzll((length - 1) | 1);
+    q->shift = bits > cell->bucket_bits ? bits - cell->bucket_bits : 0;
+}
+
+static inline void close_queue(struct thread *w, const struct cell *cell, uint32_t index)
+{
+    w->n_slots = 0;
+    if (w->worker.now > w->last_at)
+        w->last_at = w->worker.now;
+    w->worker.sim->next_at[index] = earliest_of(w->worker.sim, cell);
+}
+
+/* Collects the keys of all that a link delivers to a node in this window. */
+static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
+{
+    const struct sim *sim = w->worker.sim;
+    const struct slot *s = &sim->slots[w->first_slot + local];
+    const xoff_time end = w->window_end;
+    const struct frame *frames = s->frames;
+    uint32_t head = s->head;
+    xoff_time at = sim->at[w->first_slot + local];
+    /* What another thread appends meanwhile arrives later: the frames seen here are complete. */
+    const uint32_t tail =
+        s->is_remote ? atomic_load_explicit(&sim->links[s->link].tail, memory_order_acquire) : 0;
+    do {
+        if (n == w->keys_capacity)
+            thread_grow(w, n + 1);
+        w->keys[n++] = queue_key(&w->queue, at, SIM_ARRIVAL, s->port, local);
+        head++;
+        if (s->is_remote) {
+            if (head == tail)
+                return n;
+        } else if (head == LINK_CHUNK) {
+            frames = chunk_at(w, frames[LINK_CHUNK - 1].more);
+            head = 0;
+        }
+        at = frames[head & s->mask].at;
+    } while (at >= 0 && at < end);
+    return n;
+}
+
+#define SORT_BUCKETS 256
+
+/* Sorts w->keys into w->sorted: by bucket, then the few that share one by insertion. */
+static void sort_keys(struct thread *w, uint32_t n)
+{
+    /* About as many buckets as keys: fewer leave more to insertion, more take longer to add up. */
+    unsigned coarser = 0;
+    while (64 * w->n_words >> coarser > SORT_BUCKETS)
+        coarser++;
+    const unsigned shift = 28 + w->queue.shift + coarser;
+    const uint32_t n_buckets = 64 * w->n_words >> coarser;
+    uint32_t *place = w->places;
+    memset(place, 0, sizeof *place * (n_buckets + 1));
+    for (uint32_t i = 0; i < n; i++)
+        place[(w->keys[i] >> shift) + 1]++;
+    for (uint32_t b = 1; b < n_buckets; b++)
+        place[b] += place[b - 1];
+    for (uint32_t i = 0; i < n; i++)
+        w->sorted[place[w->keys[i] >> shift]++] = w->keys[i];
+    for (uint32_t i = 1; i < n; i++) {
+        const uint64_t key = w->sorted[i];
+        uint32_t k = i;
+        for (; k > 0 && w->sorted[k - 1] > key; k--)
+            w->sorted[k] = w->sorted[k - 1];
+        w->sorted[k] = key;
+    }
+}
+
+/* A single node from the window's start to its end. All that it receives is there when the window
+ * starts, so it is sorted at once, and only its own events go through the queue. This also reads
+ * the frames in the order they lie in memory before they are needed in the order of time. */
+__attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
+{
+    struct sim *sim = w->worker.sim;
+    const struct cell *cell = &sim->cells[index];
+    const struct sim_model *model = &sim->model;
+    xoff_time *at = sim->at + cell->first_slot;
+    struct slot *slots = &sim->slots[cell->first_slot];
+    const uint32_t node = slots->node, n_ports = (cell->n_slots - 1) / 2;
+    const xoff_time end = w->window_end;
+
+    open_queue(w, cell);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_ports; i++)
+        if (at[i] < end)
+            n = collect(w, i, n);
+    for (uint32_t i = n_ports; i < cell->n_slots; i++)
+        if (at[i] < end)
+            insert(w, i, at[i]);
+    if (model->warm)
+        model->warm(model->net, node);
+    if (n)
+        sort_keys(w, n);
+
+    uint64_t events = 0;
+    w->next_key = n ? w->sorted[0] : UINT64_MAX;
+    for (uint32_t k = 0;;) {
+        const uint64_t own = queue_peek(&w->queue, w->n_words);
+        const uint64_t key = w->next_key;
+        if (key < own) {
+            struct slot *s = &slots[key & 0xffff];
+            w->next_key = ++k < n ? w->sorted[k] : UINT64_MAX;
+            w->worker.now = w->queue.start + (xoff_time)(key >> 28);
+            model->arrive(model->net, &w->worker, node, s->port, front(s));
+            step(w, s);
+        } else if (own != UINT64_MAX) {
+            const uint32_t i = queue_take(&w->queue, w->n_words);
+            w->worker.now = at[i];
+            at[i] = XOFF_NEVER;
+            events++;
+            if (i < 2 * n_ports)
+                model->transmit(model->net, &w->worker, node, i - n_ports);
+            else
+                model->timer(model->net, &w->worker, node);
+        } else {
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < n_ports; i++)
+        if (at[i] < end)
+            at[i] = front_at(sim, &slots[i]);
+    w->events += events + n;
+    w->arrivals += n;
+    close_queue(w, cell, index);
+}
+
+/* A cell of several nodes from the window's start to its end. */
 __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
 {
     struct sim *sim = w->worker.sim;
@@ -200,18 +392,13 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     xoff_time *at = sim->at + cell->first_slot;
     const xoff_time end = w->window_end;
 
-    w->first_slot = cell->first_slot;
-    w->n_slots = cell->n_slots;
-    w->n_words = cell->n_words;
-    q->word = 0;
-    const unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)(end - q->start - 1) | 1);
-    q->shift = bits > cell->bucket_bits ? bits - cell->bucket_bits : 0;
+    open_queue(w, cell);
     for (uint32_t i = 0; i < cell->n_slots; i++) {
         if (at[i] >= end)
             continue;
         const struct slot *s = &sim->slots[cell->first_slot + i];
         if (s->kind == SIM_ARRIVAL)
-            __builtin_prefetch(&s->frames[s->head & s->mask]);
+            __builtin_prefetch(front(s));
         insert(w, i, at[i]);
     }
     if (model->warm)
@@ -220,12 +407,12 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     uint64_t events = 0, arrivals = 0;
     for (uint32_t i; (i = queue_take(q, cell->n_words)) != QUEUE_END; events++) {
         struct slot *s = &sim->slots[cell->first_slot + i];
-        const xoff_time now = w->worker.now = at[i];
+        w->worker.now = at[i];
         if (s->kind == SIM_ARRIVAL) {
             arrivals++;
-            __builtin_prefetch(&s->frames[(s->head + 1) & s->mask]);
-            model->arrive(model->net, &w->worker, s->node, s->port, &s->frames[s->head & s->mask]);
-            at[i] = step(sim, s, now);
+            model->arrive(model->net, &w->worker, s->node, s->port, front(s));
+            step(w, s);
+            at[i] = front_at(sim, s);
             if (at[i] < end)
                 insert(w, i, at[i]);
         } else {
@@ -238,10 +425,7 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     }
     w->events += events;
     w->arrivals += arrivals;
-    w->n_slots = 0;
-    if (w->worker.now > w->last_at)
-        w->last_at = w->worker.now;
-    sim->next_at[index] = earliest_of(sim, cell);
+    close_queue(w, cell, index);
 }
 
 static void relax(unsigned *spins)
@@ -279,7 +463,7 @@ static void look_at_remote(struct thread *w)
         if (sim->at[link->to_slot] != XOFF_NEVER ||
             atomic_load_explicit(&link->tail, memory_order_acquire) == s->head)
             continue;
-        const xoff_time at = s->frames[s->head & s->mask].at;
+        const xoff_time at = front(s)->at;
         sim->at[link->to_slot] = at;
         sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
     }
@@ -399,10 +583,13 @@ static void *work(void *argument)
         reached = w->window_end;
         for (uint32_t i = 0; i < w->n_cells; i++)
             if (sim->next_at[w->cells[i]] < w->window_end) {
-                if (sim->cells[w->cells[i]].n_slots == END_NODE_SLOTS)
+                const struct cell *cell = &sim->cells[w->cells[i]];
+                if (!cell->is_node)
+                    run_cell(w, w->cells[i]);
+                else if (cell->n_slots == END_NODE_SLOTS)
                     run_end_node(w, w->cells[i]);
                 else
-                    run_cell(w, w->cells[i]);
+                    run_node(w, w->cells[i]);
             }
     }
     if (w->id == 0)

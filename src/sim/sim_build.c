@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim/engine.h"
 #include <xoff/err.h>
@@ -169,6 +170,7 @@ static void number_slots(struct sim *sim)
     for (uint32_t n = 0; n < sim->n_nodes; n++) {
         struct cell *cell = &sim->cells[sim->cell_of[n]];
         sim->first_slot[n] = cell->first_slot + cell->n_slots;
+        cell->is_node = cell->n_slots == 0; /* until another joins it */
         struct slot *s = &sim->slots[sim->first_slot[n]];
         for (uint32_t p = 0; p < sim->n_ports[n]; p++) {
             s[p] = (struct slot){.node = n, .port = (uint16_t)p, .kind = SIM_ARRIVAL};
@@ -180,13 +182,10 @@ static void number_slots(struct sim *sim)
     }
 }
 
-/* A ring whose frames are all older than any that will come. */
 static struct frame *make_ring(uint32_t capacity)
 {
     struct frame *frames = aligned_alloc(64, sizeof *frames * capacity);
     XOFF_ASSERT(frames);
-    for (uint32_t i = 0; i < capacity; i++)
-        frames[i].at = -1;
     return frames;
 }
 
@@ -199,16 +198,25 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
     for (uint32_t i = 0; i < spec->n_links; i++) {
         struct link *link = &sim->links[i];
         const struct sim_link_spec *l = &spec->links[i];
-        link->frames = make_ring(FIRST_RING);
-        link->mask = FIRST_RING - 1;
         link->last_at = -1;
         link->to_slot = sim->first_slot[l->to_node] + l->to_port;
         link->to_cell = sim->cell_of[l->to_node];
         link->from_cell = sim->cell_of[l->from_node];
+        if (link->from_cell == link->to_cell) /* what it receives is not all there in advance */
+            sim->cells[link->to_cell].is_node = false;
         link->is_remote = sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner;
         struct slot *to = &sim->slots[link->to_slot];
         to->link = i;
         to->is_remote = link->is_remote;
+        if (link->is_remote) {
+            link->frames = make_ring(FIRST_RING);
+            link->mask = FIRST_RING - 1;
+        } else {
+            struct thread *owner = sim->threads[sim->cells[link->from_cell].owner];
+            link->frames = chunk_at(owner, chunk_take(owner));
+            link->frames->at = -1;
+            link->mask = UINT32_MAX; /* places in a chunk need no folding */
+        }
         to->frames = link->frames;
         to->mask = link->mask;
     }
@@ -222,18 +230,29 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     w->worker.sim = sim;
     w->id = id;
     w->remote_min = XOFF_NEVER;
+    w->next_key = UINT64_MAX;
+    w->free_chunk = UINT32_MAX;
+    w->chunks = mmap(NULL, sizeof *w->chunks * LINK_CHUNK * THREAD_CHUNKS, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    XOFF_ASSERT(w->chunks != MAP_FAILED);
     w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
-    w->remote_in = malloc(sizeof *w->remote_in * (sim->n_links + 1));
     w->queue.key = aligned_alloc(64, sizeof *w->queue.key * ((max_slots + 8) / 8 * 8));
     w->queue.next = aligned_alloc(64, sizeof *w->queue.next * ((max_slots + 32) / 32 * 32));
-    XOFF_ASSERT(w->cells && w->remote_in && w->queue.key && w->queue.next);
+    XOFF_ASSERT(w->cells && w->queue.key && w->queue.next);
     for (uint32_t c = 0; c < sim->n_cells; c++)
         if (sim->cells[c].owner == id)
             w->cells[w->n_cells++] = c;
-    for (uint32_t i = 0; i < sim->n_links; i++)
-        if (sim->links[i].is_remote && sim->cells[sim->links[i].to_cell].owner == id)
-            w->remote_in[w->n_remote_in++] = i;
     return w;
+}
+
+/* Links into a thread from others. */
+static void find_remote(struct sim *sim, struct thread *w)
+{
+    w->remote_in = malloc(sizeof *w->remote_in * (sim->n_links + 1));
+    XOFF_ASSERT(w->remote_in);
+    for (uint32_t i = 0; i < sim->n_links; i++)
+        if (sim->links[i].is_remote && sim->cells[sim->links[i].to_cell].owner == w->id)
+            w->remote_in[w->n_remote_in++] = i;
 }
 
 int sim_create(const struct sim_spec *spec, struct sim **out)
@@ -254,7 +273,6 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     deal_cells(sim, spec, parent);
     free(parent);
     number_slots(sim);
-    make_links(sim, spec);
     sim->next_at = aligned_alloc(64, sizeof *sim->next_at * ((sim->n_cells + 8) / 8 * 8));
     sim->board = aligned_alloc(64, 2 * sizeof *sim->board * sim->n_threads);
     sim->threads = calloc(sim->n_threads, sizeof(struct thread *));
@@ -267,13 +285,18 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     for (uint32_t i = 0; i < sim->n_threads; i++)
         sim->threads[i] = make_thread(sim, i, max_slots);
     sim->exclusive = make_thread(sim, UINT32_MAX - 1, max_slots);
+    make_links(sim, spec);
+    for (uint32_t i = 0; i < sim->n_threads; i++)
+        find_remote(sim, sim->threads[i]);
     *out = sim;
     return 0;
 }
 
 static void destroy_thread(struct thread *w)
 {
-    free(w->cells), free(w->remote_in), free(w->queue.key), free(w->queue.next), free(w);
+    munmap(w->chunks, sizeof *w->chunks * LINK_CHUNK * THREAD_CHUNKS);
+    free(w->cells), free(w->remote_in), free(w->queue.key), free(w->queue.next);
+    free(w->keys), free(w->sorted), free(w);
 }
 
 void sim_destroy(struct sim *sim)
@@ -284,12 +307,14 @@ void sim_destroy(struct sim *sim)
         destroy_thread(sim->threads[i]);
     destroy_thread(sim->exclusive);
     for (uint32_t i = 0; i < sim->n_links; i++)
-        free(sim->links[i].frames), free(sim->links[i].spilled);
+        if (sim->links[i].is_remote)
+            free(sim->links[i].frames), free(sim->links[i].spilled);
     free(sim->threads), free(sim->board), free(sim->next_at), free(sim->links), free(sim->slots);
     free(sim->at), free(sim->cells), free(sim->cell_of), free(sim->first_slot), free(sim->n_ports);
     free(sim);
 }
 
+/* Frames in a ring. */
 static uint32_t count(const struct sim *sim, const struct link *link)
 {
     return atomic_load_explicit(&link->tail, memory_order_acquire) - sim->slots[link->to_slot].head;
@@ -306,6 +331,15 @@ void link_grow(struct sim *sim, struct link *link)
     free(link->frames);
     link->frames = to->frames = frames;
     link->mask = to->mask = capacity - 1;
+}
+
+void thread_grow(struct thread *w, uint32_t n_keys)
+{
+    while (w->keys_capacity < n_keys)
+        w->keys_capacity = w->keys_capacity ? 2 * w->keys_capacity : 1024;
+    w->keys = realloc(w->keys, sizeof *w->keys * w->keys_capacity);
+    w->sorted = realloc(w->sorted, sizeof *w->sorted * w->keys_capacity);
+    XOFF_ASSERT(w->keys && w->sorted);
 }
 
 void link_spill(struct link *link, const struct frame *frame, xoff_time at)
@@ -335,15 +369,49 @@ void sim_merge_spilled(struct sim *sim, uint32_t worker)
     }
 }
 
+/* A place on a link, to walk over what is on it. */
+struct walk {
+    const struct frame *frames;
+    uint32_t head;
+};
+
+/* The frame at a place, which goes on behind it; NULL at the end. */
+static const struct frame *walk_on(const struct sim *sim, const struct link *link, struct walk *at)
+{
+    if (link->is_remote) {
+        if (at->head == atomic_load_explicit(&link->tail, memory_order_acquire))
+            return NULL;
+        return &at->frames[at->head++ & link->mask];
+    }
+    const struct frame *frame = &at->frames[at->head];
+    if (frame->at < 0)
+        return NULL;
+    if (++at->head == LINK_CHUNK) {
+        at->frames = chunk_at(sim->threads[sim->cells[link->to_cell].owner], frame->more);
+        at->head = 0;
+    }
+    return frame;
+}
+
 uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
                         void (*lost)(void *context, const struct frame *frame))
 {
     struct link *link = &sim->links[index];
     struct slot *to = &sim->slots[link->to_slot];
-    const uint32_t n = count(sim, link);
-    for (uint32_t i = 0; i < n; i++)
-        lost(context, &to->frames[to->head++ & to->mask]);
-    atomic_store_explicit(&link->head, to->head, memory_order_relaxed);
+    struct thread *owner = sim->threads[sim->cells[link->to_cell].owner];
+    struct walk at = {to->frames, to->head};
+    uint32_t n = 0;
+    for (const struct frame *frame; (frame = walk_on(sim, link, &at)) != NULL; n++) {
+        lost(context, frame);
+        to->head = at.head;
+        if (at.frames != to->frames) {
+            struct frame *done = to->frames;
+            to->frames = chunk_at(owner, frame->more);
+            chunk_return(owner, done);
+        }
+    }
+    if (link->is_remote)
+        atomic_store_explicit(&link->head, to->head, memory_order_relaxed);
     sim->at[link->to_slot] = XOFF_NEVER;
     return n;
 }
@@ -352,16 +420,14 @@ uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
 {
     const struct link *link = &sim->links[index];
     const struct slot *to = &sim->slots[link->to_slot];
-    const uint32_t n = count(sim, link);
-    uint32_t counted = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct frame *f = &to->frames[(to->head + i) & to->mask];
-        if (f->kind != FRAME_PAUSE) {
-            *bytes += f->bytes;
-            counted++;
+    struct walk at = {to->frames, to->head};
+    uint32_t n = 0;
+    for (const struct frame *frame; (frame = walk_on(sim, link, &at)) != NULL;)
+        if (frame->kind != FRAME_PAUSE) {
+            *bytes += frame->bytes;
+            n++;
         }
-    }
-    return counted;
+    return n;
 }
 
 struct sim_figures sim_figures(const struct sim *sim)
