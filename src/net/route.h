@@ -32,8 +32,8 @@ struct routes {
     uint32_t *node_of_edge;        /* the switch (or, host to host, the host) */
     uint16_t *port_at_edge;        /* per host: port of the edge switch that leads to it */
     struct route_switch *switches; /* by node - n_hosts */
-    /* The same once more by (switch, host), in one word: candidates in hop_ports from bit 8 on, their
-     * number below. Only while it stays small; NULL otherwise. */
+    /* The same once more by (switch, host), in one word: candidates in hop_ports from bit 8 on,
+     * their number below. Only while it stays small; NULL otherwise. */
     uint32_t *hops;
     uint16_t *hop_ports;
 };

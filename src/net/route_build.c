@@ -460,8 +460,8 @@ static int make_hops(struct routes *r)
         if (count == 0)
             continue;
         const bool is_last_hop = candidates == &r->port_at_edge[host];
-        const uint32_t at = is_last_hop ? n + host
-                                        : first[sw] + (uint32_t)(candidates - r->switches[sw].ports);
+        const uint32_t at =
+            is_last_hop ? n + host : first[sw] + (uint32_t)(candidates - r->switches[sw].ports);
         hops[k] = at << 8 | (count & 0xff);
     }
     const int rc = hops && ports && first ? 0 : -XOFF_E_NO_MEMORY;
