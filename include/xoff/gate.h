@@ -47,6 +47,11 @@ bool xoff_gate_on_frame(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate,
 /* Applies everything due at or before `now`. Returns the priorities whose gate changed. */
 uint8_t xoff_gate_expire(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time now);
 
+/* Closes the priorities that this port obeys from now until `until`: a link has come up, and what
+ * the peer would have it wait for is not known yet. */
+void xoff_gate_hold(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time now,
+                    xoff_time until);
+
 static inline bool xoff_gate_is_due(const struct xoff_gate *gate, xoff_time now)
 {
     return now >= gate->next_at;

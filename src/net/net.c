@@ -84,6 +84,19 @@ static void wake(struct net *net, uint32_t node, uint32_t number, xoff_time now)
                     port->free_at > now ? port->free_at : now);
 }
 
+/* The gate of a port was changed from outside its node. */
+static void set_gate_timer(struct net *net, uint32_t node, uint32_t number)
+{
+    struct heap *timers =
+        node < net->n_hosts ? &net->hosts[node].timers : &net->switches[node - net->n_hosts].timers;
+    heap_set(timers, node < net->n_hosts ? HOST_GATE : 2 * number,
+             port_of(net, node, number)->gate_at);
+    if (node < net->n_hosts)
+        host_rearm(&net->hosts[node], sim_exclusive(net->sim));
+    else
+        sim_at_timer(sim_exclusive(net->sim), node, heap_top_at(timers));
+}
+
 static void change_link(struct net *net, const struct topo_change *change, xoff_time now)
 {
     const struct topo_link *link = &net->topo->links[change->link];
@@ -115,6 +128,7 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
             if (port->is_up)
                 break;
             port_set_up(port, true, now);
+            set_gate_timer(net, link->node[end], link->port[end]);
             wake(net, link->node[end], link->port[end], now);
             break;
         }
@@ -129,6 +143,19 @@ static void reroute(struct net *net, xoff_time now)
     XOFF_ASSERT(routes_create(net->topo, now, false, &routes, &err) == 0);
     routes_destroy(net->routes);
     net->routes = routes;
+}
+
+/* When routing next learns of a failure or repair, after `now`. */
+static xoff_time next_reroute(const struct topo *topo, xoff_time now)
+{
+    xoff_time next = XOFF_NEVER;
+    for (uint32_t i = 0; i < topo->n_changes; i++) {
+        const struct topo_change *c = &topo->changes[i];
+        const xoff_time at = xoff_time_after(c->at, topo->reroute_after);
+        if ((c->kind == TOPO_CHANGE_FAIL || c->kind == TOPO_CHANGE_REPAIR) && at > now)
+            next = xoff_time_min(next, at);
+    }
+    return next;
 }
 
 static xoff_time next_instant(const struct net *net)
@@ -147,21 +174,15 @@ static xoff_time on_instant(void *context, xoff_time now)
     struct net *net = context;
     const struct topo *topo = net->topo;
     bool stated = false;
-    while (net->next_change < topo->n_changes && topo->changes[net->next_change].at <= now) {
-        const struct topo_change *change = &topo->changes[net->next_change++];
-        change_link(net, change, now);
-        if (change->kind == TOPO_CHANGE_FAIL || change->kind == TOPO_CHANGE_REPAIR)
-            net->reroute_at =
-                xoff_time_min(net->reroute_at, xoff_time_after(now, topo->reroute_after));
-    }
+    while (net->next_change < topo->n_changes && topo->changes[net->next_change].at <= now)
+        change_link(net, &topo->changes[net->next_change++], now);
     while (net->next_route < topo->n_routes && topo->routes[net->next_route].at <= now) {
         net->next_route++;
         stated = true;
     }
     if (stated || net->reroute_at <= now) {
         reroute(net, now);
-        if (net->reroute_at <= now)
-            net->reroute_at = XOFF_NEVER;
+        net->reroute_at = next_reroute(topo, now);
     }
     if (net->deadlock_at <= now) {
         deadlock_check(net, now);
@@ -222,7 +243,7 @@ void net_start(struct net *net, struct sim_model *model)
     };
     net->sample_at = net->spec.measure_every ? net->spec.measure_every : XOFF_NEVER;
     net->deadlock_at = net->spec.deadlock_after ? net->spec.deadlock_after : XOFF_NEVER;
-    net->reroute_at = XOFF_NEVER;
+    net->reroute_at = next_reroute(net->topo, 0);
     /* Statements that hold from the start are in the first tables already. */
     while (net->next_route < net->topo->n_routes && net->topo->routes[net->next_route].at <= 0)
         net->next_route++;

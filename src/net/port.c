@@ -8,6 +8,18 @@ static void mirror(struct port *port)
     port->is_control_due = xoff_signal_is_due(&port->signal);
 }
 
+/* Gates that changed at `at`: since when they are closed, and for how long they were. */
+static void account(struct port *port, uint32_t changed, xoff_time at)
+{
+    for (; changed; changed &= changed - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(changed);
+        if (port->gate.open >> p & 1)
+            port->paused_for[p] += at - port->closed_at[p];
+        else
+            port->closed_at[p] = at;
+    }
+}
+
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta)
 {
     port->is_up = true;
@@ -47,18 +59,6 @@ void port_tx_control(struct port *port, struct worker *w)
     port->control_tx++;
     mirror(port);
     port_tx_begin(port, w, &frame);
-}
-
-/* Gates that changed at `at`: since when they are closed, and for how long they were. */
-static void account(struct port *port, uint32_t changed, xoff_time at)
-{
-    for (; changed; changed &= changed - 1) {
-        const uint32_t p = (uint32_t)__builtin_ctz(changed);
-        if (port->gate.open >> p & 1)
-            port->paused_for[p] += at - port->closed_at[p];
-        else
-            port->closed_at[p] = at;
-    }
 }
 
 void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xoff_time now)
@@ -116,6 +116,15 @@ void port_set_up(struct port *port, bool up, xoff_time now)
     xoff_signal_forget(&port->signal);
     port->peer_told = 0;
     port->is_up = up;
+    if (up) {
+        /* The peer's buffer may be as full as before the failure: data waits until a pause sent at
+         * this instant would have taken effect. */
+        const uint64_t bits = 8 * (XOFF_PAUSE_FRAME_BYTES + XOFF_PREAMBLE_BYTES);
+        const xoff_time until = now + xoff_time_of_bits(bits, port->clock.rate_bps) + port->delay +
+                                port->gate_cfg.response_for;
+        xoff_gate_hold(&port->gate_cfg, &port->gate, now, until);
+        account(port, port->gate.open ^ 0xffu, now);
+    }
     mirror(port);
 }
 

@@ -72,6 +72,19 @@ uint8_t xoff_gate_expire(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate
     return before ^ gate->open;
 }
 
+void xoff_gate_hold(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time now,
+                    xoff_time until)
+{
+    uint8_t held = 0;
+    if (cfg->wire != XOFF_WIRE_NONE && until > now)
+        held = cfg->wire == XOFF_WIRE_PFC ? cfg->obeys : XOFF_ALL_PRIORITIES;
+    for (unsigned n = 0; n < XOFF_N_PRIORITIES; n++)
+        if (held >> n & 1)
+            gate->closed_until[n] = until;
+    gate->open &= (uint8_t)~held;
+    gate->next_at = next_change_of_all(cfg, gate);
+}
+
 /* The oldest pending frame takes effect at `at`. */
 static void take_over(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time at)
 {

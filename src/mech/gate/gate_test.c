@@ -571,6 +571,37 @@ static void replay_is_identical(void **state)
     assert_memory_equal(&a, &b, sizeof a);
 }
 
+/* A link came up: what is obeyed waits, a pause that takes effect in that instant keeps it closed,
+ * and the rest goes on. */
+static void hold_until_a_pause_could_be_here(void **state)
+{
+    (void)state;
+    const struct xoff_gate_cfg cfg = {
+        .wire = XOFF_WIRE_PFC, .obeys = 0x18, .response_for = 1000, .rate_bps = 100 * XOFF_GBPS};
+    struct xoff_gate gate;
+    xoff_gate_init(&gate);
+    xoff_gate_hold(&cfg, &gate, 500, 3000);
+    assert_int_equal(gate.open, 0xe7);
+    assert_int_equal(gate.next_at, 3000);
+    assert_int_equal(xoff_gate_expire(&cfg, &gate, 2999), 0);
+    /* Received at 2000, in effect at 3000: priority 3 stays closed for 2 quanta = 10240 ps. */
+    const struct xoff_pause_frame frame = {
+        .opcode = XOFF_OPCODE_PFC, .classes = 0x08, .quanta = {0, 0, 0, 2}};
+    assert_true(xoff_gate_on_frame(&cfg, &gate, &frame, 2000));
+    assert_int_equal(xoff_gate_expire(&cfg, &gate, 3000), 0x10);
+    assert_int_equal(gate.open, 0xf7);
+    assert_int_equal(gate.next_at, 13240);
+
+    /* A port that obeys nothing waits for nothing; a hold that is over already changes nothing. */
+    const struct xoff_gate_cfg none = {.wire = XOFF_WIRE_NONE};
+    xoff_gate_init(&gate);
+    xoff_gate_hold(&none, &gate, 500, 3000);
+    assert_int_equal(gate.open, 0xff);
+    xoff_gate_hold(&cfg, &gate, 500, 500);
+    assert_int_equal(gate.open, 0xff);
+    assert_true(gate.next_at == XOFF_NEVER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -599,6 +630,7 @@ int main(void)
         cmocka_unit_test(frames_of_one_instant_are_one),
         cmocka_unit_test(agrees_with_the_model),
         cmocka_unit_test(replay_is_identical),
+        cmocka_unit_test(hold_until_a_pause_could_be_here),
     };
     return cmocka_run_group_tests_name("gate", tests, NULL, NULL);
 }
