@@ -34,8 +34,12 @@ static void on_timer(void *context, struct worker *w, uint32_t node)
 static void on_warm(void *context, uint32_t node)
 {
     const struct net *net = context;
-    if (node < net->n_hosts)
+    if (node < net->n_hosts) {
+        const struct host *host = &net->hosts[node];
+        __builtin_prefetch(&host->port, 1);
+        __builtin_prefetch(&host->tx, 1);
         return;
+    }
     const struct sw *sw = &net->switches[node - net->n_hosts];
     for (uint32_t p = 0; p < sw->n_ports; p++) {
         const struct sw_port *sp = &sw->ports[p];

@@ -207,6 +207,22 @@ static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
     return next;
 }
 
+/* Fetches what a cell will need first: the frames that lie in the chunks it has come to, and what
+ * the model knows of. */
+static void warm(const struct thread *w, uint32_t index)
+{
+    const struct sim *sim = w->worker.sim;
+    const struct cell *cell = &sim->cells[index];
+    for (uint32_t i = cell->first_slot; i < cell->first_slot + cell->n_slots; i++) {
+        const struct slot *s = &sim->slots[i];
+        if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end && !s->is_remote)
+            for (uint32_t k = s->head; k < LINK_CHUNK; k++)
+                __builtin_prefetch(&s->frames[k]);
+    }
+    if (sim->model.warm)
+        sim->model.warm(sim->model.net, sim->slots[cell->first_slot].node);
+}
+
 /* A node with one port needs no queue: it has one arrival, one transmission and one timer to come,
  * and equal times are in the order of kinds. Half of all events are of such nodes. */
 __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t index)
@@ -345,8 +361,6 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
     for (uint32_t i = n_ports; i < cell->n_slots; i++)
         if (at[i] < end)
             insert(w, i, at[i]);
-    if (model->warm)
-        model->warm(model->net, node);
     if (n)
         sort_keys(w, n);
 
@@ -396,14 +410,8 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     for (uint32_t i = 0; i < cell->n_slots; i++) {
         if (at[i] >= end)
             continue;
-        const struct slot *s = &sim->slots[cell->first_slot + i];
-        if (s->kind == SIM_ARRIVAL)
-            __builtin_prefetch(front(s));
         insert(w, i, at[i]);
     }
-    if (model->warm)
-        model->warm(model->net, sim->slots[cell->first_slot].node);
-
     uint64_t events = 0, arrivals = 0;
     for (uint32_t i; (i = queue_take(q, cell->n_words)) != QUEUE_END; events++) {
         struct slot *s = &sim->slots[cell->first_slot + i];
@@ -544,6 +552,35 @@ static void hold_instant(struct thread *w)
         }
 }
 
+/* The next cell of a thread, from its i-th on, with something to do in this window. */
+static inline uint32_t next_active(const struct thread *w, uint32_t i)
+{
+    while (i < w->n_cells && w->worker.sim->next_at[w->cells[i]] >= w->window_end)
+        i++;
+    return i;
+}
+
+/* All cells of a thread to the window's end. While one runs, what the next one starts with comes
+ * into the cache: a large network's frames in flight do not stay there. */
+static void run_cells(struct thread *w)
+{
+    const struct sim *sim = w->worker.sim;
+    uint32_t i = next_active(w, 0);
+    while (i < w->n_cells) {
+        const uint32_t next = next_active(w, i + 1);
+        if (next < w->n_cells)
+            warm(w, w->cells[next]);
+        const struct cell *cell = &sim->cells[w->cells[i]];
+        if (!cell->is_node)
+            run_cell(w, w->cells[i]);
+        else if (cell->n_slots == END_NODE_SLOTS)
+            run_end_node(w, w->cells[i]);
+        else
+            run_node(w, w->cells[i]);
+        i = next;
+    }
+}
+
 static void *work(void *argument)
 {
     struct thread *w = argument;
@@ -581,16 +618,7 @@ static void *work(void *argument)
         w->window_end = xoff_time_min(xoff_time_after(next, sim->lookahead), sim->instant_at);
         w->window_end = xoff_time_min(w->window_end, sim->end);
         reached = w->window_end;
-        for (uint32_t i = 0; i < w->n_cells; i++)
-            if (sim->next_at[w->cells[i]] < w->window_end) {
-                const struct cell *cell = &sim->cells[w->cells[i]];
-                if (!cell->is_node)
-                    run_cell(w, w->cells[i]);
-                else if (cell->n_slots == END_NODE_SLOTS)
-                    run_end_node(w, w->cells[i]);
-                else
-                    run_node(w, w->cells[i]);
-            }
+        run_cells(w);
     }
     if (w->id == 0)
         sim->reached = reached;
