@@ -81,68 +81,76 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
     return lookahead;
 }
 
-/* Numbers the cells so that hosts stand next to the node they hang on, deals them to threads in
- * contiguous stretches of equal weight, and keeps each thread's numbers on cache lines of its own.
- */
+/* Deals the cells to threads, those that hang on another by a single port (hosts) together with it,
+ * each group to the thread that has least. Numbers them thread by thread, groups together, each
+ * thread's numbers on cache lines of its own. */
 static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *parent)
 {
-    uint32_t *order = malloc(sizeof *order * spec->n_nodes);
-    uint32_t *weight = calloc(spec->n_nodes, sizeof *weight);
-    uint32_t *anchor = malloc(sizeof *anchor * spec->n_nodes);
-    XOFF_ASSERT(order && weight && anchor);
-    uint32_t n_roots = 0, total = 0;
-    for (uint32_t n = 0; n < spec->n_nodes; n++)
+    const uint32_t n_nodes = spec->n_nodes, none = UINT32_MAX;
+    uint32_t *anchor = malloc(sizeof *anchor * n_nodes); /* per root: what its group hangs on */
+    uint32_t *first = malloc(sizeof *first * n_nodes);   /* per anchor: those that hang on it */
+    uint32_t *next = malloc(sizeof *next * n_nodes);
+    uint32_t *owner = malloc(sizeof *owner * n_nodes);
+    uint32_t *cell_of_root = malloc(sizeof *cell_of_root * n_nodes);
+    uint64_t *weight = calloc(n_nodes, sizeof *weight); /* per anchor */
+    uint64_t *load = calloc(spec->n_threads, sizeof *load);
+    XOFF_ASSERT(anchor && first && next && owner && cell_of_root && weight && load);
+    for (uint32_t n = 0; n < n_nodes; n++) {
         anchor[n] = n;
+        first[n] = none;
+    }
     for (uint32_t i = 0; i < spec->n_links; i++) {
         const struct sim_link_spec *l = &spec->links[i];
-        if (spec->n_ports[l->from_node] == 1)
-            anchor[root_of(parent, l->from_node)] = root_of(parent, l->to_node);
-    }
-    for (uint32_t n = 0; n < spec->n_nodes; n++) {
-        weight[root_of(parent, n)] += spec->n_ports[n] + 1;
-        total += spec->n_ports[n] + 1;
-    }
-    bool *placed = calloc(spec->n_nodes, 1);
-    uint32_t *first_hanging = malloc(sizeof *first_hanging * spec->n_nodes);
-    uint32_t *next_hanging = malloc(sizeof *next_hanging * spec->n_nodes);
-    XOFF_ASSERT(placed && first_hanging && next_hanging);
-    for (uint32_t n = 0; n < spec->n_nodes; n++)
-        first_hanging[n] = UINT32_MAX;
-    for (uint32_t n = spec->n_nodes; n-- > 0;)
-        if (root_of(parent, n) == n && anchor[n] != n && anchor[anchor[n]] == anchor[n]) {
-            next_hanging[n] = first_hanging[anchor[n]];
-            first_hanging[anchor[n]] = n;
-            placed[n] = true;
+        const uint32_t from = root_of(parent, l->from_node), to = root_of(parent, l->to_node);
+        if (spec->n_ports[l->from_node] == 1 && anchor[to] == to && first[from] == none &&
+            anchor[from] == from && from != to) {
+            anchor[from] = to;
+            next[from] = first[to];
+            first[to] = from;
         }
-    for (uint32_t n = 0; n < spec->n_nodes; n++) {
-        if (root_of(parent, n) != n || placed[n])
+    }
+    uint32_t n_groups = 0;
+    for (uint32_t n = 0; n < n_nodes; n++)
+        n_groups += root_of(parent, n) == n && anchor[n] == n;
+    if (n_groups < 2 * spec->n_threads) /* too few to share out: every cell for itself */
+        for (uint32_t n = 0; n < n_nodes; n++) {
+            anchor[n] = n;
+            first[n] = none;
+        }
+    for (uint32_t n = 0; n < n_nodes; n++)
+        weight[anchor[root_of(parent, n)]] += spec->n_ports[n] + 1;
+    for (uint32_t n = 0; n < n_nodes; n++) {
+        if (root_of(parent, n) != n || anchor[n] != n)
             continue;
-        order[n_roots++] = n;
-        for (uint32_t h = first_hanging[n]; h != UINT32_MAX; h = next_hanging[h])
-            order[n_roots++] = h;
+        owner[n] = 0;
+        for (uint32_t t = 1; t < spec->n_threads; t++)
+            if (load[t] < load[owner[n]])
+                owner[n] = t;
+        load[owner[n]] += weight[n];
     }
 
-    uint32_t *cell_of_root = malloc(sizeof *cell_of_root * spec->n_nodes);
-    sim->cells = calloc(n_roots + 8 * (size_t)spec->n_threads, sizeof *sim->cells);
-    XOFF_ASSERT(cell_of_root && sim->cells);
-    uint32_t owner = 0, cell = 0;
-    uint64_t dealt = 0;
-    for (uint32_t i = 0; i < n_roots; i++) {
-        const uint32_t due = (uint32_t)((dealt + weight[order[i]] / 2) * spec->n_threads / total);
-        if (due > owner && due < spec->n_threads) {
-            owner = due;
-            while (cell % 8) /* empty cells up to the next line of next_at */
-                sim->cells[cell++].owner = UINT32_MAX;
+    sim->cells = calloc(n_nodes + 8 * (size_t)spec->n_threads, sizeof *sim->cells);
+    XOFF_ASSERT(sim->cells);
+    uint32_t cell = 0;
+    for (uint32_t t = 0; t < spec->n_threads; t++) {
+        while (cell % 8) /* empty cells up to the next line of next_at */
+            sim->cells[cell++].owner = none;
+        for (uint32_t n = 0; n < n_nodes; n++) {
+            if (root_of(parent, n) != n || anchor[n] != n || owner[n] != t)
+                continue;
+            sim->cells[cell].owner = t;
+            cell_of_root[n] = cell++;
+            for (uint32_t h = first[n]; h != none; h = next[h]) {
+                sim->cells[cell].owner = t;
+                cell_of_root[h] = cell++;
+            }
         }
-        sim->cells[cell].owner = owner;
-        cell_of_root[order[i]] = cell++;
-        dealt += weight[order[i]];
     }
     sim->n_cells = cell;
-    for (uint32_t n = 0; n < spec->n_nodes; n++)
+    for (uint32_t n = 0; n < n_nodes; n++)
         sim->cell_of[n] = cell_of_root[root_of(parent, n)];
-    free(order), free(weight), free(anchor), free(placed);
-    free(first_hanging), free(next_hanging), free(cell_of_root);
+    free(anchor), free(first), free(next), free(owner), free(cell_of_root), free(weight);
+    free(load);
 }
 
 static void number_slots(struct sim *sim)
