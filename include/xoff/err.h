@@ -46,7 +46,7 @@ void xoff_err_add_int(struct xoff_err *err, long long number);
 
 /* Programmer errors end the run, in every build used for results. The hook never returns; the
  * simulator's prints and exits, a firmware supplies its own. */
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line);
+__attribute__((noreturn)) void xoff_assert_fail(const char *expression, const char *file, int line);
 /* For what seldom happens beside what happens per frame: kept out of line, so that the common path
  * stays short. */
 #define XOFF_SELDOM __attribute__((noinline, cold))

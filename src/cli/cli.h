@@ -65,6 +65,8 @@ struct cli_run {
 int cli_run_plan(const struct plan *plan, uint32_t n_threads, xoff_time cell_bound,
                  bool shows_progress, struct cli_run *run, struct xoff_err *err);
 void cli_run_fini(struct cli_run *run);
+/* Ctrl-C was pressed: nothing further is to be started. */
+bool cli_is_interrupted(void);
 
 /* Table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);

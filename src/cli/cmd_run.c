@@ -23,6 +23,26 @@ static const struct argp_option options[] = {
     {0},
 };
 
+/* "run-" and the file's name without folder and ending. */
+static void default_output(const char *file, char *buf, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : file;
+    const char *dot = strrchr(name, '.');
+    if (!strcmp(file, "-"))
+        name = "stdin";
+    snprintf(buf, size, "run-%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name),
+             name);
+}
+
+static bool has_same_output(const char *file, const char *other)
+{
+    char one[512], two[512];
+    default_output(file, one, sizeof one);
+    default_output(other, two, sizeof two);
+    return !strcmp(one, two);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct run_arguments *a = state->input;
@@ -42,6 +62,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!a->common.n_files)
             argp_error(state, "no scenario file given");
+        if (a->output && !*a->output)
+            argp_error(state, "--output needs the name of a folder");
+        for (uint32_t i = 1; i < a->common.n_files; i++)
+            for (uint32_t k = 0; k < i; k++)
+                if (has_same_output(a->common.files[i], a->common.files[k]))
+                    argp_error(state,
+                               "%s and %s would write to the same folder; run them one by one "
+                               "with --output",
+                               a->common.files[k], a->common.files[i]);
         if (a->output && a->common.n_files > 1)
             argp_error(state, "--output names one folder, but there are %u files",
                        a->common.n_files);
@@ -49,18 +78,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-/* "run-" and the file's name without folder and ending. */
-static void default_output(const char *file, char *buf, size_t size)
-{
-    const char *slash = strrchr(file, '/');
-    const char *name = slash ? slash + 1 : file;
-    const char *dot = strrchr(name, '.');
-    if (!strcmp(file, "-"))
-        name = "stdin";
-    snprintf(buf, size, "run-%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name),
-             name);
 }
 
 /* A scenario that speaks of a kind of trouble decides itself what it expects of it. */
@@ -118,14 +135,20 @@ static int check_expectations(const struct scenario *scenario, const struct resu
     return status;
 }
 
-static void print_head(const struct scenario *scenario, const struct cli_run *runs)
+static const char *plural(uint32_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_head(const struct cli_run *runs)
 {
     const struct cli_style *s = cli_style(stdout);
     const struct results *r = runs[0].results;
-    printf("%s%s%s\n", s->bold, r->title, s->off);
-    printf("%u hosts, %u switches, %u links; seed %llu\n\n", r->n_hosts, r->n_nodes - r->n_hosts,
-           r->n_ports / 2, (unsigned long long)r->seed);
-    (void)scenario;
+    const uint32_t n_switches = r->n_nodes - r->n_hosts, n_links = r->n_ports / 2;
+    printf("%s%s%s\n", s->bold, *r->title ? r->title : r->scenario_file, s->off);
+    printf("%u host%s, %u switch%s, %u link%s; seed %llu\n\n", r->n_hosts, plural(r->n_hosts),
+           n_switches, n_switches == 1 ? "" : "es", n_links, plural(n_links),
+           (unsigned long long)r->seed);
 }
 
 static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *dir)
@@ -149,10 +172,10 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
     printf("results: %s/run.sqlite, %s/summary.json\n", dir, dir);
 }
 
+/* `n` runs of the scenario's plans; fewer than there are when interrupted. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
-                  struct cli_run *runs, const char *dir)
+                  struct cli_run *runs, uint32_t n, const char *dir)
 {
-    const uint32_t n = scenario->n_plans;
     const struct results **results = calloc(n, sizeof *results);
     const struct summary **summaries = calloc(n, sizeof *summaries);
     XOFF_ASSERT(results && summaries);
@@ -162,7 +185,7 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     }
     FILE *words = a->common.json ? stderr : stdout;
     if (!a->common.json) {
-        print_head(scenario, runs);
+        print_head(runs);
         cli_print_summary(stdout, runs, n);
         putchar('\n');
     }
@@ -173,14 +196,13 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
             status = EXIT_FAILED;
     }
     /* What was expected of the whole run says nothing of a part of it. */
-    bool is_whole = true;
-    for (uint32_t i = 0; i < n; i++)
-        is_whole &= !runs[i].results->interrupted;
-    if (!is_whole)
+    if (cli_is_interrupted()) {
         fprintf(words,
                 "interrupted: the results up to here are written, expectations not tested\n");
-    else if (check_expectations(scenario, results, summaries, words))
         status = EXIT_FAILED;
+    } else if (check_expectations(scenario, results, summaries, words)) {
+        status = EXIT_FAILED;
+    }
     struct xoff_err err = {0};
     if (results_write(dir, results, summaries, n, a->csv, &err)) {
         cli_print_error(&err);
@@ -246,17 +268,24 @@ static int run_file(const struct run_arguments *a, const char *file)
     }
     struct cli_run *runs = calloc(scenario->n_plans, sizeof *runs);
     XOFF_ASSERT(runs);
+    char dir[512];
+    default_output(file, dir, sizeof dir);
+    if (a->output)
+        snprintf(dir, sizeof dir, "%s", a->output);
     int status = EXIT_FINE;
-    for (uint32_t i = 0; i < scenario->n_plans && !status; i++)
+    if (results_check(dir, &err)) { /* before the work, not after it */
+        cli_print_error(&err);
+        status = EXIT_FAILED;
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_is_interrupted(); i++, n++)
         if (cli_run_plan(scenario->plans[i], a->common.n_threads, a->common.cell_bound, true,
                          &runs[i], &err)) {
             cli_print_error(&err);
             status = EXIT_BAD_INPUT;
         }
-    char dir[512];
-    default_output(file, dir, sizeof dir);
     if (!status)
-        status = finish(a, scenario, runs, a->output ? a->output : dir);
+        status = finish(a, scenario, runs, n, dir);
     for (uint32_t i = 0; i < scenario->n_plans; i++)
         cli_run_fini(&runs[i]);
     free(runs);
@@ -279,7 +308,7 @@ int cmd_run(int argc, char **argv)
     cli_common_init(&a.common);
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     int status = EXIT_FINE;
-    for (uint32_t i = 0; i < a.common.n_files; i++) {
+    for (uint32_t i = 0; i < a.common.n_files && !cli_is_interrupted(); i++) {
         const int one = run_file(&a, a.common.files[i]);
         status = one > status ? one : status;
     }

@@ -54,7 +54,12 @@ int main(int argc, char **argv)
             char name[64];
             snprintf(name, sizeof name, "xoff %s", verbs[i]->name);
             argv[1] = name;
-            return verbs[i]->run(argc - 1, argv + 1);
+            const int status = verbs[i]->run(argc - 1, argv + 1);
+            if (fflush(stdout) || ferror(stdout)) {
+                fprintf(stderr, "xoff: cannot write to standard output\n");
+                return status ? status : EXIT_FAILED;
+            }
+            return status;
         }
     fprintf(stderr, "xoff: no verb %s; there are", argv[1]);
     for (uint32_t i = 0; verbs[i]; i++)

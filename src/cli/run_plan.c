@@ -16,6 +16,11 @@ static void on_interrupt(int signal_number)
     interrupted = 1;
 }
 
+bool cli_is_interrupted(void)
+{
+    return interrupted;
+}
+
 struct progress {
     bool is_shown;
     double began_s, shown_s;

@@ -170,8 +170,11 @@ static void build_pool(struct net *net, struct pool *pool)
     pool->capacity = (uint32_t)(net->spec.buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1;
     pool->frames = mmap(NULL, sizeof *pool->frames * pool->capacity, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    XOFF_ASSERT(pool->frames != MAP_FAILED);
-    pool->is_mapped = true;
+    pool->is_mapped = pool->frames != MAP_FAILED;
+    if (!pool->is_mapped) { /* address space is limited: it grows as it is used */
+        pool->frames = NULL;
+        pool->capacity = 0;
+    }
 }
 
 static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
@@ -426,6 +429,8 @@ static void free_switch(struct sw *sw)
 {
     if (sw->pool.is_mapped)
         munmap(sw->pool.frames, sizeof *sw->pool.frames * sw->pool.capacity);
+    else
+        free(sw->pool.frames);
     free((void *)sw->mmu.cfg), free(sw->mmu.state);
     free((void *)sw->pause.cfg), free(sw->pause.state), free(sw->edges.at);
     free((void *)sw->sched.cfg), free(sw->sched_states);

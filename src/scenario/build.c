@@ -14,6 +14,8 @@ static int located(const struct plan *plan, struct plan_place place, const char 
 {
     if (!err->file[0]) /* a flow file has a place of its own */
         snprintf(err->file, sizeof err->file, "%s", plan->file);
+    if (!place.line) /* the section is not in the file: the one that cannot be missing */
+        place = plan->sw.place.line ? plan->sw.place : plan->topology.place;
     if (!err->line) {
         err->line = place.line;
         err->column = place.column;
@@ -164,7 +166,22 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
 
 static int check_memory(const struct plan *plan, const struct net_spec *spec, struct xoff_err *err)
 {
-    const uint64_t needed = net_estimate(spec);
+    uint64_t needed = net_estimate(spec);
+    if (spec->measure_every) {
+        /* A sample per port, series and interval, of one priority at the least. */
+        const double samples = (double)spec->stop / (double)spec->measure_every *
+                               spec->topo->n_ports * __builtin_popcount(spec->measure);
+        if (samples > 2e8) {
+            char message[256];
+            snprintf(message, sizeof message,
+                     "would take about %.0f million samples; give a longer interval, or fewer "
+                     "nodes in measure.at",
+                     samples / 1e6);
+            xoff_err_set(err, XOFF_E_RANGE, "measure.every", NULL, message);
+            return located(plan, plan->topology.place, NULL, err);
+        }
+        needed += (uint64_t)samples * sizeof(struct result_sample);
+    }
     const uint64_t there = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (needed <= there)
         return 0;
@@ -181,6 +198,8 @@ static int locate_part(const struct plan *plan, enum net_part part, struct xoff_
 {
     switch (part) {
     case NET_PART_MMU:
+        if (!strcmp(err->subject, "buffer"))
+            return located(plan, plan->sw.place, "switch", err);
         return located(plan, plan->sw.mmu_place, "switch.mmu", err);
     case NET_PART_PAUSE:
         return located(plan, plan->sw.pause_place, "switch.pause", err);

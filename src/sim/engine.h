@@ -55,8 +55,8 @@ struct thread {
     /* Chunks of frames for links within this thread: a range of addresses, pages come when touched;
      * those returned are taken first, last in first out. */
     struct frame *chunks;
-    uint32_t n_chunks;   /* ever taken */
-    uint32_t free_chunk; /* linked by frame.more; UINT32_MAX: none */
+    uint32_t n_chunks, chunks_capacity; /* ever taken, and room for */
+    uint32_t free_chunk;                /* linked by frame.more; UINT32_MAX: none */
     struct queue queue;
     /* Arrivals of a node in a window, as keys in order. */
     uint64_t *keys, *sorted;
@@ -87,8 +87,6 @@ struct sim {
     alignas(64) _Atomic uint32_t round;
 };
 
-#define THREAD_CHUNKS (UINT32_C(1) << 24) /* 8 GB of addresses */
-
 static inline struct frame *chunk_at(const struct thread *thread, uint32_t chunk)
 {
     return thread->chunks + (size_t)chunk * LINK_CHUNK;
@@ -98,7 +96,7 @@ static inline uint32_t chunk_take(struct thread *thread)
 {
     const uint32_t chunk = thread->free_chunk;
     if (chunk == UINT32_MAX) {
-        XOFF_ASSERT(thread->n_chunks < THREAD_CHUNKS);
+        XOFF_ASSERT(thread->n_chunks < thread->chunks_capacity);
         return thread->n_chunks++;
     }
     thread->free_chunk = chunk_at(thread, chunk)->more;

@@ -16,6 +16,10 @@
 #define CELL_SLOTS 4096
 #define FIRST_RING 16
 
+#define CHUNK_BYTES (sizeof(struct frame) * LINK_CHUNK)
+#define MOST_CHUNKS (UINT32_C(1) << 25)  /* twice 8 GB of addresses per thread */
+#define LEAST_CHUNKS (UINT32_C(1) << 17) /* 64 MB */
+
 static uint32_t root_of(uint32_t *parent, uint32_t node)
 {
     while (parent[node] != node)
@@ -240,8 +244,13 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     w->remote_min = XOFF_NEVER;
     w->next_key = UINT64_MAX;
     w->free_chunk = UINT32_MAX;
-    w->chunks = mmap(NULL, sizeof *w->chunks * LINK_CHUNK * THREAD_CHUNKS, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    /* Where address space is limited, less has to do. */
+    w->chunks_capacity = MOST_CHUNKS;
+    do {
+        w->chunks_capacity /= 2;
+        w->chunks = mmap(NULL, CHUNK_BYTES * w->chunks_capacity, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    } while (w->chunks == MAP_FAILED && w->chunks_capacity > LEAST_CHUNKS);
     XOFF_ASSERT(w->chunks != MAP_FAILED);
     w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
     w->queue.key = aligned_alloc(64, sizeof *w->queue.key * ((max_slots + 8) / 8 * 8));
@@ -302,7 +311,7 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
 
 static void destroy_thread(struct thread *w)
 {
-    munmap(w->chunks, sizeof *w->chunks * LINK_CHUNK * THREAD_CHUNKS);
+    munmap(w->chunks, CHUNK_BYTES * w->chunks_capacity);
     free(w->cells), free(w->remote_in), free(w->queue.key), free(w->queue.next);
     free(w->keys), free(w->sorted), free(w);
 }

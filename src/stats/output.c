@@ -208,6 +208,29 @@ static int rename_all(const struct folder *f, struct xoff_err *err)
     return sync_path(f->dir, err);
 }
 
+/* The folder, or the nearest one above it that is there, must be a folder that can be written. */
+int results_check(const char *dir, struct xoff_err *err)
+{
+    char path[MAX_PATH];
+    if (snprintf(path, sizeof path, "%s", dir) >= (int)sizeof path)
+        return output_fail(err, dir, strerror(ENAMETOOLONG));
+    struct stat st;
+    while (stat(path, &st)) {
+        if (errno != ENOENT)
+            return output_fail(err, dir, strerror(errno));
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            snprintf(path, sizeof path, ".");
+        else
+            slash[slash == path] = '\0';
+    }
+    if (!S_ISDIR(st.st_mode))
+        return output_fail(err, dir, strerror(ENOTDIR));
+    if (access(path, W_OK | X_OK))
+        return output_fail(err, dir, strerror(errno));
+    return 0;
+}
+
 int results_write(const char *dir, const struct results *const *runs,
                   const struct summary *const *summaries, uint32_t n_runs, bool csv,
                   struct xoff_err *err)

@@ -182,6 +182,8 @@ const struct metric *summary_find(const struct summary *summary, const char *nam
 /* Writes run.sqlite (several runs, one per variant, in one file), summary.json, and CSV files when
  * asked, into `dir` (made if missing): aside first, then renamed, so that they appear whole or not
  * at all. */
+/* Whether results could be written to `dir`, asked before the work is done. */
+int results_check(const char *dir, struct xoff_err *err);
 int results_write(const char *dir, const struct results *const *runs,
                   const struct summary *const *summaries, uint32_t n_runs, bool csv,
                   struct xoff_err *err);

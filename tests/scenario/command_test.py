@@ -4,7 +4,6 @@
     command_test.py XOFF
 """
 import json
-import os
 import pathlib
 import signal
 import sqlite3
@@ -87,18 +86,33 @@ def main(folder):
     left = list((folder / "full").glob("*")) if (folder / "full").exists() else []
     check("a full disk: exit 1, nothing left", run.returncode == 1 and not left, run)
 
-    # Ctrl-C: results up to here, marked.
+    for args in (["-o", ""], ["--set", "measure.every=1ps"]):
+        run = xoff("run", quick, *args)
+        check(f"exit 2 for {args}", run.returncode == 2 and run.stderr.strip(), run)
+    (folder / "quickstart.yaml").write_text(quick.read_text())
+    run = xoff("run", quick, folder / "quickstart.yaml")
+    check("two files for one folder are refused", run.returncode == 2, run)
+    with open("/dev/full", "w") as full:
+        run = subprocess.run([XOFF, "topology", quick], stdout=full, stderr=subprocess.PIPE,
+                             text=True, timeout=60)
+    check("a full standard output is told", run.returncode == 1 and run.stderr, run)
+    run = subprocess.run(["sh", "-c", f"ulimit -v 4000000; exec {XOFF} run {quick} -j -o "
+                          f"{folder}/small"], capture_output=True, text=True, timeout=120)
+    check("little address space will do", run.returncode == 0 or "Sanitizer" in run.stderr, run)
+
+    # Ctrl-C: results up to here, marked; what had not begun is left alone.
     long = folder / "long.yaml"
     long.write_text(quick.read_text().replace("stop: 2ms", "stop: 60s").split("measure:")[0])
-    process = subprocess.Popen([XOFF, "run", str(long), "-j", "-o", str(folder / "int"),
-                                "--threads", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True)
+    process = subprocess.Popen([XOFF, "run", str(long), str(quick), "-j", "--threads", "2"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               cwd=folder)
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    check("Ctrl-C writes what there is, marked as interrupted",
-          process.returncode == 0 and json.loads(out)["runs"][0]["interrupted"] is True and
-          (folder / "int" / "run.sqlite").exists())
+    check("Ctrl-C writes what there is, marked as interrupted, and is no success",
+          process.returncode == 1 and json.loads(out)["runs"][0]["interrupted"] is True and
+          (folder / "run-long" / "run.sqlite").exists() and
+          not (folder / "run-quickstart").exists())
 
 
 with tempfile.TemporaryDirectory() as name:

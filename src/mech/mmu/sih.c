@@ -266,7 +266,16 @@ static int sih_configure(const void *params, const struct xoff_mmu_env *env, voi
     for (uint32_t port = 0; port < env->n_ports; port++) {
         const int64_t limit =
             p->headroom == XOFF_PARAM_AUTO ? env->ports[port].headroom_bytes : p->headroom;
-        XOFF_ASSERT(limit >= 0 && limit <= SIH_MAX_BUFFER_BYTES);
+        XOFF_ASSERT(limit >= 0);
+        if (limit > env->buffer_bytes) {
+            char text[XOFF_PARAM_TEXT];
+            xoff_err_set(err, XOFF_E_CONFLICT, "buffer",
+                         xoff_format_bytes(text, sizeof text, env->buffer_bytes),
+                         "too small: the headroom of a single queue takes ");
+            xoff_err_add_int(err, limit);
+            xoff_err_add(err, "B");
+            return -(int)XOFF_E_CONFLICT;
+        }
         if (limit == 0 && n_lossless > 0 && !p->allow_loss)
             return sih_refuse_no_headroom(p, env, port, err);
         c->headroom_limit_bytes[port] = limit;
