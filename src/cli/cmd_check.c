@@ -1,4 +1,5 @@
 /* xoff check: reads scenarios and builds their networks without running them. */
+#include <jansson.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
@@ -103,10 +104,13 @@ static int check_file(const struct check_arguments *a, const char *file)
         }
         build_destroy(built);
     }
-    if (a->common.json)
-        printf("{\"file\": \"%s\", \"status\": \"%s\", \"cycles\": %u}\n", file,
-               status == EXIT_BAD_INPUT ? "bad input" : "good", n_cycles);
-    else if (status == EXIT_FINE)
+    if (a->common.json) {
+        json_t *answer = json_pack("{s:s, s:b, s:i}", "file", file, "good", status == EXIT_FINE,
+                                   "cycles", (int)n_cycles);
+        json_dumpf(answer, stdout, 0);
+        putchar('\n');
+        json_decref(answer);
+    } else if (status == EXIT_FINE)
         printf("%s: good%s\n", file, a->deadlock ? ", no cyclic buffer dependency" : "");
     scenario_destroy(scenario);
     return status;

@@ -229,18 +229,17 @@ static int print_config(const struct plan *plan, struct xoff_err *err)
     const struct topo *topo = &built->topo;
     for (uint32_t l = 0; l < topo->n_links && plan->lossless; l++) {
         const struct topo_link *link = &topo->links[l];
-        bool is_new = true;
-        for (uint32_t k = 0; k < l && is_new; k++)
-            is_new =
-                link->rate_bps != topo->links[k].rate_bps || link->delay != topo->links[k].delay;
-        if (!is_new)
+        const int64_t bytes = net_headroom(&built->spec, l);
+        /* Links of a kind mostly follow each other: one line for each stretch. */
+        if (l && link->rate_bps == link[-1].rate_bps && link->delay == link[-1].delay &&
+            bytes == net_headroom(&built->spec, l - 1))
             continue;
         char rate[32], delay[32], headroom[32];
-        printf("# headroom of each lossless ingress queue at %s, %s: %s\n",
+        printf("# headroom of each lossless ingress queue at %s-%s (%s, %s): %s\n",
+               topo->nodes[link->node[0]].name, topo->nodes[link->node[1]].name,
                xoff_format_rate(rate, sizeof rate, link->rate_bps),
                xoff_format_time(delay, sizeof delay, link->delay),
-               xoff_format_bytes(headroom, sizeof headroom,
-                                 net_headroom(&built->spec, link->rate_bps, link->delay)));
+               xoff_format_bytes(headroom, sizeof headroom, bytes));
     }
     build_destroy(built);
     return EXIT_FINE;

@@ -37,8 +37,7 @@ static void print_text(const struct built *b)
             const struct topo_link *link = &topo->links[tp->link];
             char rate[32], delay[32], headroom[32] = "";
             if (topo->nodes[n].kind == TOPO_SWITCH && b->spec.lossless)
-                xoff_format_bytes(headroom, sizeof headroom,
-                                  net_headroom(&b->spec, link->rate_bps, link->delay));
+                xoff_format_bytes(headroom, sizeof headroom, net_headroom(&b->spec, tp->link));
             printf("%-12s %4u  %-12s %4u  %9s %9s %12s\n", p ? "" : topo->nodes[n].name, p,
                    topo->nodes[topo_peer(topo, n, p)].name, topo_peer_port(topo, n, p),
                    xoff_format_rate(rate, sizeof rate, link->rate_bps),

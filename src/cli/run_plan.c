@@ -46,7 +46,7 @@ static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
             *p->name ? "  " : "", 100 * (part < 1 ? part : 1),
             cli_figure(text, sizeof text, (double)now / (double)XOFF_S, "s"),
             (double)arrivals / spent_s / 1e6);
-    if (part < 1)
+    if (part > 0 && part < 1)
         fprintf(stderr, "  %.0f s left", spent_s / part - spent_s);
     fprintf(stderr, "\033[K");
     return true;

@@ -5,10 +5,10 @@
 
 #include "net/model.h"
 
-static void find(struct results *results, const char *format, ...)
+static void note_finding(struct results *results, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void find(struct results *results, const char *format, ...)
+static void note_finding(struct results *results, const char *format, ...)
 {
     if (results->n_findings >= 64) /* enough to see what is wrong */
         return;
@@ -45,13 +45,13 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         sum += view.used_bytes[p];
     if (sum != queued_bytes || view.used_bytes[XOFF_POOL_DROP] != queued_bytes)
-        find(results, "%s: pools account for %lld B (total %lld B), queues hold %lld B",
-             name_of(net, node), (long long)sum, (long long)view.used_bytes[XOFF_POOL_DROP],
-             (long long)queued_bytes);
+        note_finding(results, "%s: pools account for %lld B (total %lld B), queues hold %lld B",
+                     name_of(net, node), (long long)sum, (long long)view.used_bytes[XOFF_POOL_DROP],
+                     (long long)queued_bytes);
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         if (view.peak_bytes[p] > view.capacity_bytes[p])
-            find(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
-                 (long long)view.peak_bytes[p], (long long)view.capacity_bytes[p]);
+            note_finding(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
+                         (long long)view.peak_bytes[p], (long long)view.capacity_bytes[p]);
 }
 
 static void audit_switch(struct net *net, struct sw *sw, struct results *results)
@@ -68,9 +68,9 @@ static void audit_switch(struct net *net, struct sw *sw, struct results *results
         }
     const int64_t dropped = dropped_bytes(&sw->notes);
     if (in != out + dropped + queued)
-        find(results, "%s: %lld B in, but %lld B out, %lld B dropped and %lld B held",
-             name_of(net, sw->node), (long long)in, (long long)out, (long long)dropped,
-             (long long)queued);
+        note_finding(results, "%s: %lld B in, but %lld B out, %lld B dropped and %lld B held",
+                     name_of(net, sw->node), (long long)in, (long long)out, (long long)dropped,
+                     (long long)queued);
     audit_pools(net, sw->node, &sw->mmu, queued, results);
     results->nodes[sw->node].held_bytes = queued;
 }
@@ -87,13 +87,14 @@ static void audit_host(struct net *net, struct host *host, struct results *resul
     }
     const int64_t dropped = dropped_bytes(&host->notes);
     if (in != host->consumed_bytes + dropped + waiting)
-        find(results, "%s: %lld B in, but %lld B consumed, %lld B dropped and %lld B waiting",
-             name_of(net, host->node), (long long)in, (long long)host->consumed_bytes,
-             (long long)dropped, (long long)waiting);
+        note_finding(results,
+                     "%s: %lld B in, but %lld B consumed, %lld B dropped and %lld B waiting",
+                     name_of(net, host->node), (long long)in, (long long)host->consumed_bytes,
+                     (long long)dropped, (long long)waiting);
     if (host->offered_bytes != out + acks)
-        find(results, "%s: %lld B to send, but %lld B sent and %lld B queued",
-             name_of(net, host->node), (long long)host->offered_bytes, (long long)out,
-             (long long)acks);
+        note_finding(results, "%s: %lld B to send, but %lld B sent and %lld B queued",
+                     name_of(net, host->node), (long long)host->offered_bytes, (long long)out,
+                     (long long)acks);
     if (host->receiver)
         audit_pools(net, host->node, &host->receiver->mmu, waiting, results);
     results->nodes[host->node].held_bytes = acks + waiting;
@@ -103,10 +104,7 @@ static void audit_link(struct net *net, const struct result_port *from,
                        const struct result_port *to, uint64_t in_flight_bytes,
                        struct results *results)
 {
-    const struct port *port =
-        from->node < net->n_hosts
-            ? &net->hosts[from->node].port
-            : &net->switches[from->node - net->n_hosts].ports[from->port].port;
+    const struct port *port = net_port(net, from->node, from->port);
     uint64_t tx = 0, rx = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         const struct result_queue *a = &from->queue[p], *b = &to->queue[p];
@@ -115,17 +113,19 @@ static void audit_link(struct net *net, const struct result_port *from,
         const uint64_t ended = a->resume_tx + port->lapsed_tx[p];
         /* A policy without resumes lets pauses run out. */
         if (a->pause_tx < ended || (port->signal_cfg.how.resumes && a->pause_tx > ended + 1))
-            find(results, "%s port %u priority %u: %llu pauses and %llu resumes sent do not pair",
-                 name_of(net, from->node), from->port, p, (unsigned long long)a->pause_tx,
-                 (unsigned long long)a->resume_tx);
+            note_finding(results,
+                         "%s port %u priority %u: %llu pauses and %llu resumes sent do not pair",
+                         name_of(net, from->node), from->port, p, (unsigned long long)a->pause_tx,
+                         (unsigned long long)a->resume_tx);
         if (b->pause_rx > a->pause_tx || b->resume_rx > a->resume_tx)
-            find(results, "%s port %u priority %u: more pauses received than %s sent",
-                 name_of(net, to->node), to->port, p, name_of(net, from->node));
+            note_finding(results, "%s port %u priority %u: more pauses received than %s sent",
+                         name_of(net, to->node), to->port, p, name_of(net, from->node));
     }
     if (tx != rx + in_flight_bytes)
-        find(results, "link %s port %u to %s: %llu B sent, %llu B received, %llu B on the wire",
-             name_of(net, from->node), from->port, name_of(net, to->node), (unsigned long long)tx,
-             (unsigned long long)rx, (unsigned long long)in_flight_bytes);
+        note_finding(
+            results, "link %s port %u to %s: %llu B sent, %llu B received, %llu B on the wire",
+            name_of(net, from->node), from->port, name_of(net, to->node), (unsigned long long)tx,
+            (unsigned long long)rx, (unsigned long long)in_flight_bytes);
 }
 
 void audit(struct net *net, struct results *results)
@@ -146,6 +146,6 @@ void audit(struct net *net, struct results *results)
         return;
     for (uint32_t n = 0; n < results->n_nodes; n++)
         if (results->nodes[n].held_bytes)
-            find(results, "%s: %lld B stuck after the network came to rest", name_of(net, n),
-                 (long long)results->nodes[n].held_bytes);
+            note_finding(results, "%s: %lld B stuck after the network came to rest",
+                         name_of(net, n), (long long)results->nodes[n].held_bytes);
 }

@@ -40,7 +40,7 @@ static struct hop hop_of(const struct topo_link *link, uint32_t full, uint32_t t
  * through the grid of frames and hops. All frames but the last are full; the last one follows them
  * hop by hop, so that only the hop where it falls behind them has to be tried. */
 static xoff_time ideal_of(const struct net *net, const struct routes *routes, uint32_t from,
-                          const struct flow_note *note)
+                          const struct flow_note *note, struct hop *hops)
 {
     const uint64_t payload_max = note->frame_bytes - NET_HEADER_BYTES;
     const uint64_t n = (note->offered + payload_max - 1) / payload_max;
@@ -48,9 +48,10 @@ static xoff_time ideal_of(const struct net *net, const struct routes *routes, ui
     if (tail < XOFF_MIN_FRAME_BYTES)
         tail = XOFF_MIN_FRAME_BYTES;
     xoff_time after = 0, before = 0, behind = 0, worst_gap = 0, longest = 0;
-    struct hop hops[64];
     uint32_t n_hops = 0, node = from, port = 0;
-    while (node != note->to && n_hops < 64) {
+    while (node != note->to) {
+        if (n_hops == net->topo->n_nodes) /* stated routes that go in a circle */
+            return 0;
         const struct topo_port *p = &net->topo->ports[net->topo->nodes[node].first_port + port];
         const xoff_time processing = n_hops ? net->spec.processing_for : 0;
         hops[n_hops] = hop_of(&net->topo->links[p->link], note->frame_bytes, tail,
@@ -100,6 +101,7 @@ static void collect_flows(struct net *net, struct results *r)
     struct routes *routes;
     struct xoff_err err;
     XOFF_ASSERT(routes_create(net->topo, 0, false, &routes, &err) == 0);
+    struct hop *hops = make(net->topo->n_nodes, sizeof *hops);
     for (uint32_t h = 0; h < net->n_hosts; h++)
         for (uint32_t i = 0; i < net->hosts[h].n_flow_notes; i++) {
             const struct flow_note *n = &net->hosts[h].flow_notes[i];
@@ -118,11 +120,12 @@ static void collect_flows(struct net *net, struct results *r)
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,
                 .acked_at = n->acked_at,
-                .ideal_for = n->is_stream ? 0 : ideal_of(net, routes, h, n),
+                .ideal_for = n->is_stream ? 0 : ideal_of(net, routes, h, n, hops),
                 .retransmitted_frames = n->again_frames,
             };
         }
     routes_destroy(routes);
+    free(hops);
     for (uint32_t h = 0; h < net->n_hosts; h++) {
         const struct host *host = &net->hosts[h];
         for (uint32_t i = 0; host->rx && i <= host->rx_mask; i++)
@@ -150,7 +153,7 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
     const struct topo_node *node = &net->topo->nodes[tp->node];
     const uint32_t number = index - node->first_port;
     struct sw *sw = node->kind == TOPO_SWITCH ? &net->switches[tp->node - net->n_hosts] : NULL;
-    struct port *port = sw ? &sw->ports[number].port : &net->hosts[tp->node].port;
+    struct port *port = net_port(net, tp->node, number);
     struct result_port *out = &r->ports[index];
     port_gate_expire(port, net->end_at);
     *out = (struct result_port){
@@ -188,7 +191,7 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         if (sw->rank[p] >= 0) {
             q->headroom_peak_bytes =
                 sw->mmu.ops->headroom_peak(sw->mmu.cfg, sw->mmu.state, number, p);
-            q->headroom_bytes = net_link_headroom(net, tp->link);
+            q->headroom_bytes = net_headroom(&net->spec, tp->link);
         }
     }
     r->control_hops += port->control_tx;
@@ -211,12 +214,6 @@ static void collect_node(struct net *net, struct results *r, uint32_t n)
     mmu->ops->view(mmu->cfg, mmu->state, &view);
     memcpy(out->pool_peak_bytes, view.peak_bytes, sizeof out->pool_peak_bytes);
     memcpy(out->pool_capacity_bytes, view.capacity_bytes, sizeof out->pool_capacity_bytes);
-}
-
-static const struct notes *notes_of(const struct net *net, uint32_t node)
-{
-    return node < net->n_hosts ? &net->hosts[node].notes
-                               : &net->switches[node - net->n_hosts].notes;
 }
 
 /* A pause by its node and order, for sorting. */
@@ -244,11 +241,9 @@ static uint64_t parent_of(const struct net *net, uint32_t node, const struct pau
         return UINT64_MAX;
     const uint32_t peer = topo_peer(net->topo, node, note->egress_port);
     const uint32_t peer_port = topo_peer_port(net->topo, node, note->egress_port);
-    const struct port *port =
-        node < net->n_hosts ? &net->hosts[node].port
-                            : &net->switches[node - net->n_hosts].ports[note->egress_port].port;
+    const struct port *port = net_port(net, node, note->egress_port);
     const xoff_time by = note->egress_closed_at - port->gate_cfg.response_for - port->delay;
-    const struct notes *notes = notes_of(net, peer);
+    const struct notes *notes = net_notes(net, peer);
     uint64_t low = 0, high = notes->n_pauses;
     while (low < high) {
         const uint64_t mid = (low + high) / 2;
@@ -270,14 +265,14 @@ static void collect_pauses(struct net *net, struct results *r)
     const uint32_t n_nodes = net->topo->n_nodes;
     uint64_t n = 0;
     for (uint32_t node = 0; node < n_nodes; node++) {
-        n += notes_of(net, node)->n_pauses;
-        r->pauses_left_out += notes_of(net, node)->pauses_left_out;
+        n += net_notes(net, node)->n_pauses;
+        r->pauses_left_out += net_notes(net, node)->pauses_left_out;
     }
     struct pause_key *keys = make(n, sizeof *keys);
     uint32_t *index = make(n, sizeof *index); /* of (node, order) in time order */
     uint64_t *first = make(n_nodes + 1, sizeof *first);
     for (uint32_t node = 0; node < n_nodes; node++) {
-        const struct notes *notes = notes_of(net, node);
+        const struct notes *notes = net_notes(net, node);
         for (uint64_t i = 0; i < notes->n_pauses; i++)
             keys[first[node] + i] = (struct pause_key){notes->pauses[i].at, node, i};
         first[node + 1] = first[node] + notes->n_pauses;
@@ -288,7 +283,7 @@ static void collect_pauses(struct net *net, struct results *r)
     r->n_pauses = n;
     r->pauses = make(n, sizeof *r->pauses);
     for (uint64_t k = 0; k < n; k++) {
-        const struct pause_note *note = &notes_of(net, keys[k].node)->pauses[keys[k].order];
+        const struct pause_note *note = &net_notes(net, keys[k].node)->pauses[keys[k].order];
         const uint64_t parent = parent_of(net, keys[k].node, note);
         const uint32_t peer = note->egress_port == UINT32_MAX
                                   ? 0
@@ -314,14 +309,14 @@ static void collect_pauses(struct net *net, struct results *r)
 static void collect_notes(struct net *net, struct results *r)
 {
     for (uint32_t node = 0; node < net->topo->n_nodes; node++) {
-        r->n_drops += notes_of(net, node)->n_drops;
-        r->n_samples += notes_of(net, node)->n_samples;
+        r->n_drops += net_notes(net, node)->n_drops;
+        r->n_samples += net_notes(net, node)->n_samples;
     }
     r->drops = make(r->n_drops, sizeof *r->drops);
     r->samples = make(r->n_samples, sizeof *r->samples);
     uint64_t d = 0, s = 0;
     for (uint32_t node = 0; node < net->topo->n_nodes; node++) {
-        const struct notes *notes = notes_of(net, node);
+        const struct notes *notes = net_notes(net, node);
         for (uint32_t i = 0; i < notes->n_drops; i++) {
             const struct drop_note *n = &notes->drops[i];
             r->drops[d++] = (struct result_drop){.node = node,
@@ -329,7 +324,7 @@ static void collect_notes(struct net *net, struct results *r)
                                                  .out_port = n->out_port,
                                                  .priority = n->priority,
                                                  .cause = n->cause,
-                                                 .lossless = n->lossless,
+                                                 .lossless = net->spec.lossless >> n->priority & 1,
                                                  .frames = n->frames,
                                                  .bytes = n->bytes,
                                                  .first_at = n->first_at};

@@ -105,6 +105,19 @@ static void walk(struct net *net, uint8_t *marks, struct place *path, xoff_time 
     }
 }
 
+/* A queue that moves again may be caught again. */
+static void forget_released(struct net *net, uint8_t *marks, xoff_time now)
+{
+    for (uint32_t s = 0; s < net->n_switches && net->n_deadlocks; s++)
+        for (uint32_t port = 0; port < net->switches[s].n_ports; port++)
+            for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+                const struct place at = {s, port, (uint8_t)p, 0};
+                uint8_t *mark = mark_of(net, marks, &at);
+                if (*mark == REPORTED && !is_frozen(net, s, port, p, now))
+                    *mark = UNSEEN;
+            }
+}
+
 void deadlock_check(struct net *net, xoff_time now)
 {
     const uint32_t n_queues = net->topo->n_ports * XOFF_N_PRIORITIES;
@@ -115,6 +128,7 @@ void deadlock_check(struct net *net, xoff_time now)
     uint8_t *marks = net->deadlock_marks;
     for (uint32_t i = 0; i < n_queues; i++)
         marks[i] = marks[i] == REPORTED ? REPORTED : UNSEEN;
+    forget_released(net, marks, now);
     struct place *path = NULL;
     for (uint32_t s = 0; s < net->n_switches; s++)
         for (uint32_t port = 0; port < net->switches[s].n_ports; port++) {

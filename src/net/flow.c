@@ -1,10 +1,11 @@
 /* Flows: at the sender pacing, framing and go-back-N; at the receiver order, ACKs and completion.
  *
  * Reliable flows are go-back-N: the receiver takes frames in order only, acknowledges every
- * `ack_every`-th and the last, and answers the first frame beyond a gap with a NACK; the sender
- * goes back to what the NACK asks for, or to the oldest unacknowledged byte when nothing was
- * acknowledged for `timeout`. The timer of a flow runs behind its deadline: it is set once, and on
- * expiry moved to where progress has pushed the deadline, so that an ACK costs no timer operation.
+ * `ack_every`-th and those behind which the sender has no more, and answers the first frame beyond
+ * a gap with a NACK; the sender goes back to what the NACK asks for, or to the oldest
+ * unacknowledged byte when nothing was acknowledged for `timeout`. The timer of a flow runs behind
+ * its deadline: it is set once, and on expiry moved to where progress has pushed the deadline, so
+ * that an ACK costs no timer operation.
  */
 #include <string.h>
 
@@ -25,9 +26,8 @@ static inline uint32_t frame_bytes_of(uint32_t payload)
     return bytes < XOFF_MIN_FRAME_BYTES ? XOFF_MIN_FRAME_BYTES : bytes;
 }
 
-uint32_t flow_next_bytes(const struct host *host, const struct flow *flow)
+uint32_t flow_next_bytes(const struct flow *flow)
 {
-    (void)host;
     const uint64_t left = flow->endless ? flow->payload_max : flow->offered - flow->sent_to;
     return frame_bytes_of(left < flow->payload_max ? (uint32_t)left : flow->payload_max);
 }
@@ -64,7 +64,6 @@ static void close_flow(struct host *host, uint32_t index)
     heap_remove(&host->timers, host_pace_timer(host, index));
     heap_remove(&host->timers, host_pace_timer(host, index) + 1);
     host->flow_notes[flow->number].slot = NET_NO_SLOT;
-    flow->is_open = false;
     flow->next = host->free_flow;
     host->free_flow = index;
 }
@@ -135,8 +134,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         .payload = (uint16_t)payload,
         .kind = FRAME_DATA,
         .priority = flow->priority,
-        .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (flow->reliable ? FRAME_RELIABLE : 0) |
-                           (is_again ? FRAME_AGAIN : 0)),
+        .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (flow->reliable ? FRAME_RELIABLE : 0) | 0),
     };
     flow->sent_to += payload;
     if (flow->sent_to > flow->highest)
@@ -146,6 +144,9 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
     host->offered_bytes += frame->bytes;
     if (flow->rate_bps)
         pace(flow, frame->bytes, now);
+    const bool is_paced_out = flow->endless && flow->next_at >= host->net->spec.stop;
+    if (is_paced_out || !left_to_send(host, flow, now))
+        frame->flags |= FRAME_ASKS;
     pop_ready(host, flow);
     if (flow->reliable)
         start_timeout(host, index, now);
@@ -153,6 +154,17 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         close_flow(host, index);
     else
         make_ready(host, index, now);
+}
+
+void flow_retire(struct host *host, xoff_time now)
+{
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        for (uint32_t i = host->ready[p].head; i != NET_NO_SLOT;) {
+            const uint32_t next = host->flows[i].next;
+            if (!left_to_send(host, &host->flows[i], now))
+                leave_ready(host, i);
+            i = next;
+        }
 }
 
 void flow_on_timer(struct host *host, uint32_t index, bool is_pace, xoff_time now)
@@ -238,7 +250,6 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, xof
         .reliable = offer->delivery == APP_RELIABLE,
         .endless = offer->bytes == UINT64_MAX,
         .is_stream = offer->continues,
-        .is_open = true,
         .rate_bps = offer->rate_bps,
         .next_at = now,
         .timeout_at = XOFF_NEVER,
@@ -334,8 +345,6 @@ static bool take_in_order(struct host *host, struct worker *w, struct rx_flow *r
                           const struct frame *data)
 {
     if (data->seq != rx->received) {
-        if (data->seq > rx->received)
-            host->out_of_order_frames++;
         if (data->seq < rx->received || !rx->is_nacked)
             send_ack(host, w, data, data->seq < rx->received ? FRAME_ACK : FRAME_NACK,
                      rx->received);
@@ -343,7 +352,7 @@ static bool take_in_order(struct host *host, struct worker *w, struct rx_flow *r
         return false;
     }
     rx->is_nacked = false;
-    if (++rx->unacked_frames >= host->net->spec.ack_every || data->flags & FRAME_LAST) {
+    if (++rx->unacked_frames >= host->net->spec.ack_every || data->flags & FRAME_ASKS) {
         rx->unacked_frames = 0;
         send_ack(host, w, data, FRAME_ACK, rx->received + data->payload);
     }
@@ -359,9 +368,8 @@ void flow_on_data(struct host *host, struct worker *w, const struct frame *data)
     rx->received += data->payload;
     if (data->flags & FRAME_LAST)
         rx->total = data->seq + data->payload;
-    if (!rx->total || rx->received < rx->total || rx->is_done)
+    if (!rx->total || rx->received < rx->total)
         return;
-    rx->is_done = true;
     if (host->n_rx_notes == host->rx_notes_capacity)
         host_grow_rx_notes(host);
     host->rx_notes[host->n_rx_notes++] = (struct rx_note){.from = data->src,

@@ -38,7 +38,7 @@ static uint32_t head_bytes(const struct host *host, uint32_t priority)
 {
     if (host->acks[priority].n)
         return pool_at(&host->pool, host->acks[priority].head)->bytes;
-    return flow_next_bytes(host, &host->flows[host->ready[priority].head]);
+    return flow_next_bytes(&host->flows[host->ready[priority].head]);
 }
 
 static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
@@ -66,6 +66,10 @@ static void send(struct host *host, struct worker *w)
         port_tx_control(port, w);
         heap_set(&host->timers, HOST_SIGNAL, port->signal.next_at);
         return;
+    }
+    if (__builtin_expect(now >= host->net->spec.stop, 0) && !host->has_retired) {
+        host->has_retired = true;
+        flow_retire(host, now);
     }
     const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
@@ -136,7 +140,7 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
     port->rx[frame->priority].frames++;
     port->rx[frame->priority].bytes += frame->bytes;
     if (port_is_corrupt(port)) {
-        note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_CORRUPT, false, now);
+        note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_CORRUPT, now);
         return;
     }
     if (host->receiver)

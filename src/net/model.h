@@ -32,7 +32,7 @@ struct pause_note {
 
 struct drop_note {
     uint32_t port, out_port;
-    uint8_t priority, cause, lossless;
+    uint8_t priority, cause;
     uint64_t frames, bytes;
     xoff_time first_at;
 };
@@ -91,14 +91,14 @@ struct sw {
 struct flow {
     uint32_t number, to, hash;
     uint32_t payload_max;
-    uint8_t priority, reliable, endless, is_ready, is_open, is_stream;
+    uint8_t priority, reliable, endless, is_ready, is_stream;
     uint32_t next;                    /* in the ready list, or the free list */
     uint64_t offered, sent_to, acked; /* payload bytes: sent_to is the next to send */
     uint64_t highest;                 /* beyond it nothing was ever sent */
     xoff_rate rate_bps;
     uint64_t carry;
     xoff_time next_at;    /* pacing */
-    xoff_time timeout_at; /* go-back-N; the timer runs behind, see host.c */
+    xoff_time timeout_at; /* go-back-N; the timer runs behind, see flow.c */
 };
 
 struct flow_note {
@@ -120,7 +120,6 @@ struct rx_flow {
     uint64_t marked;
     uint32_t unacked_frames;
     uint8_t is_nacked;
-    uint8_t is_done;
 };
 
 struct rx_note {
@@ -142,7 +141,6 @@ struct receiver {
     const struct net_service *services;
     uint32_t n_services, service;
     xoff_time done_at; /* of the frame in service; XOFF_NEVER: none */
-    int64_t peak_bytes;
 };
 
 struct host {
@@ -158,6 +156,7 @@ struct host {
     uint32_t n_flows, flows_capacity, free_flow;
     struct heap timers; /* gate, signal, receiver, apps, then pace and timeout per flow */
     xoff_time timer_at; /* the timer event that is set */
+    bool has_retired;   /* flows without end have left the ready list */
     struct heap_entry *timer_entries;
     uint32_t *timer_pos;
     const struct app *apps;
@@ -175,7 +174,6 @@ struct host {
     struct tally tx[XOFF_N_PRIORITIES];
     int64_t consumed_bytes, offered_bytes;
     uint64_t sampled_tx_bytes;
-    uint64_t out_of_order_frames;
 };
 
 #define APP_STREAMS 4 /* streams of one app */
@@ -195,7 +193,6 @@ struct net {
     xoff_time sample_at, deadlock_at, reroute_at;
     bool stopped;    /* progress() asked for it */
     bool is_at_rest; /* the run ended because nothing was pending */
-    bool *link_up;
     struct result_deadlock *deadlocks;
     uint32_t n_deadlocks;
     struct result_deadlock_port *deadlock_ports;
@@ -203,6 +200,18 @@ struct net {
     uint8_t *deadlock_marks; /* per (port, priority), of the last check */
     xoff_time end_at;
 };
+
+static inline struct port *net_port(const struct net *net, uint32_t node, uint32_t port)
+{
+    return node < net->n_hosts ? &net->hosts[node].port
+                               : &net->switches[node - net->n_hosts].ports[port].port;
+}
+
+static inline struct notes *net_notes(const struct net *net, uint32_t node)
+{
+    return node < net->n_hosts ? &net->hosts[node].notes
+                               : &net->switches[node - net->n_hosts].notes;
+}
 
 /* Pools and lists. */
 static inline struct frame *pool_at(const struct pool *pool, uint32_t slot)
@@ -274,7 +283,9 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
 void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct app_offer *offer);
 /* Fills the next frame of a ready flow and takes it off the ready list or turns it to the back. */
 void flow_fill(struct host *host, uint32_t flow, xoff_time now, struct frame *frame);
-uint32_t flow_next_bytes(const struct host *host, const struct flow *flow);
+uint32_t flow_next_bytes(const struct flow *flow);
+/* From the run's stop on: flows without end leave the ready list. */
+void flow_retire(struct host *host, xoff_time now);
 void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
 void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now);
 void flow_on_data(struct host *host, struct worker *w, const struct frame *data);
@@ -297,14 +308,11 @@ void host_grow_rx(struct host *host);
 void host_grow_rx_notes(struct host *host);
 void note_pause(struct notes *notes, const struct pause_note *note);
 void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const struct frame *frame,
-               enum result_drop_cause cause, bool lossless, xoff_time now);
+               enum result_drop_cause cause, xoff_time now);
 void note_sample(struct notes *notes, const struct result_sample *sample);
 
 /* net.c: what the engine calls. */
 void net_start(struct net *net, struct sim_model *model);
-
-/* net_build.c: headroom of the ports of a link, for all that it goes through in its life. */
-int64_t net_link_headroom(const struct net *net, uint32_t link);
 
 /* audit.c */
 void audit(struct net *net, struct results *results);

@@ -52,12 +52,6 @@ static void on_warm(void *context, uint32_t node)
     }
 }
 
-static struct port *port_of(struct net *net, uint32_t node, uint32_t port)
-{
-    return node < net->n_hosts ? &net->hosts[node].port
-                               : &net->switches[node - net->n_hosts].ports[port].port;
-}
-
 /* A frame that was on the wire when the link failed: lost, and counted at the receiving end. */
 struct lost_at {
     struct net *net;
@@ -70,19 +64,17 @@ static void on_lost(void *context, const struct frame *frame)
     const struct lost_at *at = context;
     if (frame->kind == FRAME_PAUSE)
         return;
-    struct port *port = port_of(at->net, at->node, at->port);
+    struct port *port = net_port(at->net, at->node, at->port);
     port->rx[frame->priority].frames++;
     port->rx[frame->priority].bytes += frame->bytes;
-    struct notes *notes = at->node < at->net->n_hosts
-                              ? &at->net->hosts[at->node].notes
-                              : &at->net->switches[at->node - at->net->n_hosts].notes;
-    note_drop(notes, at->port, UINT32_MAX, frame, RESULT_DROP_LINK_DOWN, false, at->now);
+    note_drop(net_notes(at->net, at->node), at->port, UINT32_MAX, frame, RESULT_DROP_LINK_DOWN,
+              at->now);
 }
 
 /* A transmit event now, for a port that a change may have woken. */
 static void wake(struct net *net, uint32_t node, uint32_t number, xoff_time now)
 {
-    struct port *port = port_of(net, node, number);
+    struct port *port = net_port(net, node, number);
     port->is_armed = true;
     sim_at_transmit(sim_exclusive(net->sim), node, number,
                     port->free_at > now ? port->free_at : now);
@@ -94,7 +86,7 @@ static void set_gate_timer(struct net *net, uint32_t node, uint32_t number)
     struct heap *timers =
         node < net->n_hosts ? &net->hosts[node].timers : &net->switches[node - net->n_hosts].timers;
     heap_set(timers, node < net->n_hosts ? HOST_GATE : 2 * number,
-             port_of(net, node, number)->gate_at);
+             net_port(net, node, number)->gate_at);
     if (node < net->n_hosts)
         host_rearm(&net->hosts[node], sim_exclusive(net->sim));
     else
@@ -105,7 +97,7 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
 {
     const struct topo_link *link = &net->topo->links[change->link];
     for (uint32_t end = 0; end < 2; end++) {
-        struct port *port = port_of(net, link->node[end], link->port[end]);
+        struct port *port = net_port(net, link->node[end], link->port[end]);
         switch (change->kind) {
         case TOPO_CHANGE_RATE:
             port_set_rate(port, change->rate_bps);

@@ -18,12 +18,6 @@
 
 struct net;
 
-/* A mechanism as the scenario chose it. */
-struct net_choice {
-    const void *ops;
-    const void *params;
-};
-
 /* Service of a slow receiver from a time on. */
 struct net_service {
     xoff_time at;
@@ -84,8 +78,7 @@ enum net_part {
     NET_PART_PAUSE,
     NET_PART_SCHED,
     NET_PART_MARKING,
-    NET_PART_RECEIVERS,
-    NET_PART_PORT
+    NET_PART_RECEIVERS
 };
 
 int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
@@ -102,7 +95,7 @@ void net_free_results(struct results *results);
 /* Bytes of memory the network takes, before it is built. */
 uint64_t net_estimate(const struct net_spec *spec);
 
-/* Headroom computed for a port of a link. */
-int64_t net_headroom(const struct net_spec *spec, xoff_rate rate_bps, xoff_time delay);
+/* Headroom of a lossless ingress queue behind a link, with all rates and delays of its life. */
+int64_t net_headroom(const struct net_spec *spec, uint32_t link);
 
 #endif

@@ -57,7 +57,8 @@ static uint32_t response_quanta(const struct net_spec *spec, xoff_rate rate_bps)
                                                     : (uint32_t)spec->response_quanta;
 }
 
-int64_t net_headroom(const struct net_spec *spec, xoff_rate rate_bps, xoff_time delay)
+/* Of a link that never changes. */
+static int64_t steady_headroom(const struct net_spec *spec, xoff_rate rate_bps, xoff_time delay)
 {
     if (spec->headroom_bytes != XOFF_PARAM_AUTO)
         return spec->headroom_bytes;
@@ -71,26 +72,25 @@ int64_t net_headroom(const struct net_spec *spec, xoff_rate rate_bps, xoff_time 
 }
 
 /* Longest response time that the link has in its life. */
-static xoff_time response_of(const struct net *net, uint32_t link)
+static xoff_time response_of(const struct net_spec *spec, uint32_t link)
 {
-    const struct topo *topo = net->topo;
+    const struct topo *topo = spec->topo;
     xoff_rate rate_bps = topo->links[link].rate_bps;
-    xoff_time longest = xoff_quanta_time(response_quanta(&net->spec, rate_bps), rate_bps);
+    xoff_time longest = xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps);
     for (uint32_t i = 0; i < topo->n_changes; i++) {
         if (topo->changes[i].link != link || topo->changes[i].kind != TOPO_CHANGE_RATE)
             continue;
         rate_bps = topo->changes[i].rate_bps;
-        const xoff_time t = xoff_quanta_time(response_quanta(&net->spec, rate_bps), rate_bps);
+        const xoff_time t = xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps);
         longest = t > longest ? t : longest;
     }
     return longest;
 }
 
-int64_t net_link_headroom(const struct net *net, uint32_t link)
+int64_t net_headroom(const struct net_spec *spec, uint32_t link)
 {
-    const struct net_spec *spec = &net->spec;
-    const struct life life = life_of(net->topo, link);
-    const int64_t bytes = net_headroom(spec, life.max_rate_bps, life.max_delay);
+    const struct life life = life_of(spec->topo, link);
+    const int64_t bytes = steady_headroom(spec, life.max_rate_bps, life.max_delay);
     if (life.min_rate_bps == life.max_rate_bps || spec->headroom_bytes != XOFF_PARAM_AUTO)
         return bytes;
     /* Around a change the frame in the way, the pause frame and the response may still be of the
@@ -98,7 +98,7 @@ int64_t net_link_headroom(const struct net *net, uint32_t link)
     const uint64_t wire_bytes =
         spec->max_frame_bytes + XOFF_OVERHEAD_BYTES + XOFF_PAUSE_FRAME_BYTES + XOFF_PREAMBLE_BYTES;
     return bytes + xoff_bytes_in(xoff_time_of_bits(8 * wire_bytes, life.min_rate_bps) +
-                                     response_of(net, link),
+                                     response_of(spec, link),
                                  life.max_rate_bps);
 }
 
@@ -221,7 +221,7 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     for (uint32_t p = 0; p < node->n_ports; p++) {
         const uint32_t link = net->topo->ports[node->first_port + p].link;
         ports[p] = (struct xoff_mmu_port){life_of(net->topo, link).max_rate_bps,
-                                          net_link_headroom(net, link)};
+                                          net_headroom(&net->spec, link)};
     }
     const struct xoff_mmu_env env = {.n_ports = node->n_ports,
                                      .lossless = net->spec.lossless,
@@ -267,7 +267,7 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host->node].first_port];
     const struct xoff_mmu_port port = {net->topo->links[tp->link].rate_bps,
-                                       net_link_headroom(net, tp->link)};
+                                       net_headroom(&net->spec, tp->link)};
     const struct xoff_mmu_env env = {.n_ports = 1,
                                      .lossless = net->spec.lossless,
                                      .max_frame_bytes = net->spec.max_frame_bytes,

@@ -5,7 +5,7 @@
 
 #include "net/model.h"
 
-#define MAX_PAUSES_PER_NODE 4000000u /* 256 MB; more are counted, not kept */
+#define MAX_PAUSES_PER_NODE 4000000u /* 192 MB; more are counted, not kept */
 
 static void *grown(void *array, uint64_t *capacity, size_t size)
 {
@@ -36,7 +36,7 @@ void note_pause(struct notes *notes, const struct pause_note *note)
 }
 
 void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const struct frame *frame,
-               enum result_drop_cause cause, bool lossless, xoff_time now)
+               enum result_drop_cause cause, xoff_time now)
 {
     struct drop_note *d = NULL;
     for (uint32_t i = notes->n_drops; i-- > 0 && !d;) {
@@ -53,7 +53,6 @@ void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const stru
                                 .out_port = out_port,
                                 .priority = frame->priority,
                                 .cause = (uint8_t)cause,
-                                .lossless = lossless,
                                 .first_at = now};
     }
     d->frames++;

@@ -116,6 +116,10 @@ void port_set_up(struct port *port, bool up, xoff_time now)
     xoff_signal_forget(&port->signal);
     port->peer_told = 0;
     port->is_up = up;
+    if (port->free_at > now) { /* the frame on the wire died with the link */
+        port->busy_for -= port->free_at - now;
+        port->free_at = now;
+    }
     if (up) {
         /* The peer's buffer may be as full as before the failure: data waits until a pause sent at
          * this instant would have taken effect. */

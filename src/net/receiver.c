@@ -49,16 +49,13 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
     xoff_pause_on_arrival(&r->pause, &arrival, &crossings, now, &r->edges);
     apply_edges(host, now);
     if (arrival.dropped) {
-        note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_RECEIVER,
-                  host->net->spec.lossless >> frame->priority & 1, now);
+        note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_RECEIVER, now);
     } else {
         const uint32_t slot = pool_take(&host->pool);
         struct frame *f = pool_at(&host->pool, slot);
         *f = *frame;
         f->pool = (uint8_t)pool;
         fifo_push(&r->queue, &host->pool, slot);
-        if (r->queue.bytes > r->peak_bytes)
-            r->peak_bytes = r->queue.bytes;
         if (r->queue.n == 1)
             start(host, now);
     }

@@ -122,7 +122,7 @@ static inline void release(struct sw *sw, struct worker *w, const struct frame *
 XOFF_SELDOM static void drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
                              enum result_drop_cause cause, xoff_time now)
 {
-    note_drop(&sw->notes, in, out, f, cause, sw->rank[f->priority] >= 0, now);
+    note_drop(&sw->notes, in, out, f, cause, now);
 }
 
 static inline void push(struct sw *sw, struct sw_port *sp, uint32_t slot, struct frame *f)

@@ -41,7 +41,7 @@ const struct xoff_param section_link[] = {
 
 const struct xoff_param section_switch[] = {
     {"buffer", XOFF_P_BYTES, FIELD(plan_switch, buffer_bytes), .preset = "16MB", .min = "64B",
-     .max = "1000GB", .help = "Packet memory of a switch."},
+     .max = "4GB", .help = "Packet memory of a switch."},
     {"processing_delay", XOFF_P_TIME, FIELD(plan_switch, processing_for), .preset = "0s",
      .min = "0s", .max = "1s",
      .help = "Time from the last bit of a frame in to its place in an egress queue."},
@@ -131,7 +131,7 @@ const struct xoff_param section_receiver[] = {
      .help = "Service rate such as 1Gbps, or a list: a rate, then TIME: RATE for each change; 0bps "
              "stops."},
     {"buffer", XOFF_P_BYTES, FIELD(plan_receiver, buffer_bytes), .preset = "1MB", .min = "64B",
-     .max = "1000GB", .help = "Receive buffer."},
+     .max = "4GB", .help = "Receive buffer."},
     {"xoff", XOFF_P_BYTES, FIELD(plan_receiver, xoff_bytes), .preset = "auto", .min = "1B",
      .max = "1000GB", .allows_auto = true,
      .help = "Occupancy above which the host pauses its link; auto: buffer less headroom."},

@@ -19,7 +19,7 @@ enum {
     FRAME_LAST = 1,   /* ends its flow */
     FRAME_MARKED = 2, /* congestion experienced */
     FRAME_RELIABLE = 4,
-    FRAME_AGAIN = 8, /* a retransmission */
+    FRAME_ASKS = 8, /* to be acknowledged at once: its sender has nothing more to send */
 };
 
 struct frame {

@@ -14,7 +14,7 @@
 
 #define QUEUE_MAX_BUCKETS 4096
 #define QUEUE_MAX_SLOTS 65535
-#define QUEUE_MAX_WINDOW (INT64_C(1) << 36)
+#define QUEUE_MAX_WINDOW ((INT64_C(1) << 36) - 1)
 #define QUEUE_END UINT16_MAX
 
 struct queue {

@@ -429,6 +429,7 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
     }
     if (link->is_remote)
         atomic_store_explicit(&link->head, to->head, memory_order_relaxed);
+    link->last_at = -1; /* there is nothing left to overtake */
     sim->at[link->to_slot] = XOFF_NEVER;
     return n;
 }

@@ -202,6 +202,7 @@ static uint32_t toy_flush(struct toy *t, uint32_t link)
 {
     if (!t->ref)
         return sim_flush_link(t->sim, link, t, fold_lost);
+    t->ref->last_at[link] = -1; /* nothing is left to overtake */
     uint32_t n = 0;
     for (uint32_t i = t->ref->n_events; i-- > 0;) {
         if (t->ref->events[i].kind != SIM_ARRIVAL || t->ref->events[i].link != link)

@@ -378,6 +378,73 @@ static void interrupted_run_says_so(void **state)
     }
 }
 
+/* Outages shorter than a frame, again and again under a pause: the pause frame of the repair does
+ * not wait for the frame that died with the link. */
+static void short_outages_lose_nothing_more(void **state)
+{
+    (void)state;
+    char links[4096] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < 20; i++)
+        length += (size_t)snprintf(links + length, sizeof links - length,
+                                   "- {link: h1-s0, at: %uns, fail: true}\n"
+                                   "- {link: h1-s0, at: %uns, repair: true}\n",
+                                   200000 + 20137 * i, 200001 + 20137 * i);
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 1ms\ndrain: 100ms\nreroute_after: never\n"
+            "topology: {kind: star, hosts: 3, host_link: {rate: 10Gbps, delay: 100ns}}\n"
+            "switch: {buffer: 2MB, mmu: {kind: static, xoff: 50KB}}\nport: {max_frame: 9018B}\n"
+            "priorities: {3: {lossless: true}}\nhost: {timeout: 500us}\n"
+            "receivers: [{host: h0, rate: \"0bps, 2ms: 10Gbps\", buffer: 500KB}]\n"
+            "links:\n%s"
+            "traffic:\n- {kind: cbr, from: h1, to: h0, rate: 10Gbps, priority: 3}\n"
+            "- {kind: cbr, from: h2, to: h1, rate: 10Gbps, priority: 0}\n",
+            links);
+    assert_true(rig_metric(&rig, "drops.link-down") > 0);
+    assert_true(rig_metric(&rig, "drops.lossless") == 0);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
+/* The delay falls from 5 ms to 1 us while the link is down: nothing is left on it to wait behind.
+ */
+static void nothing_waits_for_what_was_lost(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(
+        &rig, NULL,
+        "stop: 1ms\ntopology: {kind: star, hosts: 2, host_link: {rate: 100Gbps, delay: 1us}}\n"
+        "links:\n- {link: h0-s0, at: 50us, delay: 5ms}\n- {link: h0-s0, at: 200us, fail: true}\n"
+        "- {link: h0-s0, at: 250us, delay: 1us}\n- {link: h0-s0, at: 300us, repair: true}\n"
+        "reroute_after: never\n"
+        "traffic: [{kind: flows, list: [{at: 100us, from: h0, to: h1, size: 100KB},\n"
+        "  {at: 400us, from: h0, to: h1, size: 1000B}]}]\n");
+    const struct result_flow *late = &rig.results->flows[1];
+    assert_int_equal(rig.results->n_flows, 2);
+    assert_int_equal(late->finish_at - late->start_at, late->ideal_for);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
+/* With an ACK for every sixteenth frame, the last of a burst is acknowledged all the same: pauses
+ * of the source longer than the timeout repeat nothing. */
+static void the_tail_is_acknowledged(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(
+        &rig, NULL,
+        "stop: 20ms\ntopology: {kind: star, hosts: 2, host_link: {rate: 100Gbps, delay: 1us}}\n"
+        "host: {ack_every: 16, timeout: 200us}\n"
+        "traffic: [{kind: onoff, from: h0, to: h1, burst: 20us, idle: 1ms, delivery: reliable}]\n");
+    assert_true(rig_metric(&rig, "delivered") > 100000);
+    assert_true(rig_metric(&rig, "retransmissions") == 0);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +453,9 @@ int main(void)
         cmocka_unit_test(shorter_delay_does_not_reorder),
         cmocka_unit_test(failed_link_is_routed_around),
         cmocka_unit_test(pause_outlives_a_failure),
+        cmocka_unit_test(short_outages_lose_nothing_more),
+        cmocka_unit_test(nothing_waits_for_what_was_lost),
+        cmocka_unit_test(the_tail_is_acknowledged),
         cmocka_unit_test(rate_change_under_pressure_loses_nothing),
         cmocka_unit_test(stated_routes_change_at_their_time),
         cmocka_unit_test(frame_errors_are_counted_apart),

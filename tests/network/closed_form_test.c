@@ -20,7 +20,7 @@
 static void one_frame_over_n_hops(void **state)
 {
     (void)state;
-    for (uint32_t switches = 2; switches <= 6; switches++) {
+    for (uint32_t switches = 2; switches <= 80; switches += switches < 6 ? 1 : 37) {
         struct rig rig;
         rig_run(&rig, NULL,
                 "stop: 1ms\n"

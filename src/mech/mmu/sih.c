@@ -267,7 +267,7 @@ static int sih_configure(const void *params, const struct xoff_mmu_env *env, voi
         const int64_t limit =
             p->headroom == XOFF_PARAM_AUTO ? env->ports[port].headroom_bytes : p->headroom;
         XOFF_ASSERT(limit >= 0);
-        if (limit > env->buffer_bytes) {
+        if (n_lossless > 0 && limit > env->buffer_bytes) {
             char text[XOFF_PARAM_TEXT];
             xoff_err_set(err, XOFF_E_CONFLICT, "buffer",
                          xoff_format_bytes(text, sizeof text, env->buffer_bytes),
