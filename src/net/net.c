@@ -52,6 +52,17 @@ static void on_warm(void *context, uint32_t node)
     }
 }
 
+static void on_begin(void *context, uint32_t node)
+{
+    const struct net *net = context;
+    if (node < net->n_hosts)
+        return;
+    const struct sw *sw = &net->switches[node - net->n_hosts];
+    for (uint32_t p = 0; p < sw->n_ports; p++)
+        for (uint32_t mask = sw->ports[p].port.backlog; mask; mask &= mask - 1)
+            __builtin_prefetch(pool_at(&sw->pool, sw->ports[p].queue[__builtin_ctz(mask)].head));
+}
+
 /* A frame that was on the wire when the link failed: lost, and counted at the receiving end. */
 struct lost_at {
     struct net *net;
@@ -231,6 +242,7 @@ void net_start(struct net *net, struct sim_model *model)
         .transmit = on_transmit,
         .timer = on_timer,
         .warm = on_warm,
+        .begin = on_begin,
         .instant = on_instant,
         .sample = on_sample,
         .wants_sample = wants_sample,

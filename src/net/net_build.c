@@ -379,6 +379,7 @@ static void build_sim(struct net *net)
         const xoff_time first = (xoff_time)(bytes * 8 * (uint64_t)XOFF_S / life.max_rate_bps);
         for (uint32_t end = 0; end < 2; end++)
             links[2 * l + end] = (struct sim_link_spec){.from_node = topo->links[l].node[end],
+                                                        .from_port = topo->links[l].port[end],
                                                         .to_node = topo->links[l].node[!end],
                                                         .to_port = topo->links[l].port[!end],
                                                         .lookahead = first + life.min_delay};

@@ -13,7 +13,8 @@ struct slot {
     uint16_t port;
     uint8_t kind;   /* enum sim_kind */
     bool is_remote; /* SIM_ARRIVAL: the sender runs on another thread */
-    uint32_t link, mask, head;
+    uint32_t link;  /* SIM_ARRIVAL: that ends here; SIM_TRANSMIT: that begins here */
+    uint32_t mask, head;
     struct frame *frames;
 };
 

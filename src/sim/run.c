@@ -215,7 +215,9 @@ static void warm(const struct thread *w, uint32_t index)
     const struct cell *cell = &sim->cells[index];
     for (uint32_t i = cell->first_slot; i < cell->first_slot + cell->n_slots; i++) {
         const struct slot *s = &sim->slots[i];
-        if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end && !s->is_remote)
+        if (s->kind == SIM_TRANSMIT)
+            __builtin_prefetch(&sim->links[s->link], 1);
+        else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end && !s->is_remote)
             for (uint32_t k = s->head; k < LINK_CHUNK; k++)
                 __builtin_prefetch(&s->frames[k]);
     }
@@ -361,6 +363,8 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
     for (uint32_t i = n_ports; i < cell->n_slots; i++)
         if (at[i] < end)
             insert(w, i, at[i]);
+    if (model->begin)
+        model->begin(model->net, node);
     if (n)
         sort_keys(w, n);
 

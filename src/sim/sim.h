@@ -36,6 +36,8 @@ struct sim_model {
     void (*timer)(void *net, struct worker *w, uint32_t node);
     /* A cell is about to run: time to fetch what its first node will need into the cache. */
     void (*warm)(void *net, uint32_t node); /* may be NULL */
+    /* It runs now, and that is there: what lies behind it. */
+    void (*begin)(void *net, uint32_t node); /* may be NULL */
     /* A global instant, all cells at rest: everything before it has happened, nothing at it.
      * Returns the next one (XOFF_NEVER: none; before now: the run ends here). Runs on one thread.
      */
@@ -53,7 +55,7 @@ struct sim_model {
 
 /* One direction of a link for sim_create. */
 struct sim_link_spec {
-    uint32_t from_node, to_node, to_port;
+    uint32_t from_node, from_port, to_node, to_port;
     xoff_time lookahead; /* least time from start of transmission to arrival in its whole life */
 };
 

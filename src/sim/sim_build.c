@@ -219,6 +219,8 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         link->is_remote = sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner;
         struct slot *to = &sim->slots[link->to_slot];
         to->link = i;
+        sim->slots[sim->first_slot[l->from_node] + sim->n_ports[l->from_node] + l->from_port].link =
+            i;
         to->is_remote = link->is_remote;
         if (link->is_remote) {
             link->frames = make_ring(FIRST_RING);

@@ -843,12 +843,12 @@ static struct sim_figures create_stars(uint32_t n_hosts, xoff_time bound)
     uint32_t l = 0;
     for (uint32_t s = 0; s < 2; s++) {
         n_ports[s] = n_hosts + 1;
-        links[l++] = (struct sim_link_spec){s, !s, n_hosts, XOFF_US};
+        links[l++] = (struct sim_link_spec){s, n_hosts, !s, n_hosts, XOFF_US};
         for (uint32_t h = 0; h < n_hosts; h++) {
             const uint32_t host = 2 + s * n_hosts + h;
             n_ports[host] = 1;
-            links[l++] = (struct sim_link_spec){host, s, h, 10 * XOFF_NS};
-            links[l++] = (struct sim_link_spec){s, host, 0, 10 * XOFF_NS};
+            links[l++] = (struct sim_link_spec){host, 0, s, h, 10 * XOFF_NS};
+            links[l++] = (struct sim_link_spec){s, h, host, 0, 10 * XOFF_NS};
         }
     }
     struct sim *sim;
