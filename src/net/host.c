@@ -25,11 +25,21 @@ void host_arm_port(struct host *host, struct worker *w)
 
 void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack)
 {
+    struct port *port = &host->port;
+    const uint32_t p = ack->priority;
+    host->offered_bytes += ack->bytes;
+    /* As in a switch: where nothing waits it goes out at once. */
+    if (!port->backlog && !port->is_armed && !port->is_control_due && port->is_up &&
+        sim_now(w) >= port->free_at && (port_open(port, sim_now(w)) >> p & 1)) {
+        host->tx[p].frames++;
+        host->tx[p].bytes += ack->bytes;
+        port_tx_begin(port, w, ack);
+        return;
+    }
     const uint32_t slot = pool_take(&host->pool);
     *pool_at(&host->pool, slot) = *ack;
-    fifo_push(&host->acks[ack->priority], &host->pool, slot);
-    host->port.backlog |= (uint8_t)(1u << ack->priority);
-    host->offered_bytes += ack->bytes;
+    fifo_push(&host->acks[p], &host->pool, slot);
+    port->backlog |= (uint8_t)(1u << p);
     host_arm_port(host, w);
 }
 

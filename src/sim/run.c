@@ -314,14 +314,12 @@ static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
     return n;
 }
 
-#define SORT_BUCKETS 256
-
 /* Sorts w->keys into w->sorted: by bucket, then the few that share one by insertion. */
 static void sort_keys(struct thread *w, uint32_t n)
 {
-    /* About as many buckets as keys: fewer leave more to insertion, more take longer to add up. */
+    /* A few buckets for each key: fewer leave more to insertion, more take longer to add up. */
     unsigned coarser = 0;
-    while (64 * w->n_words >> coarser > SORT_BUCKETS)
+    while (64 * w->n_words >> coarser > 4 * n)
         coarser++;
     const unsigned shift = 28 + w->queue.shift + coarser;
     const uint32_t n_buckets = 64 * w->n_words >> coarser;
