@@ -429,8 +429,8 @@ static int pack_groups(struct builder *b)
     return 0;
 }
 
-/* Words of (switch, host), while they are few enough to stay in the cache: beyond that the tables by
- * edge, which are smaller, win. */
+/* Words of (switch, host), while they are few enough to stay in the cache: beyond that the tables
+ * by edge, which are smaller, win. */
 #define MAX_HOPS (32u << 10)
 
 static int make_hops(struct routes *r)

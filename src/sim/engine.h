@@ -49,7 +49,7 @@ struct thread {
     uint64_t all_arrivals;
     xoff_time all_last_at;
     uint32_t id;
-    uint32_t *cells;
+    uint32_t *cells, *active; /* its own; those with something to do in this window */
     uint32_t n_cells;
     uint32_t *remote_in; /* links from other threads */
     uint32_t n_remote_in;

@@ -554,32 +554,28 @@ static void hold_instant(struct thread *w)
         }
 }
 
-/* The next cell of a thread, from its i-th on, with something to do in this window. */
-static inline uint32_t next_active(const struct thread *w, uint32_t i)
-{
-    while (i < w->n_cells && w->worker.sim->next_at[w->cells[i]] >= w->window_end)
-        i++;
-    return i;
-}
-
-/* All cells of a thread to the window's end. While one runs, what the next one starts with comes
- * into the cache: a large network's frames in flight do not stay there. */
+/* All cells of a thread to the window's end, those with nothing to do left out. While one runs,
+ * what the next one starts with comes into the cache: a large network's frames in flight do not
+ * stay there. */
 static void run_cells(struct thread *w)
 {
     const struct sim *sim = w->worker.sim;
-    uint32_t i = next_active(w, 0);
-    while (i < w->n_cells) {
-        const uint32_t next = next_active(w, i + 1);
-        if (next < w->n_cells)
-            warm(w, w->cells[next]);
-        const struct cell *cell = &sim->cells[w->cells[i]];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->n_cells;
+         i++) { /* without a branch: who is idle is anybody's guess */
+        w->active[n] = w->cells[i];
+        n += sim->next_at[w->cells[i]] < w->window_end;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (k + 1 < n)
+            warm(w, w->active[k + 1]);
+        const struct cell *cell = &sim->cells[w->active[k]];
         if (!cell->is_node)
-            run_cell(w, w->cells[i]);
+            run_cell(w, w->active[k]);
         else if (cell->n_slots == END_NODE_SLOTS)
-            run_end_node(w, w->cells[i]);
+            run_end_node(w, w->active[k]);
         else
-            run_node(w, w->cells[i]);
-        i = next;
+            run_node(w, w->active[k]);
     }
 }
 

@@ -255,9 +255,10 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     } while (w->chunks == MAP_FAILED && w->chunks_capacity > LEAST_CHUNKS);
     XOFF_ASSERT(w->chunks != MAP_FAILED);
     w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
+    w->active = malloc(sizeof *w->active * (sim->n_cells + 1));
     w->queue.key = aligned_alloc(64, sizeof *w->queue.key * ((max_slots + 8) / 8 * 8));
     w->queue.next = aligned_alloc(64, sizeof *w->queue.next * ((max_slots + 32) / 32 * 32));
-    XOFF_ASSERT(w->cells && w->queue.key && w->queue.next);
+    XOFF_ASSERT(w->cells && w->active && w->queue.key && w->queue.next);
     for (uint32_t c = 0; c < sim->n_cells; c++)
         if (sim->cells[c].owner == id)
             w->cells[w->n_cells++] = c;
@@ -314,7 +315,7 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
 static void destroy_thread(struct thread *w)
 {
     munmap(w->chunks, CHUNK_BYTES * w->chunks_capacity);
-    free(w->cells), free(w->remote_in), free(w->queue.key), free(w->queue.next);
+    free(w->cells), free(w->active), free(w->remote_in), free(w->queue.key), free(w->queue.next);
     free(w->keys), free(w->sorted), free(w);
 }
 
