@@ -24,7 +24,7 @@ int cmd_schema(int argc, char **argv);
 
 /* Options that several verbs take. */
 #define CLI_MAX_SETTINGS 256
-struct cli_common {
+struct cli_options {
     struct plan_setting settings[CLI_MAX_SETTINGS];
     uint32_t n_settings;
     bool json;
@@ -33,9 +33,9 @@ struct cli_common {
     const char **files;
     uint32_t n_files;
 };
-extern const struct argp cli_common_argp; /* input: struct cli_common */
-void cli_common_init(struct cli_common *common);
-void cli_common_fini(struct cli_common *common);
+extern const struct argp cli_options_argp; /* input: struct cli_options */
+void cli_options_init(struct cli_options *options);
+void cli_options_fini(struct cli_options *options);
 
 /* file:line:column: subject: message, in the colours of the terminal, on standard error. */
 void cli_print_error(const struct xoff_err *err);

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 struct check_arguments {
-    struct cli_common common;
+    struct cli_options shared;
     bool deadlock;
 };
 
@@ -23,13 +23,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     (void)arg;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &a->common;
+        state->child_inputs[0] = &a->shared;
         return 0;
     case OPTION_DEADLOCK:
         a->deadlock = true;
         return 0;
     case ARGP_KEY_END:
-        if (!a->common.n_files)
+        if (!a->shared.n_files)
             argp_error(state, "no scenario file given");
         return 0;
     default:
@@ -82,12 +82,12 @@ static int check_file(const struct check_arguments *a, const char *file)
 {
     struct scenario *scenario;
     struct xoff_err err = {0};
-    if (scenario_read(file, a->common.settings, a->common.n_settings, &scenario, &err)) {
+    if (scenario_read(file, a->shared.settings, a->shared.n_settings, &scenario, &err)) {
         cli_print_error(&err);
         return EXIT_BAD_INPUT;
     }
-    const struct build_options options_of_build = {.n_threads = a->common.n_threads,
-                                                   .cell_bound = a->common.cell_bound};
+    const struct build_options options_of_build = {.n_threads = a->shared.n_threads,
+                                                   .cell_bound = a->shared.cell_bound};
     int status = EXIT_FINE;
     uint32_t n_cycles = 0;
     for (uint32_t i = 0; i < scenario->n_plans && status != EXIT_BAD_INPUT; i++) {
@@ -104,7 +104,7 @@ static int check_file(const struct check_arguments *a, const char *file)
         }
         build_destroy(built);
     }
-    if (a->common.json) {
+    if (a->shared.json) {
         json_t *answer = json_pack("{s:s, s:b, s:i}", "file", file, "good", status == EXIT_FINE,
                                    "cycles", (int)n_cycles);
         json_dumpf(answer, stdout, 0);
@@ -118,7 +118,7 @@ static int check_file(const struct check_arguments *a, const char *file)
 
 int cmd_check(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cli_common_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cli_options_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         .options = options,
         .parser = parse,
@@ -128,13 +128,13 @@ int cmd_check(int argc, char **argv)
                "Example: xoff check --deadlock scenarios/ring.yaml",
         .children = children};
     struct check_arguments a = {0};
-    cli_common_init(&a.common);
+    cli_options_init(&a.shared);
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     int status = EXIT_FINE;
-    for (uint32_t i = 0; i < a.common.n_files; i++) {
-        const int one = check_file(&a, a.common.files[i]);
+    for (uint32_t i = 0; i < a.shared.n_files; i++) {
+        const int one = check_file(&a, a.shared.files[i]);
         status = one > status ? one : status;
     }
-    cli_common_fini(&a.common);
+    cli_options_fini(&a.shared);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 
 struct run_arguments {
-    struct cli_common common;
+    struct cli_options shared;
     const char *output;
     bool csv, print_config;
 };
@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct run_arguments *a = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &a->common;
+        state->child_inputs[0] = &a->shared;
         return 0;
     case 'o':
         a->output = arg;
@@ -60,20 +60,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->print_config = true;
         return 0;
     case ARGP_KEY_END:
-        if (!a->common.n_files)
+        if (!a->shared.n_files)
             argp_error(state, "no scenario file given");
         if (a->output && !*a->output)
             argp_error(state, "--output needs the name of a folder");
-        for (uint32_t i = 1; i < a->common.n_files; i++)
+        for (uint32_t i = 1; i < a->shared.n_files; i++)
             for (uint32_t k = 0; k < i; k++)
-                if (has_same_output(a->common.files[i], a->common.files[k]))
+                if (has_same_output(a->shared.files[i], a->shared.files[k]))
                     argp_error(state,
                                "%s and %s would write to the same folder; run them one by one "
                                "with --output",
-                               a->common.files[k], a->common.files[i]);
-        if (a->output && a->common.n_files > 1)
+                               a->shared.files[k], a->shared.files[i]);
+        if (a->output && a->shared.n_files > 1)
             argp_error(state, "--output names one folder, but there are %u files",
-                       a->common.n_files);
+                       a->shared.n_files);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -183,8 +183,8 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         results[i] = runs[i].results;
         summaries[i] = runs[i].summary;
     }
-    FILE *words = a->common.json ? stderr : stdout;
-    if (!a->common.json) {
+    FILE *words = a->shared.json ? stderr : stdout;
+    if (!a->shared.json) {
         print_head(runs);
         cli_print_summary(stdout, runs, n);
         putchar('\n');
@@ -207,10 +207,10 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     if (results_write(dir, results, summaries, n, a->csv, &err)) {
         cli_print_error(&err);
         status = EXIT_FAILED;
-    } else if (!a->common.json) {
+    } else if (!a->shared.json) {
         print_tail(runs, n, dir);
     }
-    if (a->common.json && results_write_json(stdout, results, summaries, n))
+    if (a->shared.json && results_write_json(stdout, results, summaries, n))
         status = EXIT_FAILED;
     free(results), free(summaries);
     return status;
@@ -249,7 +249,7 @@ static int run_file(const struct run_arguments *a, const char *file)
 {
     struct scenario *scenario;
     struct xoff_err err = {0};
-    if (scenario_read(file, a->common.settings, a->common.n_settings, &scenario, &err)) {
+    if (scenario_read(file, a->shared.settings, a->shared.n_settings, &scenario, &err)) {
         cli_print_error(&err);
         return EXIT_BAD_INPUT;
     }
@@ -278,7 +278,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     }
     uint32_t n = 0;
     for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_is_interrupted(); i++, n++)
-        if (cli_run_plan(scenario->plans[i], a->common.n_threads, a->common.cell_bound, true,
+        if (cli_run_plan(scenario->plans[i], a->shared.n_threads, a->shared.cell_bound, true,
                          &runs[i], &err)) {
             cli_print_error(&err);
             status = EXIT_BAD_INPUT;
@@ -294,7 +294,7 @@ static int run_file(const struct run_arguments *a, const char *file)
 
 int cmd_run(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cli_common_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cli_options_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         .options = options,
         .parser = parse,
@@ -304,13 +304,13 @@ int cmd_run(int argc, char **argv)
                "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none",
         .children = children};
     struct run_arguments a = {0};
-    cli_common_init(&a.common);
+    cli_options_init(&a.shared);
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     int status = EXIT_FINE;
-    for (uint32_t i = 0; i < a.common.n_files && !cli_is_interrupted(); i++) {
-        const int one = run_file(&a, a.common.files[i]);
+    for (uint32_t i = 0; i < a.shared.n_files && !cli_is_interrupted(); i++) {
+        const int one = run_file(&a, a.shared.files[i]);
         status = one > status ? one : status;
     }
-    cli_common_fini(&a.common);
+    cli_options_fini(&a.shared);
     return status;
 }

@@ -8,7 +8,7 @@
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct cli_common *c = state->input;
+    struct cli_options *c = state->input;
     (void)arg;
     switch (key) {
     case ARGP_KEY_INIT:
@@ -71,15 +71,15 @@ static int print_json(const struct built *b)
 
 int cmd_topology(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cli_common_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cli_options_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         .parser = parse,
         .args_doc = "FILE",
         .doc = "Prints the network that a scenario builds: nodes, ports, links, headroom.\v"
                "Example: xoff topology scenarios/quickstart.yaml",
         .children = children};
-    struct cli_common c;
-    cli_common_init(&c);
+    struct cli_options c;
+    cli_options_init(&c);
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     struct scenario *scenario;
     struct built *built = NULL;
@@ -87,7 +87,7 @@ int cmd_topology(int argc, char **argv)
     int status = EXIT_FINE;
     if (scenario_read(c.files[0], c.settings, c.n_settings, &scenario, &err)) {
         cli_print_error(&err);
-        cli_common_fini(&c);
+        cli_options_fini(&c);
         return EXIT_BAD_INPUT;
     }
     const struct build_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
@@ -101,6 +101,6 @@ int cmd_topology(int argc, char **argv)
     }
     build_destroy(built);
     scenario_destroy(scenario);
-    cli_common_fini(&c);
+    cli_options_fini(&c);
     return status;
 }

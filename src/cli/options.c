@@ -11,7 +11,7 @@
 
 enum { OPTION_SET = 256, OPTION_SEED, OPTION_THREADS, OPTION_CELLS };
 
-static const struct argp_option options[] = {
+static const struct argp_option table[] = {
     {"set", OPTION_SET, "KEY=VALUE", 0, "Change one key of the scenario, such as switch.pause=none",
      0},
     {"seed", OPTION_SEED, "N", 0, "Seed of all random streams", 0},
@@ -22,7 +22,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void add_setting(struct cli_common *c, struct argp_state *state, const char *key,
+static void add_setting(struct cli_options *c, struct argp_state *state, const char *key,
                         const char *value)
 {
     if (c->n_settings == CLI_MAX_SETTINGS)
@@ -32,7 +32,7 @@ static void add_setting(struct cli_common *c, struct argp_state *state, const ch
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct cli_common *c = state->input;
+    struct cli_options *c = state->input;
     int64_t n;
     switch (key) {
     case OPTION_SET: {
@@ -70,16 +70,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-const struct argp cli_common_argp = {.options = options, .parser = parse};
+const struct argp cli_options_argp = {.options = table, .parser = parse};
 
-void cli_common_init(struct cli_common *common)
+void cli_options_init(struct cli_options *options)
 {
-    *common = (struct cli_common){.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    *options = (struct cli_options){.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
 }
 
-void cli_common_fini(struct cli_common *common)
+void cli_options_fini(struct cli_options *options)
 {
-    free(common->files);
+    free(options->files);
 }
 
 const struct cli_style *cli_style(FILE *stream)
