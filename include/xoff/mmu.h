@@ -128,4 +128,15 @@ static inline void xoff_mmu_release(const struct xoff_mmu *mmu, const struct xof
     mmu->ops->release(mmu->cfg, mmu->state, d, now, out);
 }
 
+static inline void xoff_mmu_view(const struct xoff_mmu *mmu, struct xoff_mmu_view *view)
+{
+    mmu->ops->view(mmu->cfg, mmu->state, view);
+}
+
+static inline int64_t xoff_mmu_headroom_peak(const struct xoff_mmu *mmu, uint32_t port,
+                                             uint32_t priority)
+{
+    return mmu->ops->headroom_peak(mmu->cfg, mmu->state, port, priority);
+}
+
 #endif

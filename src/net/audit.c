@@ -40,7 +40,7 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
                         int64_t queued_bytes, struct results *results)
 {
     struct xoff_mmu_view view;
-    mmu->ops->view(mmu->cfg, mmu->state, &view);
+    xoff_mmu_view(mmu, &view);
     int64_t sum = 0;
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         sum += view.used_bytes[p];

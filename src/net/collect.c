@@ -189,8 +189,7 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         q->marked_frames = sw->ports[number].marked[p];
         q->queue_peak_bytes = sw->ports[number].queue[p].peak_bytes;
         if (sw->rank[p] >= 0) {
-            q->headroom_peak_bytes =
-                sw->mmu.ops->headroom_peak(sw->mmu.cfg, sw->mmu.state, number, p);
+            q->headroom_peak_bytes = xoff_mmu_headroom_peak(&sw->mmu, number, p);
             q->headroom_bytes = net_headroom(&net->spec, tp->link);
         }
     }
@@ -211,7 +210,7 @@ static void collect_node(struct net *net, struct results *r, uint32_t n)
     if (!mmu)
         return;
     struct xoff_mmu_view view;
-    mmu->ops->view(mmu->cfg, mmu->state, &view);
+    xoff_mmu_view(mmu, &view);
     memcpy(out->pool_peak_bytes, view.peak_bytes, sizeof out->pool_peak_bytes);
     memcpy(out->pool_capacity_bytes, view.capacity_bytes, sizeof out->pool_capacity_bytes);
 }

@@ -431,7 +431,7 @@ void sw_sample(struct sw *sw, xoff_time now)
                 sample_port(sw, &sw->ports[port], p, now);
     if (sw->net->spec.measure & NET_BUFFER) {
         struct xoff_mmu_view view;
-        sw->mmu.ops->view(sw->mmu.cfg, sw->mmu.state, &view);
+        xoff_mmu_view(&sw->mmu, &view);
         const struct result_sample s = {.at = now,
                                         .node = sw->node,
                                         .port = UINT32_MAX,
