@@ -54,6 +54,7 @@ struct parser {
     const struct results *const *runs;
     const struct summary *const *summaries;
     uint32_t n_runs, run; /* bare names mean this run; n_runs 0: syntax only */
+    bool checks_names;    /* before a run: whether there can be such metrics */
     bool has_name;        /* read since it was last cleared */
     bool has_bare_name;   /* a name without variant was read */
     uint32_t depth;
@@ -275,6 +276,25 @@ static const struct metric *find_metric(struct parser *p, const char *name, cons
     return metric;
 }
 
+/* First parts of all metric names, as in summary.c. */
+static const char *const families[] = {
+    "buffer",   "control_hops", "deadlock",   "deadlocks",  "delivered", "drops",
+    "end_time", "fct",          "findings",   "flows",      "headroom",  "jain",
+    "marks",    "packet_hops",  "pauses",     "pause_time", "queue",     "retransmissions",
+    "sent",     "slowdown",     "throughput", "utilisation"};
+
+bool expect_has_family(const char *name)
+{
+    /* Behind a variant's name, which may have dots of its own, comes the metric's. */
+    for (const char *at = name; at; at = strchr(at, '.') ? strchr(at, '.') + 1 : NULL)
+        for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+            const size_t n = strlen(families[i]);
+            if (!strncmp(at, families[i], n) && (!at[n] || at[n] == '.'))
+                return true;
+        }
+    return false;
+}
+
 static struct quantity parse_name(struct parser *p)
 {
     struct quantity q = {0, KIND_ANY};
@@ -294,8 +314,14 @@ static struct quantity parse_name(struct parser *p)
     }
     p->at += n;
     p->has_name = true;
-    if (!p->n_runs)
+    if (!p->n_runs) {
+        if (p->checks_names && !expect_has_family(name))
+            fail(p, XOFF_E_UNKNOWN, at,
+                 "no metric is called %s; names are in docs/results.md, a difference of names "
+                 "needs spaces around '-'",
+                 name);
         return q;
+    }
     const struct metric *metric = find_metric(p, name, at);
     if (metric)
         q = (struct quantity){metric->value, kind_of_metric(metric)};
@@ -605,7 +631,7 @@ int expect_evaluate(const char *text, const struct results *const *runs,
                     const struct summary *const *summaries, uint32_t n_runs, bool *holds,
                     char *detail, size_t detail_size, struct xoff_err *err)
 {
-    struct parser p = {.text = text, .at = text, .err = err};
+    struct parser p = {.text = text, .at = text, .err = err, .checks_names = n_runs == 0};
     struct outcome o;
     char all[1024] = "", failed[1024] = "";
     bool all_hold = true;

@@ -238,7 +238,10 @@ static void syntax(void **state)
     check(0, "fct.p99 == 16KB", true, "");
     check_error(1, "fct.p99 == 16KB", XOFF_E_UNIT, 9, "a time and a size");
     check_error(1, "drops <= 1us", XOFF_E_UNIT, 7, "a count or ratio and a time");
-    check(0, "1 / anything == 2", true, "");
+    check(0, "1 / drops == 2", true, "");
+    check(0, "a.b.fct.web.p99 < 8x.throughput", true, "");
+    check_error(0, "anything == 2", XOFF_E_UNKNOWN, 1, "no metric is called anything");
+    check_error(0, "1 == SIH.dropsy", XOFF_E_UNKNOWN, 6, "no metric is called SIH.dropsy");
     check_error(1, "1 / drops == 2", XOFF_E_RANGE, 3, "division by zero");
     check_error(1, "1e300 * 1e300 == 2", XOFF_E_RANGE, 1, "too large");
 }
@@ -278,6 +281,7 @@ static void limits(void **state)
     text[4097] = '\0';
     check_error(1, text, XOFF_E_SYNTAX, 1, "more than 4096");
     memset(text, 'a', 127);
+    memcpy(text, "drops.", 6);
     strcpy(text + 127, " == 1");
     check(0, text, true, NULL);
     memset(text, 'a', 128);

@@ -199,4 +199,7 @@ int expect_evaluate(const char *text, const struct results *const *runs,
                     const struct summary *const *summaries, uint32_t n_runs, bool *holds,
                     char *detail, size_t detail_size, struct xoff_err *err);
 
+/* Whether a name, with or without a variant's before it, begins like a metric's. */
+bool expect_has_family(const char *name);
+
 #endif

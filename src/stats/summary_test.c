@@ -182,6 +182,8 @@ static void traffic_entries(void **state)
     check_absent(s, "fct.poisson#1.p99");
     check(s, "delivered.web", 1000, "B");
     check(s, "delivered", 21000, "B");
+    for (uint32_t i = 0; i < s->n_metrics; i++) /* expectations know the family of each */
+        assert_true(expect_has_family(s->metrics[i].name));
     for (uint32_t i = 0; i < s->n_metrics; i++)
         assert_ptr_equal(summary_find(s, s->metrics[i].name), &s->metrics[i]); /* no doubles */
     summary_destroy(s);
