@@ -54,6 +54,30 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
                          (long long)view.peak_bytes[p], (long long)view.capacity_bytes[p]);
 }
 
+/* What causes of pauses and deadlocks are read from: lossless bytes by priority, in and out port.
+ */
+static void audit_held(struct net *net, struct sw *sw, struct results *results)
+{
+    const uint32_t n = sw->n_ports;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        if (sw->rank[p] < 0)
+            continue;
+        uint64_t noted = 0, queued = 0;
+        for (uint32_t i = 0; i < n * n; i++)
+            noted += sw->held_bytes[(uint32_t)sw->rank[p] * n * n + i];
+        for (uint32_t port = 0; port < n; port++)
+            queued += (uint64_t)sw->ports[port].queue[p].bytes;
+        uint32_t slot = sw->processing.head;
+        for (uint32_t k = 0; k < sw->processing.n; k++, slot = pool_at(&sw->pool, slot)->next)
+            if (pool_at(&sw->pool, slot)->priority == p)
+                queued += pool_at(&sw->pool, slot)->bytes;
+        if (noted != queued)
+            note_finding(results, "%s priority %u: %llu B noted by port, %llu B held",
+                         name_of(net, sw->node), p, (unsigned long long)noted,
+                         (unsigned long long)queued);
+    }
+}
+
 static void audit_switch(struct net *net, struct sw *sw, struct results *results)
 {
     int64_t queued = sw->processing.bytes;
@@ -72,6 +96,7 @@ static void audit_switch(struct net *net, struct sw *sw, struct results *results
                      name_of(net, sw->node), (long long)in, (long long)out, (long long)dropped,
                      (long long)queued);
     audit_pools(net, sw->node, &sw->mmu, queued, results);
+    audit_held(net, sw, results);
     results->nodes[sw->node].held_bytes = queued;
 }
 

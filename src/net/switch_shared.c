@@ -301,8 +301,9 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
         return;
     }
     struct sw_port *to = &sw->ports[out];
+    /* A port with a pause frame to send is armed. */
     if (sw->passes_through && !to->port.backlog && !to->port.is_armed && now >= to->port.free_at &&
-        !to->port.is_control_due && frame->bytes <= to->port.quiet_below &&
+        frame->bytes <= to->port.quiet_below &&
         (port_open(&to->port, now) >> frame->priority & 1)) {
         count_out(to, frame, now);
         port_tx_begin(&to->port, w, frame);

@@ -386,6 +386,30 @@ static void every_pause_has_a_cause(void **state)
                        "100Gbps", "h3");
 }
 
+/* h1 has sent all it had when s0 pauses it, until h0 goes on at 2 ms. What h2 sends to h1 arrives,
+ * but its ACK is of the paused class and waits, though nothing else waits before it. */
+static void a_lone_ack_obeys_the_gate(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 3ms\n"
+            "topology: {kind: star, hosts: 3, host_link: {rate: 100Gbps, delay: 1us}}\n"
+            "switch: {buffer: 2MB, mmu: {kind: static, xoff: 50KB}}\n"
+            "priorities: {3: {lossless: true}}\nhost: {timeout: 10ms}\n"
+            "receivers: [{host: h0, rate: \"0bps, 2ms: 100Gbps\", buffer: 200KB, xoff: 5KB, "
+            "xon: 1KB}]\n"
+            "traffic: [{kind: flows, list: [{at: 0s, from: h1, to: h0, size: 150KB, priority: 3},\n"
+            "  {at: 100us, from: h2, to: h1, size: 10KB, priority: 3, delivery: reliable}]}]\n");
+    const struct result_flow *late = &rig.results->flows[1];
+    assert_int_equal(rig.results->n_flows, 2);
+    assert_true(rig_port(&rig, "h1", "s0")->queue[3].paused_for > 1900 * XOFF_US);
+    assert_true(late->finish_at < 110 * XOFF_US);
+    assert_true(late->acked_at > 2000 * XOFF_US && late->acked_at != XOFF_NEVER);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +420,7 @@ int main(void)
         cmocka_unit_test(pause_frame_waits_for_one_frame_only),
         cmocka_unit_test(egress_trigger_pauses_feeders),
         cmocka_unit_test(every_pause_has_a_cause),
+        cmocka_unit_test(a_lone_ack_obeys_the_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
