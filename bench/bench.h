@@ -3,6 +3,7 @@
 #define BENCH_BENCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct bench_operation {
     const char *name;
@@ -18,5 +19,8 @@ struct bench_size {
 /* Return the number of rows filled. `clock` gives seconds. */
 unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BENCH_MAX]);
 unsigned bench_sizes(struct bench_size rows[BENCH_MAX]);
+
+/* config.txt and the files it names, of a leaf-spine of 64 hosts with web search flows. */
+void bench_write_hpcc(const char *dir, uint32_t n_flows, double load);
 
 #endif

@@ -150,11 +150,12 @@ static void make_rig(struct rig *rig)
 {
     struct xoff_mmu_port ports[PORTS];
     for (uint32_t p = 0; p < PORTS; p++)
-        ports[p] = (struct xoff_mmu_port){100 * XOFF_GBPS, 55000};
+        ports[p] = (struct xoff_mmu_port){.rate_bps = 100 * XOFF_GBPS, .headroom_bytes = 55000};
     const struct xoff_mmu_env env = {.n_ports = PORTS,
                                      .lossless = 8,
                                      .max_frame_bytes = 1518,
                                      .buffer_bytes = 16000000,
+                                     .nic_rate_bps = 100 * XOFF_GBPS,
                                      .ports = ports};
     const struct xoff_mmu_ops *mmu = xoff_mmus[0];
     void *params = calloc(1, mmu->params_size), *cfg = calloc(1, mmu->cfg_size(&env));

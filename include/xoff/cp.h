@@ -1,5 +1,6 @@
 /* Role cp: congestion point of an egress queue. Told about enqueues and dequeues; answers whether
- * to mark the frame (stamps and notifications join the answer with the schemes that need them).
+ * to mark the frame and what telemetry to write into it (notifications join the answer with the
+ * schemes that need them).
  */
 #ifndef XOFF_CP_H
 #define XOFF_CP_H
@@ -8,7 +9,7 @@
 
 #include <xoff/err.h>
 #include <xoff/param.h>
-#include <xoff/time.h>
+#include <xoff/telemetry.h>
 
 struct xoff_cp_env {
     xoff_rate rate_bps; /* of the port */
@@ -19,10 +20,15 @@ struct xoff_cp_frame {
     int64_t queue_bytes; /* of its egress queue, this frame included */
     uint32_t bytes;
     uint32_t draw; /* uniform 32 bits, drawn for this frame by the caller */
+    /* Of the whole port: its queues without this frame, and all it ever sent before it. */
+    int64_t port_bytes;
+    uint64_t port_tx_bytes;
 };
 
 struct xoff_cp_answer {
-    bool mark; /* set congestion experienced */
+    bool mark;  /* set congestion experienced */
+    bool stamp; /* write `hop` into the frame's telemetry */
+    struct xoff_int_hop hop;
 };
 
 struct xoff_cp_ops {

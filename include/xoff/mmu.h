@@ -30,6 +30,7 @@ enum xoff_pool {
 struct xoff_mmu_port {
     xoff_rate rate_bps;
     int64_t headroom_bytes;
+    xoff_time delay; /* of the link, one way */
 };
 
 struct xoff_mmu_env {
@@ -37,6 +38,7 @@ struct xoff_mmu_env {
     uint8_t lossless; /* bit n: priority n is lossless */
     uint32_t max_frame_bytes;
     int64_t buffer_bytes;
+    xoff_rate nic_rate_bps; /* of the hosts' links: that of host 0 */
     const struct xoff_mmu_port *ports;
 };
 

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include "import/hpcc.h"
 #include "scenario/build.h"
 #include "stats/results.h"
 
@@ -18,6 +19,7 @@ extern const struct verb *const verbs[];
 
 int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
@@ -39,6 +41,8 @@ void cli_options_fini(struct cli_options *options);
 
 /* file:line:column: subject: message, in the colours of the terminal, on standard error. */
 void cli_print_error(const struct xoff_err *err);
+/* A line each on standard error. */
+void cli_print_warnings(char *const *warnings, uint32_t n_warnings);
 
 /* Colours, empty when standard output (or error) is no terminal or NO_COLOR is set. */
 struct cli_style {
@@ -60,13 +64,22 @@ struct cli_run {
     struct summary *summary;
     const char **tag_names;
     char *config_text;
+    double began_s; /* of the first event, by cli_clock() */
 };
-/* Runs; progress goes to standard error when it is a terminal. Returns 0 or a negative code. */
-int cli_run_plan(const struct plan *plan, uint32_t n_threads, xoff_time cell_bound,
-                 bool shows_progress, struct cli_run *run, struct xoff_err *err);
+/* Runs; progress goes to standard error when it is a terminal and `shows_progress`, whatever the
+ * options say of it. Returns 0 or a negative code. */
+int cli_run_plan(const struct plan *plan, const struct build_options *options, bool shows_progress,
+                 struct cli_run *run, struct xoff_err *err);
 void cli_run_fini(struct cli_run *run);
 /* Ctrl-C was pressed: nothing further is to be started. */
 bool cli_is_interrupted(void);
+
+/* Writes a text aside, then renames it: the file appears whole or not at all. Returns an exit
+ * status; says what went wrong. */
+int cli_write_file(const char *path, const char *text);
+/* fct.txt, pfc.txt and qlen.txt of a run of `config`. Returns an exit status. */
+int cli_write_hpcc(const char *dir, const struct hpcc_config *config, const struct results *results,
+                   bool has_node_ids);
 
 /* Table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);

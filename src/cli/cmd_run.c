@@ -11,15 +11,23 @@ struct run_arguments {
     struct cli_options shared;
     const char *output;
     bool csv, print_config;
+    bool is_ns3;       /* --compat */
+    const char *write; /* --write; NULL: what fits the input */
 };
 
-enum { OPTION_CSV = 512, OPTION_PRINT_CONFIG };
+enum { OPTION_CSV = 512, OPTION_PRINT_CONFIG, OPTION_COMPAT, OPTION_WRITE };
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "Folder for the results (default: run-NAME)", 0},
     {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
     {"print-config", OPTION_PRINT_CONFIG, NULL, 0,
      "Print the scenario with all defaults and computed headroom, and do not run it", 0},
+    {"compat", OPTION_COMPAT, "ns3", 0,
+     "Frame sizes, whole nanoseconds and order of equal times as in the ns-3 RDMA family", 0},
+    {"write", OPTION_WRITE, "FORMAT", 0,
+     "Write fct.txt and pfc.txt too: hpcc (default when the input is a config.txt of that family), "
+     "conweave (node ids instead of addresses), or none",
+     0},
     {0},
 };
 
@@ -58,6 +66,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_PRINT_CONFIG:
         a->print_config = true;
+        return 0;
+    case OPTION_COMPAT:
+        if (strcmp(arg, "ns3"))
+            argp_error(state, "--compat %s: there is ns3", arg);
+        a->is_ns3 = true;
+        return 0;
+    case OPTION_WRITE:
+        if (strcmp(arg, "hpcc") && strcmp(arg, "conweave") && strcmp(arg, "none"))
+            argp_error(state, "--write %s: give hpcc, conweave or none", arg);
+        a->write = arg;
         return 0;
     case ARGP_KEY_END:
         if (!a->shared.n_files)
@@ -151,7 +169,18 @@ static void print_head(const struct cli_run *runs)
            (unsigned long long)r->seed);
 }
 
-static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *dir)
+static bool writes_hpcc(const struct run_arguments *a, const struct hpcc_config *import)
+{
+    return import && (!a->write || strcmp(a->write, "none"));
+}
+
+static bool has_node_ids(const struct run_arguments *a, const struct hpcc_config *import)
+{
+    return a->write ? !strcmp(a->write, "conweave") : hpcc_is_conweave(import);
+}
+
+static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *dir,
+                       bool has_hpcc_files)
 {
     const struct cli_style *s = cli_style(stdout);
     putchar('\n');
@@ -169,12 +198,14 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
                r->wall_s > 0 ? (double)r->packet_hops / r->wall_s / 1e6 : 0, r->threads,
                r->threads == 1 ? "" : "s", s->off);
     }
-    printf("results: %s/run.sqlite, %s/summary.json\n", dir, dir);
+    printf("results: %s/run.sqlite, %s/summary.json", dir, dir);
+    printf(has_hpcc_files ? ", %s/fct.txt, %s/pfc.txt\n" : "\n", dir, dir);
 }
 
 /* `n` runs of the scenario's plans; fewer than there are when interrupted. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
-                  struct cli_run *runs, uint32_t n, const char *dir)
+                  const struct hpcc_config *import, struct cli_run *runs, uint32_t n,
+                  const char *dir)
 {
     const struct results **results = calloc(n, sizeof *results);
     const struct summary **summaries = calloc(n, sizeof *summaries);
@@ -207,8 +238,12 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     if (results_write(dir, results, summaries, n, a->csv, &err)) {
         cli_print_error(&err);
         status = EXIT_FAILED;
-    } else if (!a->shared.json) {
-        print_tail(runs, n, dir);
+    } else {
+        if (writes_hpcc(a, import) &&
+            cli_write_hpcc(dir, import, results[0], has_node_ids(a, import)))
+            status = EXIT_FAILED;
+        if (!a->shared.json)
+            print_tail(runs, n, dir, writes_hpcc(a, import));
     }
     if (a->shared.json && results_write_json(stdout, results, summaries, n))
         status = EXIT_FAILED;
@@ -245,11 +280,34 @@ static int print_config(const struct plan *plan, struct xoff_err *err)
     return EXIT_FINE;
 }
 
+/* A scenario, or a config.txt of the ns-3 RDMA family, which becomes one. */
+static int read_input(const struct run_arguments *a, const char *file, struct scenario **scenario,
+                      struct hpcc_config **import, struct xoff_err *err)
+{
+    struct plan_setting settings[CLI_MAX_SETTINGS + 1];
+    uint32_t n = a->shared.n_settings;
+    memcpy(settings, a->shared.settings, sizeof *settings * n);
+    *import = NULL;
+    if (hpcc_recognise(file)) {
+        const int code = hpcc_scenario(file, a->is_ns3, settings, n, scenario, import, err);
+        if (!code)
+            cli_print_warnings((*import)->warnings, (*import)->n_warnings);
+        return code;
+    }
+    if (a->write && strcmp(a->write, "none"))
+        return xoff_err_set(err, XOFF_E_CONFLICT, "--write", a->write,
+                            "node ids and ports of these files come from a config.txt; give one");
+    if (a->is_ns3)
+        settings[n++] = (struct plan_setting){"compat", "ns3"};
+    return scenario_read(file, settings, n, scenario, err);
+}
+
 static int run_file(const struct run_arguments *a, const char *file)
 {
     struct scenario *scenario;
+    struct hpcc_config *import;
     struct xoff_err err = {0};
-    if (scenario_read(file, a->shared.settings, a->shared.n_settings, &scenario, &err)) {
+    if (read_input(a, file, &scenario, &import, &err)) {
         cli_print_error(&err);
         return EXIT_BAD_INPUT;
     }
@@ -263,6 +321,7 @@ static int run_file(const struct run_arguments *a, const char *file)
                 cli_print_error(&err);
         }
         scenario_destroy(scenario);
+        hpcc_destroy(import);
         return status;
     }
     struct cli_run *runs = calloc(scenario->n_plans, sizeof *runs);
@@ -276,19 +335,25 @@ static int run_file(const struct run_arguments *a, const char *file)
         cli_print_error(&err);
         status = EXIT_FAILED;
     }
+    struct build_options options_of_build = {.n_threads = a->shared.n_threads,
+                                             .cell_bound = a->shared.cell_bound,
+                                             .keeps_heard = writes_hpcc(a, import)};
+    if (writes_hpcc(a, import) &&
+        hpcc_qlen_window(import, &options_of_build.histogram_from, &options_of_build.histogram_to))
+        options_of_build.histogram_every = HPCC_QLEN_EVERY;
     uint32_t n = 0;
     for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_is_interrupted(); i++, n++)
-        if (cli_run_plan(scenario->plans[i], a->shared.n_threads, a->shared.cell_bound, true,
-                         &runs[i], &err)) {
+        if (cli_run_plan(scenario->plans[i], &options_of_build, true, &runs[i], &err)) {
             cli_print_error(&err);
             status = EXIT_BAD_INPUT;
         }
     if (!status)
-        status = finish(a, scenario, runs, n, dir);
+        status = finish(a, scenario, import, runs, n, dir);
     for (uint32_t i = 0; i < scenario->n_plans; i++)
         cli_run_fini(&runs[i]);
     free(runs);
     scenario_destroy(scenario);
+    hpcc_destroy(import);
     return status;
 }
 
@@ -299,9 +364,11 @@ int cmd_run(int argc, char **argv)
         .options = options,
         .parser = parse,
         .args_doc = "FILE...",
-        .doc = "Runs each scenario with its variants, prints a summary and writes the results.\v"
+        .doc = "Runs each scenario with its variants, prints a summary and writes the results. A "
+               "config.txt of the ns-3 RDMA family is run as it is.\v"
                "Exit status: 0 all fine, 1 an expectation or the audit failed, 2 bad input.\n"
-               "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none",
+               "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none\n"
+               "         xoff run mix/config.txt --compat ns3",
         .children = children};
     struct run_arguments a = {0};
     cli_options_init(&a.shared);

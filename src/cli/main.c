@@ -12,11 +12,13 @@ static const struct verb verb_check = {"check", "read scenarios, build them, say
                                        cmd_check};
 static const struct verb verb_topology = {"topology", "print the network a scenario builds",
                                           cmd_topology};
+static const struct verb verb_convert = {
+    "convert", "turn files of other simulators into a scenario", cmd_convert};
 static const struct verb verb_bench = {"bench", "measure the simulator itself", cmd_bench};
 static const struct verb verb_schema = {"schema", "print the JSON schema of scenario files",
                                         cmd_schema};
-const struct verb *const verbs[] = {&verb_run,   &verb_check,  &verb_topology,
-                                    &verb_bench, &verb_schema, NULL};
+const struct verb *const verbs[] = {
+    &verb_run, &verb_check, &verb_topology, &verb_convert, &verb_bench, &verb_schema, NULL};
 
 static void usage(FILE *out)
 {

@@ -1,4 +1,5 @@
 /* Options and output that the verbs share. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -110,6 +111,42 @@ void cli_print_error(const struct xoff_err *err)
     if (err->value[0])
         fprintf(stderr, " (given: %s)", err->value);
     fputc('\n', stderr);
+}
+
+void cli_print_warnings(char *const *warnings, uint32_t n_warnings)
+{
+    const struct cli_style *s = cli_style(stderr);
+    for (uint32_t i = 0; i < n_warnings; i++)
+        fprintf(stderr, "%swarning:%s %s\n", s->yellow, s->off, warnings[i]);
+}
+
+int cli_write_file(const char *path, const char *text)
+{
+    char *aside;
+    if (asprintf(&aside, "%s.part", path) < 0)
+        return EXIT_FAILED;
+    FILE *out = fopen(aside, "w");
+    bool is_good = out && fputs(text, out) >= 0 && fflush(out) == 0;
+    int reason = errno;
+    if (out && fclose(out) && is_good) {
+        reason = errno;
+        is_good = false;
+    }
+    if (is_good && rename(aside, path)) {
+        reason = errno;
+        is_good = false;
+    }
+    if (!is_good) {
+        struct xoff_err err = {0};
+        if (out)
+            unlink(aside);
+        xoff_err_set(&err, XOFF_E_IO, NULL, NULL, "cannot be written: ");
+        xoff_err_add(&err, strerror(reason));
+        snprintf(err.file, sizeof err.file, "%s", path);
+        cli_print_error(&err);
+    }
+    free(aside);
+    return is_good ? EXIT_FINE : EXIT_FAILED;
 }
 
 char *cli_figure(char *buf, size_t size, double value, const char *unit)

@@ -52,23 +52,22 @@ static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
     return true;
 }
 
-int cli_run_plan(const struct plan *plan, uint32_t n_threads, xoff_time cell_bound,
-                 bool shows_progress, struct cli_run *run, struct xoff_err *err)
+int cli_run_plan(const struct plan *plan, const struct build_options *given, bool shows_progress,
+                 struct cli_run *run, struct xoff_err *err)
 {
     *run = (struct cli_run){0};
     struct progress progress = {.is_shown = shows_progress && isatty(STDERR_FILENO),
                                 .stop = plan->stop,
                                 .name = plan->variant};
-    const struct build_options options = {.n_threads = n_threads,
-                                          .cell_bound = cell_bound,
-                                          .progress_context = &progress,
-                                          .progress = on_progress};
+    struct build_options options = *given;
+    options.progress_context = &progress;
+    options.progress = on_progress;
     const int code = build_create(plan, &options, &run->built, err);
     if (code)
         return code;
     struct sigaction action = {.sa_handler = on_interrupt};
     sigaction(SIGINT, &action, NULL);
-    progress.began_s = progress.shown_s = cli_clock();
+    run->began_s = progress.began_s = progress.shown_s = cli_clock();
     net_run(run->built->net);
     const double wall_s = cli_clock() - progress.began_s;
     if (progress.is_shown)

@@ -17,6 +17,12 @@ static const struct {
     {"fct.max", "  longest"},
     {"slowdown.mean", "slowdown, mean"},
     {"slowdown.p99", "  99th percentile"},
+    {"operations", "operations completed"},
+    {"operations.rate", "  per second"},
+    {"operations.mean", "operation time, mean"},
+    {"operations.p50", "  median"},
+    {"operations.p99", "  99th percentile"},
+    {"operations.max", "  longest"},
     {"jain", "fairness (Jain's index)"},
     {"utilisation.max", "busiest link"},
     {"queue.peak", "longest queue"},
@@ -35,30 +41,30 @@ static const char *const buckets[] = {"le10KB", "le100KB", "le1MB", "le10MB", "g
 static const char *const bucket_labels[] = {"to 10 KB", "to 100 KB", "to 1 MB", "to 10 MB",
                                             "over 10 MB"};
 
+/* A size of which no flow finished has a count of 0 and no figures. */
 static void print_buckets(FILE *out, const struct cli_run *run)
 {
-    bool has_header = false;
+    static const char *const figures[] = {"flows", "mean", "p50", "p95", "p99", "max"};
+    if (!summary_find(run->summary, "slowdown.mean"))
+        return;
+    char title[64] = "slowdown by flow size";
+    if (run->results->variant[0])
+        snprintf(title, sizeof title, "slowdown, %s", run->results->variant);
+    fprintf(out, "\n  %-24s", title);
+    for (uint32_t f = 0; f < sizeof figures / sizeof *figures; f++)
+        fprintf(out, " %9s", figures[f]);
+    fputc('\n', out);
     for (uint32_t b = 0; b < sizeof buckets / sizeof *buckets; b++) {
-        static const char *const figures[] = {"flows", "mean", "p50", "p95", "p99", "max"};
-        char line[160] = "";
-        size_t length = 0;
+        fprintf(out, "  %-24s", bucket_labels[b]);
         for (uint32_t f = 0; f < sizeof figures / sizeof *figures; f++) {
-            char name[64];
+            char name[64], text[32] = "-";
             snprintf(name, sizeof name, "slowdown.%s.%s", buckets[b], figures[f]);
             const struct metric *m = summary_find(run->summary, name);
-            if (!m)
-                break;
-            length += (size_t)snprintf(line + length, sizeof line - length, f ? " %9.2f" : " %9.0f",
-                                       m->value);
+            if (m)
+                snprintf(text, sizeof text, f ? "%.2f" : "%.0f", m->value);
+            fprintf(out, " %9s", text);
         }
-        if (!length)
-            continue;
-        if (!has_header)
-            fprintf(out, "\n  %-24s %9s %9s %9s %9s %9s %9s\n",
-                    run->results->variant[0] ? run->results->variant : "slowdown by flow size",
-                    "flows", "mean", "p50", "p95", "p99", "max");
-        has_header = true;
-        fprintf(out, "  %-24s%s\n", bucket_labels[b], line);
+        fputc('\n', out);
     }
 }
 
@@ -78,7 +84,8 @@ void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs)
             is_there |= m != NULL;
             is_zero &= !m || m->value == 0;
         }
-        static const char *const only_if_any[] = {"marks", "retransmissions", "deadlocks"};
+        static const char *const only_if_any[] = {"operations", "marks", "retransmissions",
+                                                  "deadlocks"};
         bool is_dull = false;
         for (uint32_t k = 0; k < sizeof only_if_any / sizeof *only_if_any; k++)
             is_dull |= is_zero && !strcmp(rows[r].metric, only_if_any[k]);

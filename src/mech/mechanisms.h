@@ -5,10 +5,12 @@
 #include <xoff/cp.h>
 #include <xoff/mmu.h>
 #include <xoff/pause.h>
+#include <xoff/rp.h>
 #include <xoff/sched.h>
 
 extern const struct xoff_mmu_ops xoff_mmu_sih;
 extern const struct xoff_mmu_ops xoff_mmu_static;
+extern const struct xoff_mmu_ops xoff_mmu_ns3;
 
 extern const struct xoff_pause_ops xoff_pause_pfc;
 extern const struct xoff_pause_ops xoff_pause_8023x;
@@ -21,5 +23,18 @@ extern const struct xoff_sched_ops xoff_sched_fifo;
 
 extern const struct xoff_cp_ops xoff_cp_none;
 extern const struct xoff_cp_ops xoff_cp_ecn;
+extern const struct xoff_cp_ops xoff_cp_step;
+extern const struct xoff_cp_ops xoff_cp_int;
+
+extern const struct xoff_rp_ops xoff_rp_datagram;
+extern const struct xoff_rp_ops xoff_rp_none;
+extern const struct xoff_rp_ops xoff_rp_dcqcn;
+extern const struct xoff_rp_ops xoff_rp_dcqcn_nic;
+extern const struct xoff_rp_ops xoff_rp_hpcc;
+extern const struct xoff_rp_ops xoff_rp_powertcp;
+extern const struct xoff_rp_ops xoff_rp_theta_powertcp;
+extern const struct xoff_rp_ops xoff_rp_timely;
+extern const struct xoff_rp_ops xoff_rp_dctcp;
+extern const struct xoff_rp_ops xoff_rp_newreno;
 
 #endif

@@ -8,6 +8,7 @@
 const struct xoff_mmu_ops *const xoff_mmus[] = {
     &xoff_mmu_sih,
     &xoff_mmu_static,
+    &xoff_mmu_ns3,
     NULL,
 };
 
@@ -23,8 +24,20 @@ const struct xoff_sched_ops *const xoff_scheds[] = {
 };
 
 const struct xoff_cp_ops *const xoff_cps[] = {
-    &xoff_cp_none,
-    &xoff_cp_ecn,
+    &xoff_cp_none, &xoff_cp_ecn, &xoff_cp_step, &xoff_cp_int, NULL,
+};
+
+const struct xoff_rp_ops *const xoff_rps[] = {
+    &xoff_rp_datagram,
+    &xoff_rp_none,
+    &xoff_rp_dcqcn,
+    &xoff_rp_dcqcn_nic,
+    &xoff_rp_hpcc,
+    &xoff_rp_powertcp,
+    &xoff_rp_theta_powertcp,
+    &xoff_rp_timely,
+    &xoff_rp_dctcp,
+    &xoff_rp_newreno,
     NULL,
 };
 
@@ -55,4 +68,9 @@ const struct xoff_sched_ops *xoff_sched_find(const char *name)
 const struct xoff_cp_ops *xoff_cp_find(const char *name)
 {
     FIND(xoff_cps, name);
+}
+
+const struct xoff_rp_ops *xoff_rp_find(const char *name)
+{
+    FIND(xoff_rps, name);
 }

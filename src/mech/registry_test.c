@@ -25,15 +25,19 @@ static void test_defaults_come_first(void **unused)
     assert_string_equal(xoff_pauses[0]->name, "pfc");
     assert_string_equal(xoff_scheds[0]->name, "ets");
     assert_string_equal(xoff_cps[0]->name, "none");
+    assert_string_equal(xoff_rps[0]->name, "datagram");
 }
 
 static void test_lookup(void **unused)
 {
     (void)unused;
-    static const char *const mmus[] = {"sih", "static", NULL};
+    static const char *const mmus[] = {"sih", "static", "ns3", NULL};
     static const char *const pauses[] = {"pfc", "pause", "none", NULL};
     static const char *const scheds[] = {"ets", "strict", "drr", "fifo", NULL};
-    static const char *const cps[] = {"none", "ecn", NULL};
+    static const char *const cps[] = {"none", "ecn", "step", "int", NULL};
+    static const char *const rps[] = {"datagram", "none",           "dcqcn",  "dcqcn-nic", "hpcc",
+                                      "powertcp", "theta-powertcp", "timely", "dctcp",     "tcp",
+                                      NULL};
     for (size_t i = 0; mmus[i]; i++)
         assert_string_equal(xoff_mmu_find(mmus[i])->name, mmus[i]);
     for (size_t i = 0; pauses[i]; i++)
@@ -42,13 +46,20 @@ static void test_lookup(void **unused)
         assert_string_equal(xoff_sched_find(scheds[i])->name, scheds[i]);
     for (size_t i = 0; cps[i]; i++)
         assert_string_equal(xoff_cp_find(cps[i])->name, cps[i]);
+    /* Reaction points also in this order, in which help lists them. */
+    for (size_t i = 0; rps[i] || xoff_rps[i]; i++) {
+        assert_true(rps[i] && xoff_rps[i]);
+        assert_string_equal(xoff_rps[i]->name, rps[i]);
+        assert_ptr_equal(xoff_rp_find(rps[i]), xoff_rps[i]);
+    }
     /* Whole words, as written. */
-    static const char *const unknown[] = {"", "si", "sihh", "SIH", "pf", "et", "ec"};
+    static const char *const unknown[] = {"", "si", "sihh", "SIH", "pf", "et", "ec", "dctc"};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         assert_null(xoff_mmu_find(unknown[i]));
         assert_null(xoff_pause_find(unknown[i]));
         assert_null(xoff_sched_find(unknown[i]));
         assert_null(xoff_cp_find(unknown[i]));
+        assert_null(xoff_rp_find(unknown[i]));
     }
 }
 
@@ -102,6 +113,15 @@ static void test_entries_are_complete(void **unused)
         assert_non_null(ops->summary);
         expect_good_table(ops->params, ops->params_size);
         assert_true(ops->configure && ops->init && ops->quiet_below);
+    }
+    for (size_t i = 0; xoff_rps[i]; i++) {
+        const struct xoff_rp_ops *ops = xoff_rps[i];
+        assert_ptr_equal(xoff_rp_find(ops->name), ops);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
+        assert_true(ops->cfg_size && ops->configure && ops->init);
+        /* The marking it reads is one there is. */
+        assert_non_null(xoff_cp_find(ops->marking));
     }
 }
 

@@ -1,4 +1,5 @@
-/* What a host offers to the network: apps with deadlines that answer with offers.
+/* What a host offers to the network: apps with deadlines that answer with offers, and that may be
+ * told what arrived for them.
  *
  * net/ knows apps only by this contract; traffic/ implements them. An app belongs to one host, has
  * plain-bytes state and a random stream of its own.
@@ -10,7 +11,7 @@
 
 #include "net/topo.h"
 
-enum app_delivery { APP_DATAGRAM, APP_RELIABLE };
+#define APP_MAX_WORD 0xffffff
 
 /* A flow to start, or more bytes for a stream that the same app started before. */
 struct app_offer {
@@ -19,21 +20,39 @@ struct app_offer {
     xoff_rate rate_bps;   /* pace of frames on the wire, 0: line rate */
     uint32_t frame_bytes; /* full frame of this flow; 0: the network's max frame */
     uint8_t priority;
-    uint8_t delivery; /* enum app_delivery */
-    bool continues;   /* more bytes for the app's stream `stream` rather than a new flow */
-    uint32_t stream;  /* number of the stream within the app */
-    uint32_t tag;     /* carried to the flow record: index of the traffic entry */
+    uint8_t transport; /* of the network's list */
+    bool continues;    /* more bytes for the app's stream `stream` rather than a new flow */
+    bool is_message;   /* with continues: these bytes have a record and an end of their own */
+    bool is_done;      /* no flow: an operation that began at `began_at` ended, note it down */
+    uint32_t stream;   /* number of the stream within the app, below app.n_streams */
+    uint32_t tag;      /* carried to the flow record: index of the traffic entry */
+    uint32_t word;     /* for the apps at both ends, up to APP_MAX_WORD: see app_event */
+    xoff_time began_at;
 };
 
-#define APP_MAX_OFFERS 16 /* per expiry; an app with more due answers again at the same instant */
+#define APP_MAX_OFFERS 16 /* per call; an app with more due answers again at the same instant */
+
+/* Something that an app waits for happened at its host: a flow or message of its traffic entry has
+ * arrived whole, or one of its own has been acknowledged whole. An app hears of nothing else. */
+struct app_event {
+    enum { APP_ARRIVED, APP_ACKED } kind;
+    uint32_t peer;  /* the host it came from, or went to */
+    uint32_t word;  /* of the offer */
+    uint64_t bytes; /* of the flow or message; APP_ARRIVED only */
+};
 
 struct app_ops {
     const char *name;
-    /* Next time it wants to offer; XOFF_NEVER: done. Changes only inside expire(). */
+    /* Next time it wants to offer; XOFF_NEVER: none. Changes only inside expire() and on_event().
+     */
     xoff_time (*deadline)(const void *cfg, const void *state);
     /* Fills up to APP_MAX_OFFERS offers due at `now`; returns their number. */
     uint32_t (*expire)(const void *cfg, void *state, struct xoff_rng *rng, xoff_time now,
                        struct app_offer *offers);
+    /* The same for an event; NULL: not wanted. With more than APP_MAX_OFFERS to offer the deadline
+     * becomes `now`. At most one app of a traffic entry on a host may have it. */
+    uint32_t (*on_event)(const void *cfg, void *state, struct xoff_rng *rng,
+                         const struct app_event *event, xoff_time now, struct app_offer *offers);
 };
 
 /* An app instance on a host. cfg may be shared by many; state is owned here. Both are blocks from
@@ -42,6 +61,8 @@ struct app {
     const struct app_ops *ops;
     uint32_t host;
     uint32_t stream_purpose; /* distinguishes random streams of one host */
+    uint32_t tag;            /* index of the traffic entry: whose events it hears */
+    uint32_t n_streams;      /* 0: one */
     const void *cfg;
     void *state;
 };
@@ -65,7 +86,12 @@ struct traffic_env {
     xoff_time stop;
     uint32_t max_frame_bytes;
     uint32_t header_bytes; /* of max_frame_bytes that are not payload */
-    uint8_t default_delivery;
+    /* The transport of that name in the scenario's list, or of that kind; "": the default one. -1:
+     * none. NULL: there is only transport 0. */
+    int (*transport)(void *context, const char *name);
+    void *transport_context;
+    /* Whether APP_ACKED comes for what that transport carries; NULL: for all of them. */
+    bool (*acknowledges)(void *context, uint8_t transport);
     uint32_t index;     /* of the traffic entry */
     const char *folder; /* of the scenario file, with a slash at the end, or ""; NULL: "" */
     /* Resolves a host set; see topology_hosts. */

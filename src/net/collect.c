@@ -20,11 +20,12 @@ struct hop {
     xoff_time after;                   /* propagation and processing */
 };
 
-static struct hop hop_of(const struct topo_link *link, uint32_t full, uint32_t tail,
-                         xoff_rate pace_bps, xoff_time processing_for)
+static struct hop hop_of(const struct net *net, const struct topo_link *link, uint32_t full,
+                         uint32_t tail, xoff_rate pace_bps, xoff_time processing_for)
 {
     struct xoff_wire_clock clock;
     xoff_wire_clock_init(&clock, link->rate_bps);
+    clock.is_ns3 = net->spec.wire->is_ns3;
     struct hop hop = {.after = link->delay + processing_for};
     xoff_time unused;
     xoff_wire_clock_send(&clock, 0, full, false, &hop.full_last_bit, &hop.full_for);
@@ -42,11 +43,11 @@ static struct hop hop_of(const struct topo_link *link, uint32_t full, uint32_t t
 static xoff_time ideal_of(const struct net *net, const struct routes *routes, uint32_t from,
                           const struct flow_note *note, struct hop *hops)
 {
-    const uint64_t payload_max = note->frame_bytes - NET_HEADER_BYTES;
+    const uint64_t payload_max = (uint64_t)(note->frame_bytes - note->header_bytes);
     const uint64_t n = (note->offered + payload_max - 1) / payload_max;
-    uint32_t tail = (uint32_t)(note->offered - (n - 1) * payload_max) + NET_HEADER_BYTES;
-    if (tail < XOFF_MIN_FRAME_BYTES)
-        tail = XOFF_MIN_FRAME_BYTES;
+    uint32_t tail = (uint32_t)(note->offered - (n - 1) * payload_max) + note->header_bytes;
+    if (tail < net->spec.wire->min_bytes)
+        tail = net->spec.wire->min_bytes;
     xoff_time after = 0, before = 0, behind = 0, worst_gap = 0, longest = 0;
     uint32_t n_hops = 0, node = from, port = 0;
     while (node != note->to) {
@@ -54,7 +55,7 @@ static xoff_time ideal_of(const struct net *net, const struct routes *routes, ui
             return 0;
         const struct topo_port *p = &net->topo->ports[net->topo->nodes[node].first_port + port];
         const xoff_time processing = n_hops ? net->spec.processing_for : 0;
-        hops[n_hops] = hop_of(&net->topo->links[p->link], note->frame_bytes, tail,
+        hops[n_hops] = hop_of(net, &net->topo->links[p->link], note->frame_bytes, tail,
                               n_hops ? 0 : note->rate_bps, processing);
         behind += hops[n_hops].tail_last_bit;
         after += hops[n_hops++].after;
@@ -91,6 +92,13 @@ static int compare_flows(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* How far a flow without end has come; it never closes. */
+static uint64_t sent_to(const struct host *host, const struct flow_note *note)
+{
+    const struct flow *flow = flow_at(host, note->slot);
+    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->highest;
+}
+
 static void collect_flows(struct net *net, struct results *r)
 {
     uint64_t *first = make(net->n_hosts + 1, sizeof *first);
@@ -112,10 +120,7 @@ static void collect_flows(struct net *net, struct results *r)
                 .tag = n->tag,
                 .priority = n->priority,
                 .reliable = n->reliable,
-                /* Frames of a flow without end are all full. */
-                .offered_bytes =
-                    n->offered ? n->offered
-                               : n->sent - n->again_frames * (n->frame_bytes - NET_HEADER_BYTES),
+                .offered_bytes = n->offered ? n->offered : sent_to(&net->hosts[h], n),
                 .sent_bytes = n->sent,
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,
@@ -130,14 +135,16 @@ static void collect_flows(struct net *net, struct results *r)
         const struct host *host = &net->hosts[h];
         for (uint32_t i = 0; host->rx && i <= host->rx_mask; i++)
             if (host->rx[i].key) {
-                const uint64_t id = host->rx[i].key - 1;
-                struct result_flow *f = &r->flows[first[id >> 32] + (uint32_t)id];
-                f->delivered_bytes = host->rx[i].received;
-                f->marked_frames = host->rx[i].marked;
+                const struct rx_flow *rx = &host->rx[i];
+                struct result_flow *f = &r->flows[first[(rx->key - 1) >> 32] + rx->message];
+                f->delivered_bytes = rx->received - (f->reliable ? rx->message_from : 0);
+                f->marked_frames = rx->marked;
             }
         for (uint32_t i = 0; i < host->n_rx_notes; i++) {
             const struct rx_note *n = &host->rx_notes[i];
             struct result_flow *f = &r->flows[first[n->from] + n->number];
+            if (f->finish_at != XOFF_NEVER) /* received again, since every ACK of it was lost */
+                continue;
             f->delivered_bytes = n->received;
             f->marked_frames = n->marked;
             f->finish_at = n->finish_at;
@@ -334,6 +341,54 @@ static void collect_notes(struct net *net, struct results *r)
     }
 }
 
+static int compare_operations(const void *a, const void *b)
+{
+    const struct result_operation *x = a, *y = b;
+    if (x->finish_at != y->finish_at)
+        return x->finish_at < y->finish_at ? -1 : 1;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    if (x->tag != y->tag)
+        return x->tag < y->tag ? -1 : 1;
+    return x->start_at < y->start_at ? -1 : x->start_at > y->start_at;
+}
+
+static int compare_heard(const void *a, const void *b)
+{
+    const struct result_heard *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->port != y->port)
+        return x->port < y->port ? -1 : 1;
+    return x->pause < y->pause ? -1 : x->pause > y->pause;
+}
+
+static void collect_operations(struct net *net, struct results *r)
+{
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        r->n_operations += net->hosts[h].n_operations;
+    r->operations = make(r->n_operations, sizeof *r->operations);
+    uint64_t k = 0;
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        for (uint32_t i = 0; i < net->hosts[h].n_operations; i++)
+            r->operations[k++] = net->hosts[h].operations[i];
+    qsort(r->operations, r->n_operations, sizeof *r->operations, compare_operations);
+}
+
+static void collect_heard(struct net *net, struct results *r)
+{
+    for (uint32_t n = 0; n < net->topo->n_nodes; n++)
+        r->n_heard += net_notes(net, n)->n_heard;
+    r->heard = make(r->n_heard, sizeof *r->heard);
+    uint64_t k = 0;
+    for (uint32_t n = 0; n < net->topo->n_nodes; n++)
+        for (uint64_t i = 0; i < net_notes(net, n)->n_heard; i++)
+            r->heard[k++] = net_notes(net, n)->heard[i];
+    qsort(r->heard, r->n_heard, sizeof *r->heard, compare_heard);
+}
+
 static int compare_samples(const void *a, const void *b)
 {
     const struct result_sample *x = a, *y = b;
@@ -365,6 +420,13 @@ static uint64_t digest_of(const struct results *r)
         digest_u64(&d, (uint64_t)f->acked_at);
         digest_u64(&d, (uint64_t)f->ideal_for);
         digest_u64(&d, f->marked_frames << 32 | f->retransmitted_frames);
+    }
+    for (uint64_t i = 0; i < r->n_operations; i++) {
+        const struct result_operation *o = &r->operations[i];
+        digest_u64(&d, (uint64_t)o->host << 32 | o->tag);
+        digest_u64(&d, (uint64_t)o->start_at);
+        digest_u64(&d, (uint64_t)o->finish_at);
+        digest_u64(&d, o->bytes);
     }
     for (uint32_t i = 0; i < r->n_ports; i++) {
         const struct result_port *p = &r->ports[i];
@@ -429,6 +491,9 @@ struct results *net_collect(struct net *net)
     for (uint32_t p = 0; p < r->n_ports; p++)
         collect_port(net, r, p);
     collect_flows(net, r);
+    collect_operations(net, r);
+    collect_heard(net, r);
+    histogram_collect(net, r);
     collect_pauses(net, r);
     collect_notes(net, r);
     qsort(r->samples, r->n_samples, sizeof *r->samples, compare_samples);
@@ -447,5 +512,9 @@ void net_free_results(struct results *r)
     if (!r)
         return;
     free(r->nodes), free(r->ports), free(r->flows), free(r->drops), free(r->pauses);
-    free(r->samples), free(r->deadlocks), free(r->deadlock_ports), free(r->findings), free(r);
+    for (uint32_t i = 0; i < r->n_histograms; i++)
+        free(r->histograms[i].counts);
+    free(r->histograms);
+    free(r->operations), free(r->heard), free(r->samples), free(r->deadlocks),
+        free(r->deadlock_ports), free(r->findings), free(r);
 }

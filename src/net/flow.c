@@ -1,71 +1,105 @@
-/* Flows: at the sender pacing, framing and go-back-N; at the receiver order, ACKs and completion.
+/* Flows at their sender: offers become flows and messages, flows become frames.
  *
- * Reliable flows are go-back-N: the receiver takes frames in order only, acknowledges every
- * `ack_every`-th and those behind which the sender has no more, and answers the first frame beyond
- * a gap with a NACK; the sender goes back to what the NACK asks for, or to the oldest
- * unacknowledged byte when nothing was acknowledged for `timeout`. The timer of a flow runs behind
- * its deadline: it is set once, and on expiry moved to where progress has pushed the deadline, so
- * that an ACK costs no timer operation.
+ * A flow is on the ready list of its priority, on its pacing timer, or waits: for more to send, for
+ * its window, for an ACK. What it may send is told by its reliability (go-back-N here, TCP in
+ * tcp.h), how fast and how much by its reaction point (rp.h) and the app's own pace.
+ *
+ * The timer of a flow serves both the retransmission timeout and the reaction point's deadline, and
+ * runs behind: it is moved only to an earlier time, and on expiry to where progress has pushed the
+ * deadline, so that an ACK costs no timer operation.
  */
 #include <string.h>
 
 #include "net/model.h"
 
-static uint64_t left_to_send(const struct host *host, const struct flow *flow, xoff_time now)
+void *flow_rp_state(const struct host *host, const struct flow *flow)
 {
-    if (flow->endless && now < host->net->spec.stop)
-        return flow->payload_max;
-    if (flow->endless) /* nothing new, but what was lost must still be sent again */
-        return flow->highest - flow->sent_to;
-    return flow->offered - flow->sent_to;
+    (void)host;
+    return (unsigned char *)flow + sizeof *flow;
 }
 
-static inline uint32_t frame_bytes_of(uint32_t payload)
+struct xoff_tcp_tx *flow_tcp(const struct host *host, const struct flow *flow)
 {
-    const uint32_t bytes = payload + NET_HEADER_BYTES;
-    return bytes < XOFF_MIN_FRAME_BYTES ? XOFF_MIN_FRAME_BYTES : bytes;
+    return (struct xoff_tcp_tx *)((unsigned char *)flow + sizeof *flow + host->rp_bytes);
 }
 
-uint32_t flow_next_bytes(const struct flow *flow)
+/* The byte behind the last that may be sent, window aside. From the run's stop on, a flow without
+ * end has nothing new, but what was lost must still be sent again. */
+static uint64_t end_of_data(const struct host *host, const struct flow *flow, xoff_time now)
 {
-    const uint64_t left = flow->endless ? flow->payload_max : flow->offered - flow->sent_to;
-    return frame_bytes_of(left < flow->payload_max ? (uint32_t)left : flow->payload_max);
+    if (!flow->endless)
+        return flow->offered;
+    if (now < host->net->spec.stop)
+        return UINT64_MAX / 2;
+    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->highest;
+}
+
+static const struct message *message_at(const struct host *host, const struct flow *flow,
+                                        uint64_t seq)
+{
+    uint32_t m = flow->messages;
+    while (host->messages.at[m].end <= seq)
+        m = host->messages.at[m].next;
+    return &host->messages.at[m];
+}
+
+/* What the flow would send next; false: nothing for now. */
+static bool next_segment(const struct host *host, const struct flow *flow, xoff_time now,
+                         struct xoff_tcp_segment *s)
+{
+    const uint64_t end = end_of_data(host, flow, now);
+    if (__builtin_expect(flow->reliability == XOFF_REL_TCP, 0)) {
+        const struct transport *t = &host->transports[flow->transport];
+        if (!xoff_tcp_next(&t->tcp, flow_tcp(host, flow), &host->ranges, end, flow->window_bytes,
+                           s))
+            return false;
+        if (s->bytes > flow->payload_max)
+            s->bytes = flow->payload_max;
+    } else {
+        if (flow->sent_to >= end || flow->sent_to - flow->acked >= flow->window_bytes)
+            return false;
+        const uint64_t left = end - flow->sent_to;
+        *s = (struct xoff_tcp_segment){
+            .seq = flow->sent_to,
+            .bytes = left < flow->payload_max ? (uint32_t)left : flow->payload_max,
+            .is_again = flow->sent_to < flow->highest,
+        };
+    }
+    if (flow->has_messages) { /* a frame carries bytes of one message */
+        const uint64_t left = message_at(host, flow, s->seq)->end - s->seq;
+        if (left < s->bytes)
+            s->bytes = (uint32_t)left;
+    }
+    return true;
+}
+
+static inline uint32_t frame_bytes_of(const struct host *host, const struct flow *flow,
+                                      uint32_t payload)
+{
+    const uint32_t bytes = payload + host->transports[flow->transport].header_bytes;
+    const uint32_t least = host->net->spec.wire->min_bytes;
+    return bytes < least ? least : bytes;
+}
+
+uint32_t flow_next_bytes(const struct host *host, const struct flow *flow, xoff_time now)
+{
+    struct xoff_tcp_segment s;
+    XOFF_ASSERT(next_segment(host, flow, now, &s));
+    return frame_bytes_of(host, flow, s.bytes);
 }
 
 static void push_ready(struct host *host, uint32_t index)
 {
-    struct flow *flow = &host->flows[index];
+    struct flow *flow = flow_at(host, index);
     struct ready *ready = &host->ready[flow->priority];
     flow->is_ready = true;
     flow->next = NET_NO_SLOT;
     if (ready->head == NET_NO_SLOT)
         ready->head = index;
     else
-        host->flows[ready->tail].next = index;
+        flow_at(host, ready->tail)->next = index;
     ready->tail = index;
     host->port.backlog |= (uint8_t)(1u << flow->priority);
-}
-
-/* Puts a flow where it belongs: on the ready list, or on its pacing timer. */
-static void make_ready(struct host *host, uint32_t index, xoff_time now)
-{
-    struct flow *flow = &host->flows[index];
-    if (flow->is_ready || !left_to_send(host, flow, now))
-        return;
-    if (flow->rate_bps && flow->next_at > now)
-        heap_set(&host->timers, host_pace_timer(host, index), flow->next_at);
-    else
-        push_ready(host, index);
-}
-
-static void close_flow(struct host *host, uint32_t index)
-{
-    struct flow *flow = &host->flows[index];
-    heap_remove(&host->timers, host_pace_timer(host, index));
-    heap_remove(&host->timers, host_pace_timer(host, index) + 1);
-    host->flow_notes[flow->number].slot = NET_NO_SLOT;
-    flow->next = host->free_flow;
-    host->free_flow = index;
 }
 
 /* Takes the flow off the head of its ready list. */
@@ -76,19 +110,19 @@ static void pop_ready(struct host *host, struct flow *flow)
     flow->is_ready = false;
 }
 
-/* Takes a flow that was going back off its ready list: what it would repeat has been acknowledged.
- */
+/* Takes a flow off its ready list wherever it is: what it would send has been acknowledged, or its
+ * window has closed. */
 static void leave_ready(struct host *host, uint32_t index)
 {
-    struct flow *flow = &host->flows[index];
+    struct flow *flow = flow_at(host, index);
     struct ready *ready = &host->ready[flow->priority];
     uint32_t before = NET_NO_SLOT;
-    for (uint32_t i = ready->head; i != index; i = host->flows[i].next)
+    for (uint32_t i = ready->head; i != index; i = flow_at(host, i)->next)
         before = i;
     if (before == NET_NO_SLOT)
         ready->head = flow->next;
     else
-        host->flows[before].next = flow->next;
+        flow_at(host, before)->next = flow->next;
     if (ready->tail == index)
         ready->tail = before;
     flow->is_ready = false;
@@ -96,134 +130,228 @@ static void leave_ready(struct host *host, uint32_t index)
         host->port.backlog &= (uint8_t) ~(1u << flow->priority);
 }
 
-static void start_timeout(struct host *host, uint32_t index, xoff_time now)
+void flow_settle(struct host *host, uint32_t index, xoff_time now)
 {
-    struct flow *flow = &host->flows[index];
-    if (flow->timeout_at != XOFF_NEVER)
+    struct flow *flow = flow_at(host, index);
+    struct xoff_tcp_segment s;
+    const bool has_next = next_segment(host, flow, now, &s);
+    if (!has_next) {
+        const uint64_t sent =
+            flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->sent_to;
+        flow->is_bound = sent < end_of_data(host, flow, now);
+        if (flow->is_ready)
+            leave_ready(host, index);
         return;
-    flow->timeout_at = now + host->net->spec.timeout_for;
-    heap_set(&host->timers, host_pace_timer(host, index) + 1, flow->timeout_at);
+    }
+    flow->is_bound = false;
+    if (flow->is_ready)
+        return;
+    if (flow->pace_bps && flow->next_at > now)
+        heap_set(&host->timers, host_pace_timer(host, index), flow->next_at);
+    else
+        push_ready(host, index);
+}
+
+void flow_close(struct host *host, uint32_t index)
+{
+    struct flow *flow = flow_at(host, index);
+    if (flow->is_ready)
+        leave_ready(host, index);
+    heap_remove(&host->timers, host_pace_timer(host, index));
+    heap_remove(&host->timers, host_pace_timer(host, index) + 1);
+    if (flow->reliability == XOFF_REL_TCP)
+        xoff_tcp_tx_fini(flow_tcp(host, flow), &host->ranges);
+    host->flow_notes[flow->number].slot = NET_NO_SLOT;
+    flow->next = host->free_flow;
+    host->free_flow = index;
+}
+
+void flow_set_timer(struct host *host, uint32_t index)
+{
+    struct flow *flow = flow_at(host, index);
+    const xoff_time timeout_at =
+        flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->timeout_at : flow->timeout_at;
+    const xoff_time at = xoff_time_min(timeout_at, flow->rp.deadline);
+    const uint32_t timer = host_pace_timer(host, index) + 1;
+    if (at < flow->timer_at) {
+        flow->timer_at = at;
+        heap_set(&host->timers, timer, at);
+    } else if (at == XOFF_NEVER && flow->timer_at != XOFF_NEVER) {
+        flow->timer_at = XOFF_NEVER; /* an idle network must come to rest */
+        heap_remove(&host->timers, timer);
+    }
+}
+
+/* Time on the wire of a frame at the flow's pace, in whole bits carried over. */
+static xoff_time pace_gap(struct flow *flow, uint32_t bytes)
+{
+    const uint64_t bits = (uint64_t)bytes * 8 * (uint64_t)XOFF_S + flow->carry;
+    flow->carry = bits % flow->pace_bps;
+    return (xoff_time)(bits / flow->pace_bps);
 }
 
 /* The pace counts MAC frame bytes. A flow held back makes up for one frame at most. */
 static void pace(struct flow *flow, uint32_t bytes, xoff_time now)
 {
-    const uint64_t bits = (uint64_t)bytes * 8 * (uint64_t)XOFF_S + flow->carry;
-    flow->next_at += (xoff_time)(bits / flow->rate_bps);
-    flow->carry = bits % flow->rate_bps;
+    flow->paced_at = flow->next_at;
+    flow->paced_bytes = bytes;
+    flow->next_at += pace_gap(flow, bytes);
     if (flow->next_at < now)
         flow->next_at = now;
 }
 
+static void set_pace(struct host *host, uint32_t index, xoff_rate bps, xoff_time now)
+{
+    struct flow *flow = flow_at(host, index);
+    flow->pace_bps = bps;
+    flow->carry = 0;
+    flow->next_at = now;
+    /* The new rate holds from the last frame on. */
+    if (bps && flow->paced_bytes) {
+        const xoff_time at = flow->paced_at + pace_gap(flow, flow->paced_bytes);
+        flow->next_at = at > now ? at : now;
+    }
+    if (!flow->is_ready)
+        heap_remove(&host->timers, host_pace_timer(host, index));
+}
+
+static uint64_t window_of(const struct host *host, const struct flow *flow)
+{
+    const struct net_transport *spec = host->transports[flow->transport].spec;
+    const uint64_t line_bps = host->port.clock.rate_bps;
+    uint64_t cap = XOFF_RP_NO_WINDOW;
+    if (spec->window == NET_WINDOW_BYTES) {
+        cap = (uint64_t)spec->window_bytes;
+    } else if (spec->window != NET_WINDOW_NONE) {
+        const uint64_t bps = spec->window == NET_WINDOW_SCALED && flow->rp.rate_bps < line_bps
+                                 ? flow->rp.rate_bps
+                                 : line_bps;
+        cap = (uint64_t)xoff_bytes_in(flow->base_rtt, bps);
+    }
+    const uint64_t window = flow->rp.window_bytes < cap ? flow->rp.window_bytes : cap;
+    return window ? window : 1; /* one frame is always allowed: a flow never stands still */
+}
+
+void flow_take_answer(struct host *host, uint32_t index, xoff_time now)
+{
+    struct flow *flow = flow_at(host, index);
+    xoff_rate bps = flow->rp.rate_bps >= host->port.clock.rate_bps ? 0 : flow->rp.rate_bps;
+    if (flow->app_bps && (!bps || flow->app_bps < bps))
+        bps = flow->app_bps;
+    if (bps != flow->pace_bps)
+        set_pace(host, index, bps, now);
+    flow->window_bytes = window_of(host, flow);
+    flow_set_timer(host, index);
+}
+
+static void note_sent(struct host *host, uint32_t index, const struct xoff_tcp_segment *s,
+                      uint32_t bytes, xoff_time now)
+{
+    struct flow *flow = flow_at(host, index);
+    const struct transport *t = &host->transports[flow->transport];
+    if (flow->reliability == XOFF_REL_TCP) {
+        xoff_tcp_on_sent(&t->tcp, flow_tcp(host, flow), s, now);
+    } else {
+        flow->sent_to += s->bytes;
+        if (flow->sent_to > flow->highest)
+            flow->highest = flow->sent_to;
+        if (flow->reliability == XOFF_REL_GO_BACK_N && flow->timeout_at == XOFF_NEVER) {
+            flow->timeout_at = now + host->net->spec.timeout_for;
+            flow_set_timer(host, index);
+        }
+    }
+    if (flow->pace_bps) {
+        pace(flow, bytes, now);
+    } else {
+        flow->paced_at = now;
+        flow->paced_bytes = bytes;
+    }
+    if (t->rp->on_sent) {
+        const struct xoff_rp_answer answer = flow->rp;
+        t->rp->on_sent(t->rp_cfg, flow_rp_state(host, flow), bytes, now, &flow->rp);
+        if (answer.rate_bps != flow->rp.rate_bps || answer.window_bytes != flow->rp.window_bytes)
+            flow_take_answer(host, index, now);
+        else
+            flow_set_timer(host, index);
+    } else if (flow->reliability == XOFF_REL_TCP) {
+        flow_set_timer(host, index);
+    }
+}
+
 void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *frame)
 {
-    struct flow *flow = &host->flows[index];
-    struct flow_note *note = &host->flow_notes[flow->number];
-    const uint64_t left = flow->endless ? flow->payload_max : flow->offered - flow->sent_to;
-    const uint32_t payload = left < flow->payload_max ? (uint32_t)left : flow->payload_max;
-    const bool is_last = !flow->endless && !flow->is_stream && payload == left;
-    const bool is_again = flow->sent_to < flow->highest;
+    struct flow *flow = flow_at(host, index);
+    struct xoff_tcp_segment s;
+    XOFF_ASSERT(next_segment(host, flow, now, &s));
+    uint32_t number = flow->number, word = flow->word;
+    bool is_last = !flow->endless && !flow->is_stream && s.seq + s.bytes == flow->offered;
+    const bool ends = is_last;
+    if (flow->has_messages) {
+        const struct message *m = message_at(host, flow, s.seq);
+        number = m->number;
+        word = m->word;
+        is_last = s.seq + s.bytes == m->end;
+    }
+    struct flow_note *note = &host->flow_notes[number];
+    const bool is_known =
+        flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->una > 0 : flow->acked > 0;
     *frame = (struct frame){
-        .seq = flow->sent_to,
+        .seq = s.seq,
         .src = host->node,
         .dst = flow->to,
         .flow = flow->number,
         .hash = flow->hash,
         .sent_at = now,
-        .bytes = (uint16_t)frame_bytes_of(payload),
-        .payload = (uint16_t)payload,
+        .bytes = (uint16_t)frame_bytes_of(host, flow, s.bytes),
+        .payload = (uint16_t)s.bytes,
         .kind = FRAME_DATA,
+        .transport = flow->transport & 15u,
         .priority = flow->priority,
-        .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (flow->reliable ? FRAME_RELIABLE : 0) | 0),
+        .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (ends ? FRAME_ENDS : 0) |
+                           (is_known ? FRAME_KNOWN : 0)),
+        .message = number,
+        .word = word,
     };
-    flow->sent_to += payload;
-    if (flow->sent_to > flow->highest)
-        flow->highest = flow->sent_to;
-    note->sent += payload;
-    note->again_frames += is_again;
+    if (flow->has_halved && !s.is_again) {
+        frame->flags |= FRAME_REDUCED;
+        flow->has_halved = false;
+    }
+    note->sent += s.bytes;
+    note->again_frames += s.is_again;
     host->offered_bytes += frame->bytes;
-    if (flow->rate_bps)
-        pace(flow, frame->bytes, now);
-    const bool is_paced_out = flow->endless && flow->next_at >= host->net->spec.stop;
-    if (is_paced_out || !left_to_send(host, flow, now))
-        frame->flags |= FRAME_ASKS;
     pop_ready(host, flow);
-    if (flow->reliable)
-        start_timeout(host, index, now);
-    if (is_last && !flow->reliable)
-        close_flow(host, index);
-    else
-        make_ready(host, index, now);
+    note_sent(host, index, &s, frame->bytes, now);
+    if (ends && flow->reliability == XOFF_REL_DATAGRAM) {
+        frame->flags |= FRAME_ASKS;
+        flow_close(host, index);
+        return;
+    }
+    flow_settle(host, index, now);
+    const bool is_paced_out = flow->endless && flow->next_at >= host->net->spec.stop;
+    const uint64_t end = end_of_data(host, flow, now);
+    /* TCP has delayed ACKs for a closed window; go-back-N asks. */
+    const bool asks = flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to >= end
+                                                        : flow->sent_to >= end || flow->is_bound;
+    if (is_paced_out || asks)
+        frame->flags |= FRAME_ASKS;
 }
 
 void flow_retire(struct host *host, xoff_time now)
 {
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         for (uint32_t i = host->ready[p].head; i != NET_NO_SLOT;) {
-            const uint32_t next = host->flows[i].next;
-            if (!left_to_send(host, &host->flows[i], now))
-                leave_ready(host, i);
+            const uint32_t next = flow_at(host, i)->next;
+            if (flow_at(host, i)->endless)
+                flow_settle(host, i, now);
             i = next;
         }
 }
 
-void flow_on_timer(struct host *host, uint32_t index, bool is_pace, xoff_time now)
-{
-    struct flow *flow = &host->flows[index];
-    const uint32_t timer = host_pace_timer(host, index) + !is_pace;
-    heap_remove(&host->timers, timer);
-    if (is_pace) {
-        make_ready(host, index, now);
-        return;
-    }
-    if (flow->timeout_at > now) { /* progress moved the deadline, or nothing is outstanding */
-        heap_set(&host->timers, timer, flow->timeout_at);
-        return;
-    }
-    flow->sent_to = flow->acked;
-    flow->timeout_at = XOFF_NEVER;
-    if (!left_to_send(host, flow, now))
-        return;
-    start_timeout(host, index, now);
-    make_ready(host, index, now);
-}
-
-void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
-{
-    struct flow_note *note = &host->flow_notes[ack->flow];
-    const uint32_t index = note->slot;
-    if (index == NET_NO_SLOT)
-        return;
-    struct flow *flow = &host->flows[index];
-    if (ack->seq > flow->acked) {
-        flow->acked = ack->seq;
-        flow->timeout_at = now + host->net->spec.timeout_for;
-        if (flow->sent_to < flow->acked)
-            flow->sent_to = flow->acked;
-    }
-    if (ack->kind == FRAME_NACK && ack->seq >= flow->acked && flow->sent_to > ack->seq)
-        flow->sent_to = ack->seq;
-    if (!flow->endless && !flow->is_stream && flow->acked == flow->offered) {
-        note->acked_at = now;
-        if (flow->is_ready)
-            leave_ready(host, index);
-        close_flow(host, index);
-        return;
-    }
-    if (flow->is_ready && !left_to_send(host, flow, now))
-        leave_ready(host, index);
-    if (flow->acked == flow->sent_to && !left_to_send(host, flow, now)) {
-        flow->timeout_at = XOFF_NEVER;
-        heap_remove(&host->timers, host_pace_timer(host, index) + 1);
-    }
-    make_ready(host, index, now);
-}
-
-static uint32_t new_flow(struct host *host)
+static uint32_t new_slot(struct host *host)
 {
     if (host->free_flow != NET_NO_SLOT) {
         const uint32_t index = host->free_flow;
-        host->free_flow = host->flows[index].next;
+        host->free_flow = flow_at(host, index)->next;
         return index;
     }
     if (host->n_flows == host->flows_capacity)
@@ -231,153 +359,118 @@ static uint32_t new_flow(struct host *host)
     return host->n_flows++;
 }
 
-static uint32_t start_flow(struct host *host, const struct app_offer *offer, xoff_time now)
+/* The record of a flow, or of a message of its own. */
+static uint32_t new_note(struct host *host, const struct app_offer *offer, uint32_t hash,
+                         uint32_t slot, xoff_time now)
 {
-    const uint32_t index = new_flow(host);
     if (host->n_flow_notes == host->flow_notes_capacity)
         host_grow_flow_notes(host);
-    const uint32_t number = host->n_flow_notes++;
-    const uint32_t frame_bytes =
-        offer->frame_bytes ? offer->frame_bytes : host->net->spec.max_frame_bytes;
-    const uint64_t id =
-        xoff_mix64(((uint64_t)host->node << 32 | offer->to) ^ xoff_mix64((uint64_t)number + 1));
-    host->flows[index] = (struct flow){
-        .number = number,
-        .to = offer->to,
-        .hash = (uint32_t)(id >> 32),
-        .payload_max = frame_bytes - NET_HEADER_BYTES,
-        .priority = offer->priority,
-        .reliable = offer->delivery == APP_RELIABLE,
-        .endless = offer->bytes == UINT64_MAX,
-        .is_stream = offer->continues,
-        .rate_bps = offer->rate_bps,
-        .next_at = now,
-        .timeout_at = XOFF_NEVER,
-    };
-    host->flow_notes[number] = (struct flow_note){
+    const struct transport *t = &host->transports[offer->transport];
+    host->flow_notes[host->n_flow_notes] = (struct flow_note){
         .to = offer->to,
         .tag = offer->tag,
         .priority = offer->priority,
-        .reliable = offer->delivery == APP_RELIABLE,
-        .is_stream = offer->continues || offer->bytes == UINT64_MAX,
-        .frame_bytes = frame_bytes,
-        .hash = host->flows[index].hash,
+        .reliable = t->spec->reliability != XOFF_REL_DATAGRAM,
+        .is_stream = (offer->continues && !offer->is_message) || offer->bytes == UINT64_MAX,
+        .transport = offer->transport,
+        .frame_bytes =
+            (uint16_t)(offer->frame_bytes ? offer->frame_bytes : host->net->spec.max_frame_bytes),
+        .header_bytes = (uint16_t)t->header_bytes,
+        .hash = hash,
         .rate_bps = offer->rate_bps,
         .start_at = now,
         .acked_at = XOFF_NEVER,
-        .slot = index,
+        .slot = slot,
     };
+    return host->n_flow_notes++;
+}
+
+/* What frames carry for the app at the other end: its traffic entry, and the word. */
+static uint32_t word_of(const struct app_offer *offer)
+{
+    return offer->tag << 24 | (offer->word & APP_MAX_WORD);
+}
+
+static uint32_t start_flow(struct host *host, const struct app_offer *offer, xoff_time now)
+{
+    const uint32_t index = new_slot(host), number = host->n_flow_notes;
+    const struct transport *t = &host->transports[offer->transport];
+    const uint64_t id =
+        xoff_mix64(((uint64_t)host->node << 32 | offer->to) ^ xoff_mix64((uint64_t)number + 1));
+    const uint32_t hash = (uint32_t)(id >> 32);
+    new_note(host, offer, hash, index, now);
+    const uint32_t frame_bytes = host->flow_notes[number].frame_bytes;
+    struct flow *flow = flow_at(host, index);
+    *flow = (struct flow){
+        .number = number,
+        .to = offer->to,
+        .hash = hash,
+        .payload_max = frame_bytes > t->header_bytes ? frame_bytes - t->header_bytes : 1,
+        .priority = offer->priority,
+        .transport = offer->transport,
+        .reliability = (uint8_t)t->spec->reliability,
+        .endless = offer->bytes == UINT64_MAX,
+        .is_stream = offer->continues,
+        .has_messages = offer->continues && offer->is_message,
+        .word = word_of(offer),
+        .app_bps = offer->rate_bps,
+        .next_at = now,
+        .messages = NET_NO_SLOT,
+        .timeout_at = XOFF_NEVER,
+        .timer_at = XOFF_NEVER,
+    };
+    if (t->spec->has_common_rtt)
+        flow->base_rtt = host->net->max_rtt[offer->transport];
+    else if (t->spec->reliability != XOFF_REL_DATAGRAM)
+        flow->base_rtt =
+            path_rtt(host->net, host->node, offer->to, hash, frame_bytes, t->ack_bytes);
+    if (flow->reliability == XOFF_REL_TCP)
+        xoff_tcp_tx_init(&t->tcp, flow_tcp(host, flow));
+    const struct xoff_rp_flow about = {.base_rtt = flow->base_rtt, .pace_bps = offer->rate_bps};
+    t->rp->init(t->rp_cfg, flow_rp_state(host, flow), &about, now, &flow->rp);
+    flow_take_answer(host, index, now);
     return index;
+}
+
+static void add_message(struct host *host, uint32_t index, uint32_t number, uint32_t word)
+{
+    const uint32_t m = message_take(&host->messages);
+    struct flow *flow = flow_at(host, index);
+    host->messages.at[m] =
+        (struct message){.end = flow->offered, .number = number, .word = word, .next = NET_NO_SLOT};
+    if (flow->messages == NET_NO_SLOT)
+        flow->messages = m;
+    else
+        host->messages.at[flow->last_message].next = m;
+    flow->last_message = m;
 }
 
 void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct app_offer *offer)
 {
     const xoff_time now = sim_now(w);
-    uint32_t *stream = &host->app_streams[app * APP_STREAMS + offer->stream % APP_STREAMS];
+    if (offer->is_done) {
+        note_operation(host, offer, now);
+        return;
+    }
+    uint32_t *stream = &host->app_streams[host->app_first_stream[app] + offer->stream];
     uint32_t index = offer->continues ? *stream : NET_NO_SLOT;
+    uint32_t number = host->n_flow_notes;
     if (index == NET_NO_SLOT) {
         index = start_flow(host, offer, now);
         if (offer->continues)
             *stream = index;
+    } else if (offer->is_message) {
+        const uint32_t hash = flow_at(host, index)->hash;
+        new_note(host, offer, hash, NET_NO_SLOT, now);
+    } else {
+        number = flow_at(host, index)->number;
     }
-    struct flow *flow = &host->flows[index];
+    struct flow *flow = flow_at(host, index);
     if (!flow->endless) {
         flow->offered += offer->bytes;
-        host->flow_notes[flow->number].offered += offer->bytes;
+        host->flow_notes[number].offered += offer->bytes;
+        if (flow->has_messages)
+            add_message(host, index, number, word_of(offer));
     }
-    make_ready(host, index, now);
-}
-
-/* The state of a flow at its receiver; made when its first frame comes. */
-static struct rx_flow *rx_find(struct host *host, uint32_t from, uint32_t number)
-{
-    const uint64_t key = ((uint64_t)from << 32 | number) + 1;
-    if (2 * (host->n_rx + 1) > host->rx_mask + 1)
-        host_grow_rx(host);
-    uint32_t i = (uint32_t)xoff_mix64(key) & host->rx_mask;
-    while (host->rx[i].key != key) {
-        if (!host->rx[i].key) {
-            host->rx[i] = (struct rx_flow){.key = key};
-            host->n_rx++;
-            break;
-        }
-        i = (i + 1) & host->rx_mask;
-    }
-    return &host->rx[i];
-}
-
-/* Takes an entry out, moving back those that had to step over it. */
-static void rx_forget(struct host *host, struct rx_flow *entry)
-{
-    uint32_t hole = (uint32_t)(entry - host->rx);
-    for (uint32_t i = (hole + 1) & host->rx_mask; host->rx[i].key; i = (i + 1) & host->rx_mask) {
-        const uint32_t home = (uint32_t)xoff_mix64(host->rx[i].key) & host->rx_mask;
-        if (((i - home) & host->rx_mask) >= ((i - hole) & host->rx_mask)) {
-            host->rx[hole] = host->rx[i];
-            hole = i;
-        }
-    }
-    host->rx[hole].key = 0;
-    host->n_rx--;
-}
-
-static void send_ack(struct host *host, struct worker *w, const struct frame *data,
-                     enum frame_kind kind, uint64_t seq)
-{
-    const int64_t priority = host->net->spec.ack_priority;
-    const struct frame ack = {
-        .seq = seq,
-        .src = host->node,
-        .dst = data->src,
-        .flow = data->flow,
-        .hash = data->hash,
-        .sent_at = data->sent_at,
-        .bytes = NET_ACK_BYTES,
-        .kind = (uint8_t)kind,
-        .priority = priority < 0 ? data->priority : (uint8_t)priority,
-        .flags = data->flags & FRAME_MARKED,
-    };
-    host_queue_ack(host, w, &ack);
-}
-
-/* Order and acknowledgement of a reliable flow. Returns false for a frame not taken. */
-static bool take_in_order(struct host *host, struct worker *w, struct rx_flow *rx,
-                          const struct frame *data)
-{
-    if (data->seq != rx->received) {
-        if (data->seq < rx->received || !rx->is_nacked)
-            send_ack(host, w, data, data->seq < rx->received ? FRAME_ACK : FRAME_NACK,
-                     rx->received);
-        rx->is_nacked |= data->seq > rx->received;
-        return false;
-    }
-    rx->is_nacked = false;
-    if (++rx->unacked_frames >= host->net->spec.ack_every || data->flags & FRAME_ASKS) {
-        rx->unacked_frames = 0;
-        send_ack(host, w, data, FRAME_ACK, rx->received + data->payload);
-    }
-    return true;
-}
-
-void flow_on_data(struct host *host, struct worker *w, const struct frame *data)
-{
-    struct rx_flow *rx = rx_find(host, data->src, data->flow);
-    rx->marked += (data->flags & FRAME_MARKED) != 0;
-    if ((data->flags & FRAME_RELIABLE) && !take_in_order(host, w, rx, data))
-        return;
-    rx->received += data->payload;
-    if (data->flags & FRAME_LAST)
-        rx->total = data->seq + data->payload;
-    if (!rx->total || rx->received < rx->total)
-        return;
-    if (host->n_rx_notes == host->rx_notes_capacity)
-        host_grow_rx_notes(host);
-    host->rx_notes[host->n_rx_notes++] = (struct rx_note){.from = data->src,
-                                                          .number = data->flow,
-                                                          .received = rx->received,
-                                                          .marked = rx->marked,
-                                                          .finish_at = sim_now(w)};
-    /* A reliable flow is kept: its last ACK may be lost and asked for again. */
-    if (!(data->flags & FRAME_RELIABLE))
-        rx_forget(host, rx);
+    flow_settle(host, index, now);
 }

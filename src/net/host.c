@@ -37,18 +37,18 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
         return;
     }
     const uint32_t slot = pool_take(&host->pool);
-    *pool_at(&host->pool, slot) = *ack;
+    frame_copy(pool_at(&host->pool, slot), ack, host->pool.step);
     fifo_push(&host->acks[p], &host->pool, slot);
     port->backlog |= (uint8_t)(1u << p);
     host_arm_port(host, w);
 }
 
 /* Next frame of a priority: ACKs go before data. */
-static uint32_t head_bytes(const struct host *host, uint32_t priority)
+static uint32_t head_bytes(const struct host *host, uint32_t priority, xoff_time now)
 {
     if (host->acks[priority].n)
         return pool_at(&host->pool, host->acks[priority].head)->bytes;
-    return flow_next_bytes(&host->flows[host->ready[priority].head]);
+    return flow_next_bytes(host, flow_at(host, host->ready[priority].head), now);
 }
 
 static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
@@ -57,7 +57,7 @@ static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
     xoff_time since[XOFF_N_PRIORITIES];
     for (uint32_t mask = host->port.backlog; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        bytes[p] = head_bytes(host, p);
+        bytes[p] = head_bytes(host, p, now);
         since[p] = now;
     }
     const struct xoff_sched_view view = {.eligible = eligible,
@@ -88,22 +88,25 @@ static void send(struct host *host, struct worker *w)
     const bool is_contested = port->backlog & (port->backlog - 1);
     const uint32_t p =
         is_contested ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
-    struct frame frame;
+    struct long_frame out;
+    struct frame *frame = &out.frame;
     if (host->acks[p].n) {
         const uint32_t slot = fifo_pop(&host->acks[p], &host->pool);
-        frame = *pool_at(&host->pool, slot);
+        frame_copy(frame, pool_at(&host->pool, slot), host->pool.step);
         pool_return(&host->pool, slot);
     } else {
-        flow_fill(host, host->ready[p].head, now, &frame);
+        if (host->pool.step > 1)
+            extra_of(frame)->telemetry.n = 0;
+        flow_fill(host, host->ready[p].head, now, frame);
     }
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NO_SLOT;
     if (emptied)
         port->backlog &= (uint8_t) ~(1u << p);
     if (is_contested)
-        xoff_sched_charge(&host->sched, host->sched_state, p, frame.bytes, emptied);
+        xoff_sched_charge(&host->sched, host->sched_state, p, frame->bytes, emptied);
     host->tx[p].frames++;
-    host->tx[p].bytes += frame.bytes;
-    port_tx_begin(port, w, &frame);
+    host->tx[p].bytes += frame->bytes;
+    port_tx_begin(port, w, frame);
 }
 
 void host_transmit(struct host *host, struct worker *w)
@@ -123,13 +126,40 @@ void host_transmit(struct host *host, struct worker *w)
     host_rearm(host, w);
 }
 
+static void take_offers(struct host *host, struct worker *w, uint32_t a,
+                        const struct app_offer *offers, uint32_t n)
+{
+    const struct app *app = &host->apps[a];
+    heap_set(&host->timers, HOST_APPS + a, app->ops->deadline(app->cfg, app->state));
+    for (uint32_t i = 0; i < n; i++)
+        flow_offer(host, w, a, &offers[i]);
+}
+
+void host_tell_app(struct host *host, struct worker *w, uint32_t tag, const struct app_event *event)
+{
+    if (!host->n_listening)
+        return;
+    for (uint32_t a = 0; a < host->n_apps; a++) {
+        const struct app *app = &host->apps[a];
+        if (app->tag != tag || !app->ops->on_event)
+            continue;
+        struct app_offer offers[APP_MAX_OFFERS];
+        const uint32_t n =
+            app->ops->on_event(app->cfg, app->state, &host->app_rngs[a], event, sim_now(w), offers);
+        take_offers(host, w, a, offers, n);
+        return;
+    }
+}
+
 void host_deliver(struct host *host, struct worker *w, const struct frame *frame)
 {
     host->consumed_bytes += frame->bytes;
     if (frame->kind == FRAME_DATA)
         flow_on_data(host, w, frame);
+    else if (frame->kind != FRAME_CNP)
+        flow_on_ack(host, w, frame);
     else
-        flow_on_ack(host, frame, sim_now(w));
+        flow_on_cnp(host, frame, sim_now(w));
     host_arm_port(host, w);
     host_rearm(host, w);
 }
@@ -142,6 +172,8 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
         if (port_is_corrupt(port))
             return;
         port_rx_control(port, &frame->pause, now);
+        if (host->net->spec.keeps_heard)
+            note_heard(&host->notes, host->node, 0, &frame->pause, now);
         heap_set(&host->timers, HOST_GATE, port->gate_at);
         host_arm_port(host, w);
         host_rearm(host, w);
@@ -176,12 +208,12 @@ void host_timer(struct host *host, struct worker *w)
             struct app_offer offers[APP_MAX_OFFERS];
             const uint32_t n =
                 app->ops->expire(app->cfg, app->state, &host->app_rngs[a], now, offers);
-            heap_set(&host->timers, timer, app->ops->deadline(app->cfg, app->state));
-            for (uint32_t i = 0; i < n; i++)
-                flow_offer(host, w, a, &offers[i]);
+            take_offers(host, w, a, offers, n);
         } else if (timer == HOST_GATE) {
             port_gate_expire(port, now);
             heap_set(&host->timers, timer, port->gate_at);
+        } else if (timer == HOST_DELAYED) {
+            flow_send_delayed(host, w);
         } else if (timer == HOST_SIGNAL) {
             port_signal_expire(port, now);
             heap_set(&host->timers, timer, port->signal.next_at);

@@ -4,12 +4,37 @@
 
 #include "net/net.h"
 
+/* SACK blocks relative to the ACK's seq. */
+struct sack {
+    uint32_t n;
+    uint32_t from[XOFF_TCP_SACKS], bytes[XOFF_TCP_SACKS];
+};
+
+/* The line behind a frame, in runs that have one. */
+union extra {
+    struct xoff_int telemetry; /* on data, and sent back on its ACK */
+    struct sack sack;          /* on an ACK of TCP */
+};
+
+_Static_assert(sizeof(union extra) <= sizeof(struct frame_extra), "one cache line");
+
+static inline union extra *extra_of(struct frame *frame)
+{
+    return (union extra *)(frame + 1);
+}
+
+static inline const union extra *extra_at(const struct frame *frame)
+{
+    return (const union extra *)(frame + 1);
+}
+
 /* Frames of a node in lists by index. */
 struct pool {
     struct frame *frames;
     uint32_t free; /* list of returned slots */
     uint32_t used; /* slots ever taken */
     uint32_t capacity;
+    uint32_t step;  /* slots are counted in lines, and lie so many apart */
     bool is_mapped; /* as large as it can get: pages come when touched */
 };
 
@@ -39,6 +64,8 @@ struct drop_note {
 
 /* What every node notes down; arrays grow when an entry is added. */
 struct notes {
+    struct result_heard *heard;
+    uint64_t n_heard, heard_capacity;
     struct pause_note *pauses;
     uint64_t n_pauses, pauses_capacity, pauses_left_out;
     struct drop_note *drops;
@@ -64,6 +91,13 @@ struct sw_port {
     xoff_time sampled_paused_for[XOFF_N_PRIORITIES];
 };
 
+/* Of the queues of a port, over the samples so far. */
+struct histogram {
+    uint64_t *counts, n_samples;
+    uint32_t n_bins;
+    int64_t bytes;
+};
+
 struct sw {
     struct net *net;
     uint32_t node, n_ports;
@@ -79,47 +113,109 @@ struct sw {
     const struct xoff_cp_ops *cp;
     unsigned char *cp_cfgs;   /* per port, cp->cfg_size apart */
     unsigned char *cp_states; /* per (port, priority) */
-    struct xoff_rng marking_rng;
+    struct xoff_rng marking_rng, path_rng;
     uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
     struct heap timers;             /* per port gate and signal, then the processing line */
     struct fifo processing;
+    struct histogram *histograms; /* per port; NULL: not asked for */
     struct notes notes;
 };
 
-/* A flow at its sender. */
+/* A transport as hosts with links of one rate use it. */
+struct transport {
+    const struct net_transport *spec;
+    const struct xoff_rp_ops *rp;
+    void *rp_cfg;
+    struct xoff_tcp_cfg tcp;
+    xoff_time cnp_interval; /* where it has_cnps */
+    uint32_t header_bytes, ack_bytes;
+    bool has_telemetry, has_cnps;
+};
+
+/* A flow at its sender. Behind it lie the state of its reaction point and, for TCP, of its sender:
+ * host.flow_bytes from one to the next. */
 struct flow {
     uint32_t number, to, hash;
+    uint32_t next; /* in the ready list, or the free list */
     uint32_t payload_max;
-    uint8_t priority, reliable, endless, is_ready, is_stream;
-    uint32_t next;                    /* in the ready list, or the free list */
+    uint8_t priority, transport, reliability;
+    bool endless, is_ready, is_stream, has_messages;
+    bool is_bound;   /* the window held it back */
+    bool has_halved; /* TCP: the next new frame says that the echo was answered */
+    uint32_t word;
     uint64_t offered, sent_to, acked; /* payload bytes: sent_to is the next to send */
     uint64_t highest;                 /* beyond it nothing was ever sent */
-    xoff_rate rate_bps;
+    xoff_rate app_bps;                /* pace of the app, 0: none */
+    xoff_rate pace_bps;               /* in force, 0: line rate */
     uint64_t carry;
-    xoff_time next_at;    /* pacing */
-    xoff_time timeout_at; /* go-back-N; the timer runs behind, see flow.c */
+    xoff_time next_at; /* pacing */
+    xoff_time paced_at;
+    uint32_t paced_bytes;            /* last frame sent: a new pace holds from there on */
+    uint32_t messages, last_message; /* outstanding, in order: host.messages */
+    xoff_time timeout_at;            /* go-back-N */
+    xoff_time timer_at;              /* the timer that is set: it runs behind, see flow.c */
+    xoff_time base_rtt;
+    uint64_t window_bytes; /* in force */
+    struct xoff_rp_answer rp;
+};
+
+_Static_assert(sizeof(struct flow) <= 208, "512 bytes per active flow, with rp and TCP state");
+
+/* A message of a stream, at its sender or waiting for a gap at its receiver. */
+struct message {
+    uint64_t end; /* byte behind it */
+    uint32_t number, word, next;
+    bool ends_flow;
+};
+
+struct message_pool {
+    struct message *at;
+    uint32_t free, used, capacity;
 };
 
 struct flow_note {
     uint32_t to, tag;
-    uint8_t priority, reliable, is_stream;
-    uint32_t frame_bytes, hash;
+    uint8_t priority, reliable, is_stream, transport;
+    uint16_t frame_bytes, header_bytes;
+    uint32_t hash;
     uint64_t offered, sent;
     uint64_t again_frames;
     xoff_rate rate_bps;
     xoff_time start_at, acked_at;
-    uint32_t slot; /* of the open flow; NET_NO_SLOT: closed */
+    uint32_t slot; /* of the open flow; NET_NO_SLOT: closed, or a later message of its stream */
 };
 
-/* A flow at its receiver. */
+/* A flow at its receiver: one cache line. */
 struct rx_flow {
     uint64_t key;      /* source << 32 | number, plus 1; 0: empty */
     uint64_t received; /* in-order bytes (reliable) or all bytes (datagram) */
-    uint64_t total;    /* known from the last frame; 0: not yet */
-    uint64_t marked;
-    uint32_t unacked_frames;
+    union {
+        uint64_t total;        /* datagram: known from the last frame; 0: not yet */
+        uint64_t message_from; /* reliable: where the message being received begins */
+    };
+    xoff_time cnp_at; /* no CNP before */
+    uint32_t message; /* number of the one being received */
+    uint32_t tcp;     /* into host.tcp_rx; NET_NO_SLOT: none */
+    uint32_t marked;
+    uint16_t unacked_frames, unacked_marked;
     uint8_t is_nacked;
+};
+
+/* What TCP needs beyond that. */
+struct tcp_flow {
+    struct xoff_tcp_rx rx;
+    uint64_t key;        /* of its rx_flow */
+    xoff_time echo_at;   /* sent_at of the first frame not acknowledged */
+    uint32_t hash, ends; /* messages whose end lies beyond a gap, in order */
+    uint8_t priority, transport;
+    uint32_t next; /* free list */
+};
+
+/* A delayed ACK. */
+struct delayed {
+    xoff_time at;
+    uint32_t tcp;
 };
 
 struct rx_note {
@@ -152,17 +248,27 @@ struct host {
     struct ready ready[XOFF_N_PRIORITIES];
     struct xoff_sched sched;
     void *sched_state;
-    struct flow *flows;
+    const struct transport *transports;
+    unsigned char *flows; /* flow_bytes apart: flow_at() */
+    uint32_t flow_bytes, rp_bytes;
     uint32_t n_flows, flows_capacity, free_flow;
-    struct heap timers; /* gate, signal, receiver, apps, then pace and timeout per flow */
-    xoff_time timer_at; /* the timer event that is set */
-    bool has_retired;   /* flows without end have left the ready list */
+    struct message_pool messages;
+    struct xoff_range_pool ranges;
+    struct tcp_flow *tcp_rx;
+    uint32_t n_tcp_rx, tcp_rx_capacity, free_tcp_rx;
+    struct delayed *delayed; /* ring, in order of time */
+    uint32_t delayed_head, n_delayed, delayed_capacity;
+    uint32_t n_listening; /* apps that hear events */
+    struct heap timers;   /* gate, signal, receiver, ACKs, apps, then pace and timeout per flow */
+    xoff_time timer_at;   /* the timer event that is set */
+    bool has_retired;     /* flows without end have left the ready list */
     struct heap_entry *timer_entries;
     uint32_t *timer_pos;
     const struct app *apps;
     uint32_t n_apps;
     struct xoff_rng *app_rngs;
-    uint32_t *app_streams; /* flow of stream 0.. of each app; NET_NO_SLOT */
+    uint32_t *app_streams;      /* flow of each stream of each app; NET_NO_SLOT */
+    uint32_t *app_first_stream; /* of each app, into app_streams */
     struct receiver *receiver;
     struct rx_flow *rx; /* open addressing */
     uint32_t rx_mask, n_rx;
@@ -170,13 +276,13 @@ struct host {
     uint32_t n_flow_notes, flow_notes_capacity;
     struct rx_note *rx_notes;
     uint32_t n_rx_notes, rx_notes_capacity;
+    struct result_operation *operations;
+    uint32_t n_operations, operations_capacity;
     struct notes notes;
     struct tally tx[XOFF_N_PRIORITIES];
     int64_t consumed_bytes, offered_bytes;
     uint64_t sampled_tx_bytes;
 };
-
-#define APP_STREAMS 4 /* streams of one app */
 
 struct net {
     struct net_spec spec;
@@ -185,7 +291,12 @@ struct net {
     struct routes *routes;
     struct host *hosts;
     struct sw *switches;
-    struct app *apps; /* grouped by host */
+    struct app *apps;             /* grouped by host */
+    struct transport *transports; /* a row for each rate that hosts have */
+    xoff_rate *rates;             /* of the rows */
+    uint32_t n_rates;
+    xoff_time max_rtt[NET_MAX_TRANSPORTS]; /* largest base RTT, where it is asked for */
+    bool has_extra;                        /* frames have a second line */
     uint32_t n_hosts, n_switches;
     uint32_t payload_max; /* of a full frame */
     /* Instants to come. */
@@ -213,6 +324,11 @@ static inline struct notes *net_notes(const struct net *net, uint32_t node)
                                : &net->switches[node - net->n_hosts].notes;
 }
 
+static inline struct flow *flow_at(const struct host *host, uint32_t index)
+{
+    return (struct flow *)(host->flows + (size_t)index * host->flow_bytes);
+}
+
 /* Pools and lists. */
 static inline struct frame *pool_at(const struct pool *pool, uint32_t slot)
 {
@@ -224,19 +340,20 @@ static inline uint32_t pool_take(struct pool *pool)
 {
     const uint32_t slot = pool->free;
     if (slot != NET_NO_SLOT) {
-        pool->free = pool->frames[slot].next;
+        pool->free = pool_at(pool, slot)->next;
         if (pool->free != NET_NO_SLOT)
-            __builtin_prefetch(&pool->frames[pool->free], 1);
+            __builtin_prefetch(pool_at(pool, pool->free), 1);
         return slot;
     }
     if (pool->used == pool->capacity)
         pool_grow(pool);
-    return pool->used++;
+    pool->used += pool->step;
+    return pool->used - pool->step;
 }
 
 static inline void pool_return(struct pool *pool, uint32_t slot)
 {
-    pool->frames[slot].next = pool->free;
+    pool_at(pool, slot)->next = pool->free;
     pool->free = slot;
 }
 
@@ -280,18 +397,43 @@ void host_arm_port(struct host *host, struct worker *w);
 void host_deliver(struct host *host, struct worker *w, const struct frame *frame);
 void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack);
 
+/* flow.c: sending. */
 void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct app_offer *offer);
 /* Fills the next frame of a ready flow and takes it off the ready list or turns it to the back. */
 void flow_fill(struct host *host, uint32_t flow, xoff_time now, struct frame *frame);
-uint32_t flow_next_bytes(const struct flow *flow);
+uint32_t flow_next_bytes(const struct host *host, const struct flow *flow, xoff_time now);
 /* From the run's stop on: flows without end leave the ready list. */
 void flow_retire(struct host *host, xoff_time now);
+/* Puts a flow where it belongs: on the ready list, on its pacing timer, or off the list. */
+void flow_settle(struct host *host, uint32_t flow, xoff_time now);
+void flow_close(struct host *host, uint32_t flow);
+void flow_set_timer(struct host *host, uint32_t flow);
+/* The reaction point has answered: rate, window and deadline are taken over. */
+void flow_take_answer(struct host *host, uint32_t flow, xoff_time now);
+void *flow_rp_state(const struct host *host, const struct flow *flow);
+struct xoff_tcp_tx *flow_tcp(const struct host *host, const struct flow *flow);
+
+/* flow_ack.c: what comes back to the sender, and its timers. */
 void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
-void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now);
+void flow_on_ack(struct host *host, struct worker *w, const struct frame *ack);
+void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now);
+
+/* flow_rx.c: receiving. */
 void flow_on_data(struct host *host, struct worker *w, const struct frame *data);
+/* Delayed ACKs that are due. */
+void flow_send_delayed(struct host *host, struct worker *w);
+
+/* An app hears of something; what it offers goes out. */
+void host_tell_app(struct host *host, struct worker *w, uint32_t tag,
+                   const struct app_event *event);
+/* The base RTT of a flow: a full frame there and its ACK back through an idle network. */
+xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
+                   uint32_t frame_bytes, uint32_t ack_bytes);
+xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack_bytes,
+                       uint32_t *max_switches);
 
 /* Timer numbers of a host. */
-enum { HOST_GATE, HOST_SIGNAL, HOST_SERVICE, HOST_APPS };
+enum { HOST_GATE, HOST_SIGNAL, HOST_SERVICE, HOST_DELAYED, HOST_APPS };
 static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
 {
     return HOST_APPS + host->n_apps + 2 * flow;
@@ -310,12 +452,24 @@ void note_pause(struct notes *notes, const struct pause_note *note);
 void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const struct frame *frame,
                enum result_drop_cause cause, xoff_time now);
 void note_sample(struct notes *notes, const struct result_sample *sample);
+void note_heard(struct notes *notes, uint32_t node, uint32_t port,
+                const struct xoff_pause_frame *frame, xoff_time now);
+void note_operation(struct host *host, const struct app_offer *offer, xoff_time now);
+uint32_t message_take(struct message_pool *pool);
+void host_grow_tcp_rx(struct host *host);
+void host_grow_delayed(struct host *host);
+void host_grow_ranges(struct host *host, uint32_t n);
 
 /* net.c: what the engine calls. */
 void net_start(struct net *net, struct sim_model *model);
 
 /* audit.c */
 void audit(struct net *net, struct results *results);
+
+/* histogram.c */
+void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now);
+void histogram_grow(struct histogram *histogram, uint32_t n_bins); /* notes.c */
+void histogram_collect(struct net *net, struct results *results);
 
 /* deadlock.c */
 void deadlock_check(struct net *net, xoff_time now);

@@ -4,6 +4,7 @@
 
 #include <xoff/headroom.h>
 #include <xoff/registry.h>
+#include <xoff/tcp.h>
 
 #include "base/heap.h"
 #include "net/app.h"
@@ -11,9 +12,11 @@
 #include "net/route.h"
 #include "stats/results.h"
 
-#define NET_HEADER_BYTES 62 /* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 */
-#define NET_ACK_BYTES XOFF_MIN_FRAME_BYTES
+#define NET_HEADER_BYTES 62     /* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 */
+#define NET_TCP_HEADER_BYTES 70 /* Ethernet 14, IPv4 20, TCP 20, timestamps 12, FCS 4 */
 #define NET_MAX_FRAME_BYTES 16000
+#define NET_MAX_TRANSPORTS 15
+#define NET_MAX_FLOW_BYTES 512 /* of an active flow at its sender, SACK ranges apart */
 #define NET_NO_SLOT UINT32_MAX
 
 struct net;
@@ -31,6 +34,30 @@ struct net_receiver {
     uint32_t n_services;
 };
 
+/* A cap on what a flow may have outstanding, beside what its reaction point says. */
+enum net_window { NET_WINDOW_NONE, NET_WINDOW_BDP, NET_WINDOW_SCALED, NET_WINDOW_BYTES };
+
+/* How flows are carried: a reaction point on a reliability. */
+struct net_transport {
+    const struct xoff_rp_ops *rp;
+    const void *rp_params;
+    enum xoff_reliability reliability;
+    struct xoff_tcp_params tcp;
+    enum net_window window; /* BDP: line rate times RTT; SCALED: that by rate over line rate */
+    int64_t window_bytes;   /* NET_WINDOW_BYTES */
+    bool has_common_rtt;    /* base RTT of every flow is the largest of the network */
+};
+
+/* What frames look like on the wire. */
+struct net_wire {
+    uint32_t header_bytes, tcp_header_bytes; /* of a data frame */
+    uint32_t ack_bytes;                      /* of ACK, NACK and CNP of go-back-N */
+    uint32_t pause_bytes;
+    uint32_t min_bytes; /* shorter data frames are padded */
+    bool is_ns3;        /* no preamble, no gap, whole nanoseconds; equal times by port number */
+};
+extern const struct net_wire net_wire_ethernet, net_wire_ns3;
+
 enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8 };
 
 struct net_spec {
@@ -42,26 +69,33 @@ struct net_spec {
     /* Switches. */
     int64_t buffer_bytes;
     xoff_time processing_for;
+    bool scatters; /* every frame takes any of the equal-cost paths, drawn anew at each switch */
     const struct xoff_mmu_ops *mmu;
     const struct xoff_pause_ops *pause;
     const struct xoff_sched_ops *sched;
     const struct xoff_cp_ops *marking;
     const void *mmu_params, *pause_params, *sched_params, *marking_params;
+    const struct net_wire *wire; /* NULL: net_wire_ethernet */
     /* Ports; XOFF_PARAM_AUTO: computed. */
     int64_t response_quanta, headroom_bytes;
     uint32_t max_frame_bytes;
     /* Hosts. */
+    const struct net_transport *transports;
+    uint32_t n_transports;
     int64_t ack_priority; /* XOFF_PARAM_AUTO: that of the data */
+    int64_t cnp_priority; /* XOFF_PARAM_AUTO: that of ACKs */
     uint32_t ack_every;
     xoff_time timeout_for;
     const struct net_receiver *receivers;
     uint32_t n_receivers;
     const struct app_set *apps;
     /* Measuring. */
-    xoff_time measure_every;  /* 0: no series */
-    uint32_t measure;         /* mask of NET_QUEUE, ... */
-    const bool *measured;     /* per node; NULL: all */
-    xoff_time deadlock_after; /* 0: no detection */
+    xoff_time measure_every; /* 0: no series */
+    uint32_t measure;        /* mask of NET_QUEUE, ... */
+    const bool *measured;    /* per node; NULL: all */
+    bool keeps_heard;        /* note pause frames where they are received, too */
+    xoff_time histogram_from, histogram_to, histogram_every; /* of queues; every 0: none */
+    xoff_time deadlock_after;                                /* 0: no detection */
     bool deadlock_stops;
     /* Running. */
     uint32_t n_threads;
@@ -78,7 +112,8 @@ enum net_part {
     NET_PART_PAUSE,
     NET_PART_SCHED,
     NET_PART_MARKING,
-    NET_PART_RECEIVERS
+    NET_PART_RECEIVERS,
+    NET_PART_TRANSPORT, /* net_create's err has the number in `column` */
 };
 
 int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,

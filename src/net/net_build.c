@@ -6,7 +6,7 @@
 #include "net/model.h"
 
 /* Purposes of a node's random streams; apps follow. */
-enum { STREAM_MARKING = 1, STREAM_ERRORS = 2, STREAM_APPS = 1000 };
+enum { STREAM_MARKING = 1, STREAM_ERRORS = 2, STREAM_PATHS = 3, STREAM_APPS = 1000 };
 
 static void *make(size_t n, size_t size)
 {
@@ -24,6 +24,20 @@ static void *make_aligned(size_t n, size_t size)
     memset(block, 0, bytes);
     return block;
 }
+
+const struct net_wire net_wire_ethernet = {.header_bytes = NET_HEADER_BYTES,
+                                           .tcp_header_bytes = NET_TCP_HEADER_BYTES,
+                                           .ack_bytes = XOFF_MIN_FRAME_BYTES,
+                                           .pause_bytes = XOFF_PAUSE_FRAME_BYTES,
+                                           .min_bytes = XOFF_MIN_FRAME_BYTES};
+
+/* The ns-3 RDMA family: PPP 14, IPv4 20, UDP 8, its own header 6. */
+const struct net_wire net_wire_ns3 = {.header_bytes = 48,
+                                      .tcp_header_bytes = 54,
+                                      .ack_bytes = 60,
+                                      .pause_bytes = 43,
+                                      .min_bytes = 1,
+                                      .is_ns3 = true};
 
 /* Rates and delays that a link has in its life. */
 struct life {
@@ -112,6 +126,8 @@ static int build_port(struct net *net, uint32_t node, uint32_t number,
         .wire = how->wire,
         .obeys = how->wire == XOFF_WIRE_PFC ? net->spec.lossless : 0xff,
     };
+    port->clock.is_ns3 = net->spec.wire->is_ns3;
+    port->pause_bytes = net->spec.wire->pause_bytes;
     port_init(port, link->rate_bps, net->spec.response_quanta);
     port->number = (uint16_t)number;
     port->link_out = 2 * tp->link + tp->end;
@@ -163,12 +179,21 @@ static int build_mmu(const struct xoff_mmu_ops *ops, const void *params,
     return 0;
 }
 
+static size_t pool_bytes(const struct pool *pool)
+{
+    return sizeof *pool->frames * pool->capacity;
+}
+
 /* Frames of the buffer: as many as fit, on pages that come when touched. */
 static void build_pool(struct net *net, struct pool *pool)
 {
     pool->free = NET_NO_SLOT;
-    pool->capacity = (uint32_t)(net->spec.buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1;
-    pool->frames = mmap(NULL, sizeof *pool->frames * pool->capacity, PROT_READ | PROT_WRITE,
+    pool->step = net->has_extra ? 2 : 1;
+    /* What priority 0 holds there is not accounted for, so has no bound. */
+    if (net->spec.wire->is_ns3)
+        return;
+    pool->capacity = ((uint32_t)(net->spec.buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1) * pool->step;
+    pool->frames = mmap(NULL, pool_bytes(pool), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     pool->is_mapped = pool->frames != MAP_FAILED;
     if (!pool->is_mapped) { /* address space is limited: it grows as it is used */
@@ -184,6 +209,7 @@ static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
     sw->cp_cfgs = make(sw->n_ports, sw->cp->cfg_size);
     sw->cp_states = make(sw->n_ports * XOFF_N_PRIORITIES, sw->cp->state_size);
     xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
+    xoff_rng_init(&sw->path_rng, net->spec.seed, sw->node, STREAM_PATHS);
     for (uint32_t p = 0; p < sw->n_ports; p++) {
         const uint32_t link = net->topo->ports[node->first_port + p].link;
         const struct xoff_cp_env env = {.rate_bps = net->topo->links[link].rate_bps,
@@ -208,6 +234,11 @@ static int build_sched(struct net *net, struct xoff_sched *sched, struct xoff_er
     return sched->ops->configure(net->spec.sched_params, &env, cfg, err);
 }
 
+static xoff_rate nic_rate(const struct net *net, uint32_t host)
+{
+    return net->topo->links[net->topo->ports[net->topo->nodes[host].first_port].link].rate_bps;
+}
+
 static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net_part *part,
                         struct xoff_err *err)
 {
@@ -221,12 +252,14 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     for (uint32_t p = 0; p < node->n_ports; p++) {
         const uint32_t link = net->topo->ports[node->first_port + p].link;
         ports[p] = (struct xoff_mmu_port){life_of(net->topo, link).max_rate_bps,
-                                          net_headroom(&net->spec, link)};
+                                          net_headroom(&net->spec, link),
+                                          life_of(net->topo, link).max_delay};
     }
     const struct xoff_mmu_env env = {.n_ports = node->n_ports,
                                      .lossless = net->spec.lossless,
                                      .max_frame_bytes = net->spec.max_frame_bytes,
                                      .buffer_bytes = net->spec.buffer_bytes,
+                                     .nic_rate_bps = nic_rate(net, 0),
                                      .ports = ports};
     *part = NET_PART_MMU;
     int code = build_mmu(net->spec.mmu, net->spec.mmu_params, &env, &sw->mmu, err);
@@ -250,8 +283,12 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     if ((code = build_marking(net, sw, err)))
         return code;
     build_pool(net, &sw->pool);
-    sw->passes_through = !sw->pause.every_frame && !net->spec.processing_for;
+    /* There every frame is accounted for, however shortly it stays. */
+    sw->passes_through = !sw->pause.every_frame && !net->spec.processing_for &&
+                         !net->spec.wire->is_ns3 && !net->spec.histogram_every;
 
+    if (net->spec.histogram_every)
+        sw->histograms = make(node->n_ports, sizeof *sw->histograms);
     uint32_t n_ranks = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         sw->rank[p] = net->spec.lossless >> p & 1 ? (int8_t)n_ranks++ : -1;
@@ -267,11 +304,13 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host->node].first_port];
     const struct xoff_mmu_port port = {net->topo->links[tp->link].rate_bps,
-                                       net_headroom(&net->spec, tp->link)};
+                                       net_headroom(&net->spec, tp->link),
+                                       net->topo->links[tp->link].delay};
     const struct xoff_mmu_env env = {.n_ports = 1,
                                      .lossless = net->spec.lossless,
                                      .max_frame_bytes = net->spec.max_frame_bytes,
                                      .buffer_bytes = spec->buffer_bytes,
+                                     .nic_rate_bps = nic_rate(net, host->node),
                                      .ports = &port};
     const struct xoff_mmu_ops *ops = xoff_mmu_find("static");
     struct receiver *r = host->receiver = make(1, sizeof *r);
@@ -297,13 +336,116 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     return code ? code : build_pause(net, 1, &r->pause, &r->edges, err);
 }
 
+/* A transport at hosts with links of one rate. */
+static int build_transport(struct net *net, const struct net_transport *spec, xoff_rate rate_bps,
+                           struct transport *t, struct xoff_err *err)
+{
+    const struct net_wire *wire = net->spec.wire;
+    const bool is_tcp = spec->reliability == XOFF_REL_TCP;
+    t->spec = spec;
+    t->rp = spec->rp;
+    t->has_telemetry = !strcmp(spec->rp->marking, "int");
+    t->header_bytes = is_tcp ? wire->tcp_header_bytes : wire->header_bytes;
+    t->ack_bytes = is_tcp ? wire->tcp_header_bytes : wire->ack_bytes;
+    if (t->has_telemetry) {
+        t->header_bytes += XOFF_INT_WIRE_BYTES;
+        t->ack_bytes += XOFF_INT_WIRE_BYTES;
+    }
+    if (net->spec.max_frame_bytes <= t->header_bytes) {
+        char text[32];
+        return xoff_err_set(err, XOFF_E_RANGE, "port.max_frame",
+                            xoff_format_bytes(text, sizeof text, net->spec.max_frame_bytes),
+                            "leaves no room for payload behind the headers of the transport");
+    }
+    const uint32_t payload_bytes = net->spec.max_frame_bytes - t->header_bytes;
+    const struct xoff_rp_env env = {.rate_bps = rate_bps,
+                                    .frame_bytes = net->spec.max_frame_bytes,
+                                    .payload_bytes = payload_bytes};
+    t->rp_cfg = make(1, t->rp->cfg_size);
+    int code = t->rp->configure(spec->rp_params, &env, t->rp_cfg, err);
+    if (code)
+        return code;
+    t->has_cnps = t->rp->cnp_interval != NULL;
+    t->cnp_interval = t->has_cnps ? t->rp->cnp_interval(t->rp_cfg) : 0;
+    return is_tcp ? xoff_tcp_configure(&spec->tcp, payload_bytes, &t->tcp, err) : 0;
+}
+
+static int check_telemetry(struct net *net, uint32_t max_switches, struct xoff_err *err)
+{
+    if (strcmp(net->spec.marking->name, "int"))
+        return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
+                            "reads in-band telemetry, which switches write with marking: int");
+    if (max_switches <= XOFF_INT_HOPS)
+        return 0;
+    return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
+                        "telemetry has room for 5 switches, and paths of this network have more");
+}
+
+static int build_transports(struct net *net, struct xoff_err *err)
+{
+    const uint32_t n = net->spec.n_transports;
+    net->rates = make(net->n_hosts, sizeof *net->rates);
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        const xoff_rate rate_bps = nic_rate(net, h);
+        uint32_t i = 0;
+        while (i < net->n_rates && net->rates[i] != rate_bps)
+            i++;
+        if (i == net->n_rates)
+            net->rates[net->n_rates++] = rate_bps;
+    }
+    net->transports = make((size_t)net->n_rates * n, sizeof *net->transports);
+    int code = 0;
+    for (uint32_t i = 0; i < net->n_rates * n && !code; i++) {
+        const struct net_transport *spec = &net->spec.transports[i % n];
+        struct transport *t = &net->transports[i];
+        code = build_transport(net, spec, net->rates[i / n], t, err);
+        net->has_extra |= t->has_telemetry;
+        net->has_extra |= spec->reliability == XOFF_REL_TCP && t->tcp.has_sack;
+        uint32_t max_switches = 0;
+        if (!code && i < n && (spec->has_common_rtt || t->has_telemetry))
+            net->max_rtt[i] =
+                path_max_rtt(net, net->spec.max_frame_bytes, t->ack_bytes, &max_switches);
+        if (!code && t->has_telemetry)
+            code = check_telemetry(net, max_switches, err);
+        if (code)
+            err->column = (int)(i % n);
+    }
+    return code;
+}
+
+/* A host's flows have room for the largest state of any of its transports. */
+static void use_transports(struct net *net, struct host *host)
+{
+    const uint32_t n = net->spec.n_transports;
+    uint32_t row = 0;
+    while (net->rates[row] != nic_rate(net, host->node))
+        row++;
+    host->transports = net->transports + (size_t)row * n;
+    size_t rp_bytes = 0, tcp_bytes = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct transport *t = &host->transports[i];
+        rp_bytes = t->rp->state_size > rp_bytes ? t->rp->state_size : rp_bytes;
+        if (t->spec->reliability == XOFF_REL_TCP)
+            tcp_bytes = sizeof(struct xoff_tcp_tx);
+    }
+    host->rp_bytes = (uint32_t)((rp_bytes + 15) / 16 * 16);
+    host->flow_bytes =
+        (uint32_t)((sizeof(struct flow) + host->rp_bytes + tcp_bytes + 63) / 64 * 64);
+    XOFF_ASSERT(host->flow_bytes <= NET_MAX_FLOW_BYTES);
+}
+
 static int build_host(struct net *net, struct host *host, uint32_t index, enum net_part *part,
                       struct xoff_err *err)
 {
     host->net = net;
     host->node = index;
     host->pool.free = NET_NO_SLOT;
+    host->pool.step = net->has_extra ? 2 : 1;
     host->free_flow = NET_NO_SLOT;
+    host->free_tcp_rx = NET_NO_SLOT;
+    host->messages.free = NET_NO_SLOT;
+    xoff_range_pool_init(&host->ranges, NULL, 0);
+    use_transports(net, host);
     host->timer_at = XOFF_NEVER;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         host->ready[p].head = NET_NO_SLOT;
@@ -354,8 +496,15 @@ static void build_apps(struct net *net)
         host->timer_pos = make(n_timers, sizeof *host->timer_pos);
         heap_init(&host->timers, host->timer_entries, host->timer_pos, n_timers);
         host->app_rngs = make(host->n_apps, sizeof *host->app_rngs);
-        host->app_streams = make(host->n_apps * APP_STREAMS, sizeof *host->app_streams);
-        memset(host->app_streams, 0xff, sizeof *host->app_streams * host->n_apps * APP_STREAMS);
+        host->app_first_stream = make(host->n_apps, sizeof *host->app_first_stream);
+        uint32_t n_streams = 0;
+        for (uint32_t a = 0; a < host->n_apps; a++) {
+            host->app_first_stream[a] = n_streams;
+            n_streams += host->apps[a].n_streams ? host->apps[a].n_streams : 1;
+            host->n_listening += host->apps[a].ops->on_event != NULL;
+        }
+        host->app_streams = make(n_streams, sizeof *host->app_streams);
+        memset(host->app_streams, 0xff, sizeof *host->app_streams * n_streams);
         for (uint32_t a = 0; a < host->n_apps; a++) {
             const struct app *app = &host->apps[a];
             xoff_rng_init(&host->app_rngs[a], net->spec.seed, h, STREAM_APPS + app->stream_purpose);
@@ -374,9 +523,13 @@ static void build_sim(struct net *net)
         n_ports[n] = topo->nodes[n].n_ports;
     for (uint32_t l = 0; l < topo->n_links; l++) {
         const struct life life = life_of(topo, l);
-        const uint64_t bytes = XOFF_MIN_FRAME_BYTES + XOFF_PREAMBLE_BYTES;
         /* Rounded down: a bound from below. */
-        const xoff_time first = (xoff_time)(bytes * 8 * (uint64_t)XOFF_S / life.max_rate_bps);
+        const bool is_ns3 = net->spec.wire->is_ns3;
+        const uint64_t bytes =
+            is_ns3 ? net->spec.wire->pause_bytes : XOFF_MIN_FRAME_BYTES + XOFF_PREAMBLE_BYTES;
+        xoff_time first = (xoff_time)(bytes * 8 * (uint64_t)XOFF_S / life.max_rate_bps);
+        if (is_ns3) /* a frame may start late within its nanosecond: port.c */
+            first -= first % XOFF_NS + XOFF_NS - 1;
         for (uint32_t end = 0; end < 2; end++)
             links[2 * l + end] = (struct sim_link_spec){.from_node = topo->links[l].node[end],
                                                         .from_port = topo->links[l].port[end],
@@ -389,7 +542,9 @@ static void build_sim(struct net *net)
                             .links = links,
                             .n_links = 2 * topo->n_links,
                             .n_threads = net->spec.n_threads,
-                            .cell_bound = net->spec.cell_bound};
+                            .cell_bound = net->spec.cell_bound,
+                            .has_extra = net->has_extra,
+                            .ties_by_port = net->spec.wire->is_ns3};
     net_start(net, &spec.model);
     XOFF_ASSERT(sim_create(&spec, &net->sim) == 0);
     free(n_ports), free(links);
@@ -405,8 +560,14 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
     net->n_switches = spec->topo->n_nodes - spec->topo->n_hosts;
     net->hosts = make_aligned(net->n_hosts, sizeof *net->hosts);
     net->switches = make(net->n_switches, sizeof *net->switches);
+    if (!net->spec.wire)
+        net->spec.wire = &net_wire_ethernet;
     *part = NET_PART_NET;
     int code = routes_create(net->topo, 0, true, &net->routes, err);
+    if (!code) {
+        *part = NET_PART_TRANSPORT;
+        code = build_transports(net, err);
+    }
     for (uint32_t s = 0; s < net->n_switches && !code; s++)
         code = build_switch(net, &net->switches[s], s, part, err);
     for (uint32_t h = 0; h < net->n_hosts && !code; h++)
@@ -423,13 +584,16 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
 
 static void free_notes(struct notes *notes)
 {
-    free(notes->pauses), free(notes->drops), free(notes->samples);
+    free(notes->pauses), free(notes->drops), free(notes->samples), free(notes->heard);
 }
 
 static void free_switch(struct sw *sw)
 {
+    for (uint32_t p = 0; sw->histograms && p < sw->n_ports; p++)
+        free(sw->histograms[p].counts);
+    free(sw->histograms);
     if (sw->pool.is_mapped)
-        munmap(sw->pool.frames, sizeof *sw->pool.frames * sw->pool.capacity);
+        munmap(sw->pool.frames, pool_bytes(&sw->pool));
     else
         free(sw->pool.frames);
     free((void *)sw->mmu.cfg), free(sw->mmu.state);
@@ -452,7 +616,8 @@ static void free_host(struct host *host)
     free((void *)host->sched.cfg), free(host->sched_state);
     free(host->pool.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
     free(host->app_rngs), free(host->app_streams), free(host->rx), free(host->flow_notes);
-    free(host->rx_notes);
+    free(host->rx_notes), free(host->operations), free(host->app_first_stream);
+    free(host->messages.at), free(host->ranges.blocks), free(host->tcp_rx), free(host->delayed);
     free_notes(&host->notes);
 }
 
@@ -467,6 +632,9 @@ void net_destroy(struct net *net)
     sim_destroy(net->sim);
     routes_destroy(net->routes);
     free(net->hosts), free(net->switches), free(net->apps);
+    for (uint32_t i = 0; i < net->n_rates * net->spec.n_transports; i++)
+        free(net->transports[i].rp_cfg);
+    free(net->transports), free(net->rates);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net);
 }

@@ -66,9 +66,102 @@ void note_sample(struct notes *notes, const struct result_sample *sample)
     notes->samples[notes->n_samples++] = *sample;
 }
 
+/* A PFC frame says both what stops and what goes on: noted apart. */
+void note_heard(struct notes *notes, uint32_t node, uint32_t port,
+                const struct xoff_pause_frame *frame, xoff_time now)
+{
+    uint8_t stops = 0, goes = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        const uint8_t bit = frame->classes & (1u << p);
+        if (frame->quanta[frame->opcode == XOFF_OPCODE_PAUSE ? 0 : p])
+            stops |= bit;
+        else
+            goes |= bit;
+    }
+    for (uint32_t pause = 0; pause < 2; pause++) {
+        if (!(pause ? stops : goes))
+            continue;
+        if (notes->n_heard == notes->heard_capacity)
+            notes->heard = grown(notes->heard, &notes->heard_capacity, sizeof *notes->heard);
+        notes->heard[notes->n_heard++] = (struct result_heard){.at = now,
+                                                               .node = node,
+                                                               .port = port,
+                                                               .priorities = pause ? stops : goes,
+                                                               .pause = (uint8_t)pause};
+    }
+}
+
+void note_operation(struct host *host, const struct app_offer *offer, xoff_time now)
+{
+    if (host->n_operations == host->operations_capacity)
+        host->operations =
+            grown32(host->operations, &host->operations_capacity, sizeof *host->operations);
+    host->operations[host->n_operations++] = (struct result_operation){.host = host->node,
+                                                                       .tag = offer->tag,
+                                                                       .bytes = offer->bytes,
+                                                                       .start_at = offer->began_at,
+                                                                       .finish_at = now};
+}
+
+uint32_t message_take(struct message_pool *pool)
+{
+    const uint32_t m = pool->free;
+    if (m != NET_NO_SLOT) {
+        pool->free = pool->at[m].next;
+        return m;
+    }
+    if (pool->used == pool->capacity)
+        pool->at = grown32(pool->at, &pool->capacity, sizeof *pool->at);
+    return pool->used++;
+}
+
+void histogram_grow(struct histogram *h, uint32_t n_bins)
+{
+    h->counts = realloc(h->counts, sizeof *h->counts * n_bins);
+    XOFF_ASSERT(h->counts);
+    memset(h->counts + h->n_bins, 0, sizeof *h->counts * (n_bins - h->n_bins));
+    h->n_bins = n_bins;
+}
+
+void host_grow_tcp_rx(struct host *host)
+{
+    host->tcp_rx = grown32(host->tcp_rx, &host->tcp_rx_capacity, sizeof *host->tcp_rx);
+    while (host->n_tcp_rx < host->tcp_rx_capacity) {
+        host->tcp_rx[host->n_tcp_rx] = (struct tcp_flow){.next = host->free_tcp_rx};
+        host->free_tcp_rx = host->n_tcp_rx++;
+    }
+}
+
+void host_grow_delayed(struct host *host)
+{
+    const uint32_t capacity = host->delayed_capacity;
+    host->delayed = grown32(host->delayed, &host->delayed_capacity, sizeof *host->delayed);
+    /* What had come round to the front goes behind the old end. */
+    for (uint32_t i = 0; i < host->delayed_head && capacity; i++)
+        host->delayed[capacity + i] = host->delayed[i];
+}
+
+void host_grow_ranges(struct host *host, uint32_t n)
+{
+    struct xoff_range_pool *pool = &host->ranges;
+    /* Counted without walking the list of returned blocks: what was ever taken bounds it. */
+    while (pool->capacity - pool->n_taken < n) {
+        uint32_t capacity = pool->capacity;
+        pool->blocks = grown32(pool->blocks, &capacity, sizeof *pool->blocks);
+        pool->capacity = capacity;
+    }
+}
+
 void host_grow_flows(struct host *host)
 {
-    host->flows = grown32(host->flows, &host->flows_capacity, sizeof *host->flows);
+    const uint32_t capacity = host->flows_capacity ? 2 * host->flows_capacity : 16;
+    unsigned char *flows = aligned_alloc(64, (size_t)capacity * host->flow_bytes);
+    XOFF_ASSERT(flows);
+    if (host->n_flows)
+        memcpy(flows, host->flows, (size_t)host->n_flows * host->flow_bytes);
+    free(host->flows);
+    host->flows = flows;
+    host->flows_capacity = capacity;
     const uint32_t n_timers = HOST_APPS + host->n_apps + 2 * host->flows_capacity;
     host->timer_entries = realloc(host->timer_entries, sizeof *host->timer_entries * n_timers);
     host->timer_pos = realloc(host->timer_pos, sizeof *host->timer_pos * n_timers);

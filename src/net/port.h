@@ -36,6 +36,8 @@ struct port {
     alignas(64) struct tally rx[XOFF_N_PRIORITIES];
 
     struct xoff_wire_clock clock;
+    uint32_t pause_bytes;
+    uint32_t burst; /* frames sent one right after the other, before this one: see send_ns3 */
     struct xoff_gate gate;
     struct xoff_signal signal;
     struct xoff_gate_cfg gate_cfg;
@@ -50,7 +52,7 @@ struct port {
     xoff_time closed_at[XOFF_N_PRIORITIES], paused_for[XOFF_N_PRIORITIES];
 };
 
-/* gate_cfg.wire and .obeys are set already. */
+/* gate_cfg.wire and .obeys, clock.is_ns3 and pause_bytes are set already. */
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
 
 /* Puts a frame on the wire now; the wire must be free and the link up. The frame is handed to the

@@ -53,7 +53,7 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
     } else {
         const uint32_t slot = pool_take(&host->pool);
         struct frame *f = pool_at(&host->pool, slot);
-        *f = *frame;
+        frame_copy(f, frame, host->pool.step);
         f->pool = (uint8_t)pool;
         fifo_push(&r->queue, &host->pool, slot);
         if (r->queue.n == 1)
@@ -72,16 +72,18 @@ void receiver_serve(struct host *host, struct worker *w)
         return;
     }
     const uint32_t slot = fifo_pop(&r->queue, &host->pool);
-    const struct frame frame = *pool_at(&host->pool, slot);
+    struct long_frame taken;
+    const struct frame *frame = &taken.frame;
+    frame_copy(&taken.frame, pool_at(&host->pool, slot), host->pool.step);
     pool_return(&host->pool, slot);
-    const struct xoff_departure departure = {.priority = frame.priority,
-                                             .pool = frame.pool,
-                                             .bytes = frame.bytes,
+    const struct xoff_departure departure = {.priority = frame->priority,
+                                             .pool = frame->pool,
+                                             .bytes = frame->bytes,
                                              .egress_bytes = r->queue.bytes};
     struct xoff_crossings crossings;
     xoff_mmu_release(&r->mmu, &departure, now, &crossings);
     xoff_pause_on_departure(&r->pause, &departure, &crossings, now, &r->edges);
     apply_edges(host, now);
     start(host, now);
-    host_deliver(host, w, &frame);
+    host_deliver(host, w, frame);
 }

@@ -125,9 +125,12 @@ XOFF_SELDOM static void drop(struct sw *sw, const struct frame *f, uint32_t in, 
     note_drop(&sw->notes, in, out, f, cause, now);
 }
 
-static inline void push(struct sw *sw, struct sw_port *sp, uint32_t slot, struct frame *f)
+static inline void push(struct sw *sw, struct sw_port *sp, uint32_t slot, struct frame *f,
+                        xoff_time now)
 {
     struct egress *queue = &sp->queue[f->priority];
+    if (__builtin_expect(sw->histograms != NULL, 0))
+        histogram_change(sw, sp->port.number, f->bytes, now);
     if (queue->n++) {
         pool_at(&sw->pool, queue->tail)->next = slot;
     } else {
@@ -140,11 +143,13 @@ static inline void push(struct sw *sw, struct sw_port *sp, uint32_t slot, struct
         queue->peak_bytes = queue->bytes;
 }
 
-static inline uint32_t pop(struct sw *sw, struct sw_port *sp, uint32_t priority)
+static inline uint32_t pop(struct sw *sw, struct sw_port *sp, uint32_t priority, xoff_time now)
 {
     struct egress *queue = &sp->queue[priority];
     const uint32_t slot = queue->head;
     const struct frame *f = pool_at(&sw->pool, slot);
+    if (__builtin_expect(sw->histograms != NULL, 0))
+        histogram_change(sw, sp->port.number, -(int64_t)f->bytes, now);
     queue->bytes -= f->bytes;
     if (--queue->n == 0) {
         sp->port.backlog &= (uint8_t) ~(1u << priority);
@@ -161,17 +166,29 @@ __attribute__((noinline)) static void mark(struct sw *sw, struct sw_port *sp, st
                                            bool enqueued, xoff_time now)
 {
     const uint32_t port = sp->port.number;
-    const struct xoff_cp_frame view = {.queue_bytes =
-                                           sp->queue[f->priority].bytes + (enqueued ? 0 : f->bytes),
-                                       .bytes = f->bytes,
-                                       .draw = xoff_rng_u32(&sw->marking_rng)};
+    struct xoff_cp_frame view = {.queue_bytes =
+                                     sp->queue[f->priority].bytes + (enqueued ? 0 : f->bytes),
+                                 .bytes = f->bytes,
+                                 .draw = xoff_rng_u32(&sw->marking_rng)};
+    if (sw->pool.step > 1)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+            view.port_bytes += sp->queue[p].bytes;
+            view.port_tx_bytes += sp->queue[p].tx.bytes;
+        }
     const void *cfg = sw->cp_cfgs + port * sw->cp->cfg_size;
     void *state = cp_state_of(sw, port, f->priority);
     const struct xoff_cp_answer answer = enqueued ? sw->cp->on_enqueue(cfg, state, &view, now)
                                                   : sw->cp->on_dequeue(cfg, state, &view, now);
+    if (f->kind != FRAME_DATA) /* an ACK's bit is the echo, and nobody reads its telemetry */
+        return;
     if (answer.mark && !(f->flags & FRAME_MARKED)) {
         f->flags |= FRAME_MARKED;
         sp->marked[f->priority]++;
+    }
+    if (answer.stamp) {
+        struct xoff_int *telemetry = &extra_of(f)->telemetry;
+        if (telemetry->n < XOFF_INT_HOPS)
+            telemetry->hop[telemetry->n++] = answer.hop;
     }
 }
 
@@ -228,7 +245,7 @@ static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
     const uint32_t priority = is_contested ? select_queue(sw, sp, sched_state, eligible)
                                            : (uint32_t)__builtin_ctz(eligible);
     struct egress *queue = &sp->queue[priority];
-    const uint32_t slot = pop(sw, sp, priority);
+    const uint32_t slot = pop(sw, sp, priority, now);
     struct frame *f = pool_at(&sw->pool, slot);
     if (is_contested)
         xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
@@ -256,7 +273,7 @@ static void enqueue(struct sw *sw, struct worker *w, uint32_t slot)
         return;
     }
     f->at = now;
-    push(sw, sp, slot, f);
+    push(sw, sp, slot, f, now);
     if (__builtin_expect(queue->bytes > sp->port.quiet_below, 0) && sw->cp->on_enqueue)
         mark(sw, sp, f, true, now);
     if (sp->port.is_armed)
@@ -274,6 +291,8 @@ XOFF_SELDOM static void take_control(struct sw *sw, struct worker *w, uint32_t i
     if (port_is_corrupt(port))
         return;
     port_rx_control(port, &frame->pause, sim_now(w));
+    if (sw->net->spec.keeps_heard)
+        note_heard(&sw->notes, sw->node, in, &frame->pause, sim_now(w));
     set_timer(sw, w, 2 * in, port->gate_at);
     if (port->backlog & port->open)
         arm(sw, w, &sw->ports[in]);
@@ -294,7 +313,9 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
         drop(sw, frame, in, UINT32_MAX, RESULT_DROP_CORRUPT, now);
         return;
     }
-    const uint32_t out = routes_lookup(sw->net->routes, sw->node, frame->dst, frame->hash);
+    const uint32_t hash =
+        __builtin_expect(sw->net->spec.scatters, 0) ? xoff_rng_u32(&sw->path_rng) : frame->hash;
+    const uint32_t out = routes_lookup(sw->net->routes, sw->node, frame->dst, hash);
     if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].port.is_up, 0)) {
         drop(sw, frame, in, out == ROUTE_NONE ? UINT32_MAX : out,
              out == ROUTE_NONE ? RESULT_DROP_NO_ROUTE : RESULT_DROP_LINK_DOWN, now);
@@ -324,7 +345,7 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
     }
     const uint32_t slot = pool_take(&sw->pool);
     struct frame *f = pool_at(&sw->pool, slot);
-    *f = *frame;
+    frame_copy(f, frame, sw->pool.step);
     f->in_port = (uint16_t)in;
     f->out_port = (uint16_t)out;
     f->pool = (uint8_t)pool;
@@ -385,7 +406,7 @@ void sw_link_down(struct sw *sw, uint32_t port, xoff_time now)
     struct sw_port *sp = &sw->ports[port];
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         while (sp->queue[p].n) {
-            const uint32_t slot = pop(sw, sp, p);
+            const uint32_t slot = pop(sw, sp, p, now);
             const struct frame *f = pool_at(&sw->pool, slot);
             drop(sw, f, f->in_port, port, RESULT_DROP_LINK_DOWN, now);
             release(sw, w, f, sp->queue[p].bytes);

@@ -73,8 +73,80 @@ static int build_receivers(const struct plan *plan, struct built *b, struct xoff
     return code;
 }
 
+static const enum xoff_reliability reliabilities[] = {
+    [PLAN_RELIABILITY_DATAGRAM] = XOFF_REL_DATAGRAM,
+    [PLAN_RELIABILITY_GO_BACK_N] = XOFF_REL_GO_BACK_N,
+    [PLAN_RELIABILITY_TCP] = XOFF_REL_TCP,
+};
+
+/* DCTCP reads another echo than RFC 3168's; the rest of TCP does not care. */
+static void choose_echo(const struct xoff_rp_ops *rp, struct xoff_tcp_params *tcp)
+{
+    if (tcp->echo == XOFF_PARAM_AUTO)
+        tcp->echo = strcmp(rp->name, "dctcp") == 0 ? XOFF_TCP_ECHO_DCTCP : XOFF_TCP_ECHO_RFC3168;
+}
+
+static void build_transports(const struct plan *plan, struct built *b)
+{
+    for (uint32_t i = 0; i < plan->n_transports; i++) {
+        const struct plan_transport *t = &plan->transports[i];
+        struct net_transport *out = &b->transports[b->n_transports++];
+        int64_t window_bytes = 0;
+        const enum plan_window window = plan_window(t->window, &window_bytes);
+        *out = (struct net_transport){
+            .rp = t->rp,
+            .rp_params = t->rp_params,
+            .reliability = t->reliability == PLAN_RELIABILITY_AUTO ? t->rp->reliability
+                                                                   : reliabilities[t->reliability],
+            .tcp = t->tcp,
+            .window = (enum net_window)window,
+            .window_bytes = window_bytes,
+            .has_common_rtt = t->has_common_rtt,
+        };
+        choose_echo(t->rp, &out->tcp);
+    }
+}
+
+/* For traffic that names a transport of its own: one of the scenario's, or a kind as it comes. */
+struct named {
+    const struct plan *plan;
+    struct built *built;
+};
+
+static int find_transport(void *context, const char *name)
+{
+    struct named *n = context;
+    struct built *b = n->built;
+    for (uint32_t i = 0; i < n->plan->n_transports; i++)
+        if (strcmp(n->plan->transports[i].name, name) == 0)
+            return (int)i;
+    const struct xoff_rp_ops *rp = xoff_rp_find(name);
+    if (!rp)
+        return -1;
+    for (uint32_t i = n->plan->n_transports; i < b->n_transports; i++)
+        if (b->transports[i].rp == rp)
+            return (int)i;
+    if (b->n_transports == NET_MAX_TRANSPORTS)
+        return -1;
+    void *params = calloc(1, rp->params_size + 1);
+    XOFF_ASSERT(params && app_set_keep(&b->apps, params) == 0);
+    xoff_param_defaults(rp->params, params);
+    struct net_transport *out = &b->transports[b->n_transports];
+    *out = (struct net_transport){.rp = rp, .rp_params = params, .reliability = rp->reliability};
+    xoff_param_defaults(xoff_tcp_table, &out->tcp);
+    choose_echo(rp, &out->tcp);
+    return (int)b->n_transports++;
+}
+
+static bool acknowledges(void *context, uint8_t transport)
+{
+    const struct named *n = context;
+    return n->built->transports[transport].reliability != XOFF_REL_DATAGRAM;
+}
+
 static int build_traffic(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
+    struct named named = {plan, b};
     char folder[512];
     const char *slash = strrchr(plan->file, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - plan->file) + 1 : 0, plan->file);
@@ -85,13 +157,20 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
             .seed = (uint64_t)plan->seed,
             .stop = plan->stop,
             .max_frame_bytes = (uint32_t)plan->port.max_frame_bytes,
-            .header_bytes = NET_HEADER_BYTES,
-            .default_delivery = plan->host.reliable ? APP_RELIABLE : APP_DATAGRAM,
+            .header_bytes = b->spec.wire->header_bytes,
+            .transport = find_transport,
+            .acknowledges = acknowledges,
+            .transport_context = &named,
             .index = i,
             .hosts = topology_hosts,
             .folder = folder,
         };
-        const int code = t->kind->bind(&env, t->params, t->items, t->n_items, &b->apps, err);
+        const uint32_t n_before = b->apps.n;
+        int code = t->kind->bind(&env, t->params, t->items, t->n_items, &b->apps, err);
+        /* Frames carry the entry's number to the app at the other end in one byte. */
+        if (!code && i > UINT8_MAX && b->apps.n > n_before && b->apps.apps[n_before].ops->on_event)
+            code = xoff_err_set(err, XOFF_E_RANGE, "kind", t->kind->name,
+                                "a closed-loop entry must be among the first 256 of the list");
         if (code)
             return located(plan, t->place, t->name, err);
     }
@@ -131,6 +210,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .strict = plan->strict,
         .buffer_bytes = plan->sw.buffer_bytes,
         .processing_for = plan->sw.processing_for,
+        .scatters = plan->sw.scatters,
         .mmu = plan->sw.mmu,
         .pause = plan->sw.pause,
         .sched = plan->sw.sched,
@@ -139,10 +219,13 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .pause_params = plan->sw.pause_params,
         .sched_params = plan->sw.sched_params,
         .marking_params = plan->sw.marking_params,
+        .wire = plan->is_ns3 ? &net_wire_ns3 : &net_wire_ethernet,
         .response_quanta = plan->port.response_quanta,
         .headroom_bytes = plan->port.headroom_bytes,
         .max_frame_bytes = (uint32_t)plan->port.max_frame_bytes,
+        .transports = b->transports,
         .ack_priority = plan->host.ack_priority,
+        .cnp_priority = plan->host.cnp_priority,
         .ack_every = (uint32_t)plan->host.ack_every,
         .timeout_for = plan->host.timeout_for,
         .receivers = b->receivers,
@@ -151,6 +234,10 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .measure_every = plan->measure.every,
         .measure = plan->measure.series,
         .measured = b->measured,
+        .keeps_heard = options->keeps_heard,
+        .histogram_from = options->histogram_from,
+        .histogram_to = options->histogram_to,
+        .histogram_every = options->histogram_every,
         .deadlock_after = plan->lossless ? plan->deadlock.after : 0,
         .deadlock_stops = plan->deadlock.stops,
         .n_threads = options->n_threads,
@@ -159,6 +246,9 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .progress = options->progress,
     };
     memcpy(b->spec.weight, plan->weight, sizeof b->spec.weight);
+    _Static_assert((int)PLAN_WINDOW_NONE == NET_WINDOW_NONE &&
+                       (int)PLAN_WINDOW_BYTES == NET_WINDOW_BYTES,
+                   "windows have the same numbers in the plan and in the network");
     _Static_assert((int)MEASURE_QUEUE == NET_QUEUE && (int)MEASURE_THROUGHPUT == NET_THROUGHPUT &&
                        (int)MEASURE_PAUSE == NET_PAUSE && (int)MEASURE_BUFFER == NET_BUFFER,
                    "series have the same bits in the plan and in the network");
@@ -210,6 +300,11 @@ static int locate_part(const struct plan *plan, enum net_part part, struct xoff_
     case NET_PART_RECEIVERS:
         return located(plan, plan->n_receivers ? plan->receivers[0].place : plan->sw.place,
                        "receivers", err);
+    case NET_PART_TRANSPORT: {
+        const uint32_t i = (uint32_t)err->column; /* one that only traffic names has no place */
+        const struct plan_transport *t = &plan->transports[i < plan->n_transports ? i : 0];
+        return located(plan, t->place, t->name[0] ? "transports" : "transport", err);
+    }
     default:
         return located(plan, plan->topology.place, "topology", err);
     }
@@ -230,8 +325,11 @@ int build_create(const struct plan *plan, const struct build_options *options, s
         fill_spec(plan, options, b);
         code = check_memory(plan, &b->spec, err);
     }
-    if (!code)
+    if (!code) {
+        build_transports(plan, b);
         code = build_traffic(plan, b, err);
+        b->spec.n_transports = b->n_transports; /* traffic may have named more */
+    }
     enum net_part part = NET_PART_NET;
     if (!code) {
         code = net_create(&b->spec, &b->net, &part, err);

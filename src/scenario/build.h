@@ -10,6 +10,8 @@ struct build_options {
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
     bool (*progress)(void *context, xoff_time now, uint64_t arrivals);
+    bool keeps_heard; /* note pause frames where they are received, too */
+    xoff_time histogram_from, histogram_to, histogram_every; /* of queues; every 0: none */
 };
 
 /* Owns what the network refers to. */
@@ -19,6 +21,8 @@ struct built {
     struct net_receiver *receivers;
     uint32_t n_receivers;
     bool *measured;
+    struct net_transport transports[NET_MAX_TRANSPORTS];
+    uint32_t n_transports;
     struct net_spec spec;
     struct net *net;
 };

@@ -132,7 +132,7 @@ static void test_defaults(void **state)
     assert_int_equal(p->port.response_quanta, XOFF_PARAM_AUTO);
     assert_int_equal(p->port.headroom_bytes, XOFF_PARAM_AUTO);
     assert_int_equal(p->port.max_frame_bytes, 1518);
-    assert_int_equal(p->host.reliable, 0);
+    assert_string_equal(p->transports[0].rp->name, "datagram");
     assert_int_equal(p->host.ack_priority, XOFF_PARAM_AUTO);
     assert_int_equal(p->host.ack_every, 1);
     assert_int_equal(p->host.timeout_for, XOFF_MS);
@@ -170,7 +170,7 @@ static const char whole[] =
     "  scheduler: {kind: drr}\n"
     "  marking: ecn\n"
     "port: {response: 60, headroom: 90KB, max_frame: 9100B}\n"
-    "host: {delivery: reliable, ack_priority: 6, ack_every: 2, timeout: 4ms}\n"
+    "transport: none\nhost: {ack_priority: 6, ack_every: 2, timeout: 4ms}\n"
     "priorities: {3: {lossless: yes, weight: 60}, 7: {strict: true}}\n"
     "links:\n"
     "  - {link: leaf0-spine0, at: 1ms, fail: true}\n"
@@ -207,7 +207,7 @@ static void check_whole_network(const struct plan *p)
     assert_int_equal(p->changes[1].repair, 1);
     assert_int_equal(p->changes[2].rate_bps, XOFF_GBPS);
     assert_int_equal(p->changes[2].delay, 3 * XOFF_US);
-    assert_int_equal(p->changes[2].place.line, 26);
+    assert_int_equal(p->changes[2].place.line, 27);
     assert_int_equal(p->n_routes, 2);
     assert_string_equal(p->routes[0].on, "leaf0");
     assert_string_equal(p->routes[0].to, "h4,h5..h6");
@@ -238,7 +238,7 @@ static void check_whole(const struct plan *p)
     assert_int_equal(p->port.response_quanta, 60);
     assert_int_equal(p->port.headroom_bytes, 90000);
     assert_int_equal(p->port.max_frame_bytes, 9100);
-    assert_int_equal(p->host.reliable, 1);
+    assert_string_equal(p->transports[0].rp->name, "none");
     assert_int_equal(p->host.ack_priority, 6);
     assert_int_equal(p->host.ack_every, 2);
     assert_int_equal(p->host.timeout_for, 4 * XOFF_MS);
@@ -260,7 +260,7 @@ static void test_every_section(void **state)
     check_whole(s->plans[0]);
     assert_int_equal(s->n_expects, 2);
     assert_string_equal(s->expects[1].text, "pauses > 0");
-    assert_int_equal(s->expects[1].place.line, 34);
+    assert_int_equal(s->expects[1].place.line, 35);
     scenario_destroy(s);
 }
 
@@ -334,6 +334,7 @@ static void test_every_kind(void **state)
         [KINDS_PAUSE] = STAR "switch: {pause: %s}\n",
         [KINDS_SCHEDULER] = STAR "switch: {scheduler: %s}\n",
         [KINDS_MARKING] = STAR "switch: {marking: {kind: %s}}\n",
+        [KINDS_TRANSPORT] = STAR "transports: {mine: {kind: %s}}\n",
     };
     for (int role = 0; role < KINDS_TRAFFIC; role++) {
         struct kind kind;
@@ -846,9 +847,10 @@ static void test_schema(void **state)
     assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
     const json_t *properties = json_object_get(schema, "properties");
     static const char *const keys[] = {
-        "title",     "seed",    "stop",     "drain",  "reroute_after", "topology",
-        "switch",    "port",    "host",     "links",  "priorities",    "traffic",
-        "receivers", "measure", "deadlock", "expect", "variants",      "routes"};
+        "title",    "seed",       "stop",      "drain",     "compat",     "reroute_after",
+        "topology", "switch",     "port",      "transport", "transports", "host",
+        "links",    "priorities", "receivers", "measure",   "traffic",    "expect",
+        "deadlock", "variants",   "routes"};
     assert_int_equal(json_object_size(properties), sizeof keys / sizeof keys[0]);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_non_null(json_object_get(properties, keys[i]));

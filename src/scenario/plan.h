@@ -8,6 +8,7 @@
 #define SCENARIO_PLAN_H
 
 #include <xoff/registry.h>
+#include <xoff/tcp.h>
 
 #include "net/topo.h"
 #include "traffic/traffic.h"
@@ -99,6 +100,7 @@ struct plan_traffic {
 struct plan_switch {
     int64_t buffer_bytes;
     int64_t processing_for;
+    int64_t scatters;
     const struct xoff_mmu_ops *mmu;
     void *mmu_params;
     const struct xoff_pause_ops *pause;
@@ -116,9 +118,37 @@ struct plan_port {           /* `port:` pause reception at every port, switch an
     int64_t max_frame_bytes; /* MAC frame with FCS */
 };
 
+/* `transport:` and each of `transports:`: a reaction point on a reliability. */
+struct plan_transport {
+    char name[TOPO_NAME]; /* "": the scenario's own */
+    const struct xoff_rp_ops *rp;
+    void *rp_params;
+    int64_t reliability;          /* PLAN_RELIABILITY_AUTO: what the reaction point comes with */
+    char window[XOFF_PARAM_TEXT]; /* none, bdp, scaled, or bytes */
+    int64_t has_common_rtt;
+    struct xoff_tcp_params tcp;
+    struct plan_place place;
+};
+enum {
+    PLAN_RELIABILITY_AUTO,
+    PLAN_RELIABILITY_DATAGRAM,
+    PLAN_RELIABILITY_GO_BACK_N,
+    PLAN_RELIABILITY_TCP
+};
+/* Reads plan_transport.window; bytes is set for the last. The parser has made sure it succeeds. */
+enum plan_window {
+    PLAN_WINDOW_NONE,
+    PLAN_WINDOW_BDP,
+    PLAN_WINDOW_SCALED,
+    PLAN_WINDOW_BYTES,
+    PLAN_WINDOW_BAD
+};
+#define PLAN_MAX_NAMED_TRANSPORTS 8
+enum plan_window plan_window(const char *text, int64_t *bytes);
+
 struct plan_host {        /* `host:` */
-    int64_t reliable;     /* go-back-N instead of datagrams where traffic does not say */
     int64_t ack_priority; /* XOFF_PARAM_AUTO: that of the data */
+    int64_t cnp_priority; /* XOFF_PARAM_AUTO: that of ACKs */
     int64_t ack_every;    /* frames per ACK */
     int64_t timeout_for;  /* go-back-N retransmission timeout */
 };
@@ -146,12 +176,15 @@ struct plan {
     const char *text;      /* the whole scenario as read, for the results */
     char *title, *variant; /* variant: "" when there are none */
     int64_t seed;
-    int64_t stop;  /* sources offer nothing new from here on */
-    int64_t drain; /* the run ends when all is delivered, at most this long after stop */
+    int64_t stop;   /* sources offer nothing new from here on */
+    int64_t drain;  /* the run ends when all is delivered, at most this long after stop */
+    int64_t is_ns3; /* `compat: ns3` */
     struct plan_topology topology;
     struct plan_switch sw;
     struct plan_port port;
     struct plan_host host;
+    struct plan_transport *transports; /* the first is the scenario's own */
+    uint32_t n_transports;
     uint8_t lossless, strict;
     uint32_t weight[XOFF_N_PRIORITIES];
     struct plan_traffic *traffic;

@@ -10,9 +10,10 @@
 
 #include <xoff/units.h>
 
-const char *const plan_sections[] = {"topology", "switch",   "port",   "host",      "priorities",
-                                     "traffic",  "links",    "routes", "receivers", "measure",
-                                     "deadlock", "variants", "expect", NULL};
+const char *const plan_sections[] = {"topology",  "switch",     "port",       "host",
+                                     "transport", "transports", "priorities", "traffic",
+                                     "links",     "routes",     "receivers",  "measure",
+                                     "deadlock",  "variants",   "expect",     NULL};
 
 static const struct yaml_node absent = {.kind = YAML_MAPPING};
 
@@ -21,6 +22,9 @@ static int read_section(struct fields_reader *r, const struct yaml_node *root, c
                         const struct xoff_param *table, void *params, const char *const *others);
 static int read_switch(struct fields_reader *r, const struct yaml_node *root,
                        struct plan_switch *sw);
+static int read_transports(struct fields_reader *r, const struct yaml_node *root,
+                           struct plan *plan);
+static int choose_marking(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 static int read_priorities(struct fields_reader *r, const struct yaml_node *node,
                            struct plan *plan);
 static int read_measure(struct fields_reader *r, const struct yaml_node *root,
@@ -47,9 +51,13 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     if (!rc)
         rc = read_section(r, root, "host", section_host, &plan->host, NULL);
     if (!rc)
+        rc = read_transports(r, root, plan);
+    if (!rc)
         rc = read_priorities(r, yaml_find(root, "priorities"), plan);
     if (!rc)
         rc = plan_read_traffic(r, yaml_find(root, "traffic"), plan);
+    if (!rc)
+        rc = choose_marking(r, root, plan);
     if (!rc)
         rc = read_changes(r, yaml_find(root, "links"), plan);
     if (!rc)
@@ -88,6 +96,9 @@ void plan_destroy(struct plan *plan)
         free(plan->traffic[i].items);
     }
     free(plan->traffic);
+    for (uint32_t i = 0; i < plan->n_transports; i++)
+        free(plan->transports[i].rp_params);
+    free(plan->transports);
     free(plan->changes);
     free(plan->routes);
     free(plan->receivers);
@@ -103,6 +114,7 @@ static int read_top(struct fields_reader *r, const struct yaml_node *root, struc
     plan->seed = top.seed;
     plan->stop = top.stop;
     plan->drain = top.drain;
+    plan->is_ns3 = top.compat;
     plan->title = strdup(top.title);
     if (!plan->title)
         return fields_no_memory(r);
@@ -189,6 +201,108 @@ static int read_switch(struct fields_reader *r, const struct yaml_node *root,
         sw->marking = kind.ops;
     fields_leave(r, length);
     return rc;
+}
+
+enum plan_window plan_window(const char *text, int64_t *bytes)
+{
+    static const char *const words[] = {"none", "bdp", "scaled"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, words[i]) == 0)
+            return (enum plan_window)i;
+    const bool is_size = xoff_parse_bytes(text, bytes) == 0 && *bytes > 0;
+    return is_size ? PLAN_WINDOW_BYTES : PLAN_WINDOW_BAD;
+}
+
+static int read_transport(struct fields_reader *r, const struct yaml_node *node,
+                          struct plan_transport *transport)
+{
+    static const char *const others[] = {"kind", "tcp", "reliability", "window", "base_rtt", NULL};
+    struct kind kind;
+    int rc = fields_kind(r, node, KINDS_TRANSPORT, &kind);
+    if (rc)
+        return rc;
+    if (node)
+        transport->place = (struct plan_place){node->line, node->column};
+    transport->rp = kind.ops;
+    xoff_param_defaults(section_transport, transport);
+    xoff_param_defaults(xoff_tcp_table, &transport->tcp);
+    rc = plan_read_kind(r, node, &kind, others, &transport->rp_params);
+    if (rc || !node || node->kind != YAML_MAPPING)
+        return rc;
+    /* The shared keys; those of the kind and of tcp are read apart. */
+    const char *known[64] = {"kind", "tcp"};
+    uint32_t n = 2;
+    for (const struct xoff_param *p = kind.params; p && p->name && n < 63; p++)
+        known[n++] = p->name;
+    rc = fields_overlay(r, node, section_transport, transport, known);
+    int64_t bytes;
+    if (!rc && plan_window(transport->window, &bytes) == PLAN_WINDOW_BAD) {
+        const size_t length = fields_enter(r, "window");
+        rc = fields_fail(r, yaml_find(node, "window"), XOFF_E_RANGE,
+                         "not a window; accepted: none, bdp, scaled, or a size such as 100KB");
+        fields_leave(r, length);
+    }
+    const struct yaml_node *tcp = yaml_find(node, "tcp");
+    if (!rc && tcp) {
+        const size_t length = fields_enter(r, "tcp");
+        rc = fields_overlay(r, tcp, xoff_tcp_table, &transport->tcp, NULL);
+        fields_leave(r, length);
+    }
+    return rc;
+}
+
+static int read_transports(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
+{
+    const struct yaml_node *named = yaml_find(root, "transports");
+    plan->transports = calloc(1 + (named ? named->n : 0), sizeof *plan->transports);
+    if (!plan->transports)
+        return fields_no_memory(r);
+    size_t length = fields_enter(r, "transport");
+    int rc =
+        read_transport(r, yaml_find(root, "transport"), &plan->transports[plan->n_transports++]);
+    fields_leave(r, length);
+    if (rc || !named)
+        return rc;
+    length = fields_enter(r, "transports");
+    rc = fields_want(r, named, YAML_MAPPING,
+                     "a mapping from names to transports, such as {rdma: dcqcn, bulk: tcp}");
+    if (!rc && named->n > PLAN_MAX_NAMED_TRANSPORTS)
+        rc = fields_fail(r, named, XOFF_E_RANGE, "too many; accepted: up to 8 transports");
+    for (const struct yaml_node *node = named->first; node && !rc; node = node->next) {
+        const size_t inner = fields_enter(r, node->key);
+        struct plan_transport *transport = &plan->transports[plan->n_transports++];
+        rc = fields_check_name(r, node, node->key, "-", sizeof transport->name);
+        if (!rc) {
+            memcpy(transport->name, node->key, strlen(node->key) + 1);
+            rc = read_transport(r, node, transport);
+        }
+        fields_leave(r, inner);
+    }
+    fields_leave(r, length);
+    return rc;
+}
+
+/* What the transports in use read, where the file does not say how switches mark. */
+static int choose_marking(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
+{
+    const struct yaml_node *sw = yaml_find(root, "switch");
+    if (sw && yaml_find(sw, "marking"))
+        return 0;
+    const char *wanted = "none";
+    for (uint32_t i = 0; i < plan->n_transports && !strcmp(wanted, "none"); i++)
+        wanted = plan->transports[i].rp->marking;
+    for (uint32_t i = 0; i < plan->n_traffic && !strcmp(wanted, "none"); i++) {
+        const struct plan_traffic *t = &plan->traffic[i];
+        const struct xoff_param *p = xoff_param_find(t->kind->params, "transport");
+        const struct xoff_rp_ops *rp = p ? xoff_rp_find((const char *)t->params + p->offset) : NULL;
+        if (rp)
+            wanted = rp->marking;
+    }
+    struct kind kind;
+    XOFF_ASSERT(kinds_find(KINDS_MARKING, wanted, &kind));
+    free(plan->sw.marking_params);
+    plan->sw.marking = kind.ops;
+    return plan_read_kind(r, NULL, &kind, NULL, &plan->sw.marking_params);
 }
 
 static int read_priorities(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)

@@ -18,6 +18,7 @@ static void print_block(FILE *out, int indent, const struct xoff_param *table, c
 static void print_flow(FILE *out, const struct xoff_param *table, const void *params);
 static void print_topology(FILE *out, const struct plan_topology *topology);
 static void print_switch(FILE *out, const struct plan_switch *sw);
+static void print_transports(FILE *out, const struct plan *plan);
 static void print_traffic(FILE *out, const struct plan *plan);
 static void print_lists(FILE *out, const struct plan *plan);
 static void print_measure(FILE *out, const struct plan_measure *measure);
@@ -29,7 +30,8 @@ char *plan_print(const struct plan *plan)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    struct top_fields top = {.seed = plan->seed, .stop = plan->stop, .drain = plan->drain};
+    struct top_fields top = {
+        .seed = plan->seed, .stop = plan->stop, .drain = plan->drain, .compat = plan->is_ns3};
     snprintf(top.title, sizeof top.title, "%s", plan->title);
     snprintf(top.reroute_after, sizeof top.reroute_after, "never");
     if (plan->reroute_after != XOFF_NEVER)
@@ -41,6 +43,7 @@ char *plan_print(const struct plan *plan)
     print_block(out, 2, section_port, &plan->port);
     fprintf(out, "host:\n");
     print_block(out, 2, section_host, &plan->host);
+    print_transports(out, plan);
     fprintf(out, "priorities:\n");
     for (uint32_t i = 0; i < XOFF_N_PRIORITIES; i++) {
         const struct priority_fields fields = {.lossless = plan->lossless >> i & 1,
@@ -173,6 +176,24 @@ static void print_switch(FILE *out, const struct plan_switch *sw)
     print_mechanism(out, "pause", sw->pause->name, sw->pause->params, sw->pause_params);
     print_mechanism(out, "scheduler", sw->sched->name, sw->sched->params, sw->sched_params);
     print_mechanism(out, "marking", sw->marking->name, sw->marking->params, sw->marking_params);
+}
+
+static void print_transports(FILE *out, const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n_transports; i++) {
+        const struct plan_transport *t = &plan->transports[i];
+        const int indent = i ? 4 : 2;
+        if (i == 1)
+            fprintf(out, "transports:\n");
+        fprintf(out, "%*s%s:\n%*skind: ", i ? 2 : 0, "", i ? t->name : "transport", indent, "");
+        print_scalar(out, t->rp->name);
+        fprintf(out, "\n");
+        print_block(out, indent, section_transport, t);
+        print_block(out, indent, t->rp->params, t->rp_params);
+        fprintf(out, "%*stcp: ", indent, "");
+        print_flow(out, xoff_tcp_table, &t->tcp);
+        fprintf(out, "\n");
+    }
 }
 
 static void print_traffic(FILE *out, const struct plan *plan)

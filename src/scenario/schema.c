@@ -192,6 +192,7 @@ static json_t *kind_property(const struct kind *kind)
     return word;
 }
 
+/* A word, or a mapping with `kind` and its parameters; a transport has shared keys as well. */
 static json_t *mechanism_schema(enum kinds_role role)
 {
     json_t *choices = json_array(), *words = json_array();
@@ -202,6 +203,10 @@ static json_t *mechanism_schema(enum kinds_role role)
         put(properties, "kind", kind_property(&kind));
         if (i)
             json_array_append_new(required, json_string("kind"));
+        if (role == KINDS_TRANSPORT) {
+            add_params(properties, NULL, section_transport);
+            put(properties, "tcp", table_schema(xoff_tcp_table, "TCP's reliability."));
+        }
         json_t *mapping = mapping_of(properties, required, kind.params);
         put(mapping, "title", json_string(kind.name));
         json_array_append_new(choices, mapping);
@@ -211,6 +216,14 @@ static json_t *mechanism_schema(enum kinds_role role)
     json_array_insert_new(choices, 0, word);
     put(schema, "anyOf", choices);
     return schema;
+}
+
+static json_t *transports_schema(void)
+{
+    json_t *mapping = object_of("object");
+    put(mapping, "additionalProperties", reference("transport"));
+    put(mapping, "description", json_string("Further transports by name, for traffic to name."));
+    return mapping;
 }
 
 static json_t *custom_link_schema(void)
@@ -332,6 +345,9 @@ char *scenario_schema(void)
     put(properties, "switch", switch_schema());
     put(properties, "priorities", priorities_schema());
     put(properties, "traffic", traffic_schema());
+    put(defs, "transport", mechanism_schema(KINDS_TRANSPORT));
+    put(properties, "transport", reference("transport"));
+    put(properties, "transports", transports_schema());
     for (const struct section *s = sections; s->path; s++) {
         const size_t length = strlen(s->path);
         const bool is_list = length > 2 && strcmp(s->path + length - 2, "[]") == 0;

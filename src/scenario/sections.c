@@ -13,6 +13,8 @@
 
 #define FIELD(type, field) .offset = offsetof(struct type, field)
 
+static const char *const compats[] = {"none", "ns3", NULL};
+
 const struct xoff_param section_top[] = {
     {"title", XOFF_P_TEXT, FIELD(top_fields, title), .preset = "",
      .help = "One line that says what the scenario shows."},
@@ -22,6 +24,9 @@ const struct xoff_param section_top[] = {
      .help = "Sources offer nothing new from here on."},
     {"drain", XOFF_P_TIME, FIELD(top_fields, drain), .preset = "100ms", .min = "0s", .max = "1000s",
      .help = "The run ends when all is delivered, at most this long after stop."},
+    {"compat", XOFF_P_CHOICE, FIELD(top_fields, compat), .preset = "none", .choices = compats,
+     .help = "ns3: frame sizes, whole nanoseconds and order of equal times as in the ns-3 RDMA "
+             "family, see docs/import.md."},
     {"reroute_after", XOFF_P_TEXT, FIELD(top_fields, reroute_after), .preset = "1ms",
      .help = "Time from the failure or repair of a link to new shortest paths, or never."},
     {0},
@@ -39,12 +44,18 @@ const struct xoff_param section_link[] = {
     {0},
 };
 
+static const char *const path_choices[] = {"ecmp", "scatter", NULL};
+
 const struct xoff_param section_switch[] = {
     {"buffer", XOFF_P_BYTES, FIELD(plan_switch, buffer_bytes), .preset = "16MB", .min = "64B",
      .max = "4GB", .help = "Packet memory of a switch."},
     {"processing_delay", XOFF_P_TIME, FIELD(plan_switch, processing_for), .preset = "0s",
      .min = "0s", .max = "1s",
      .help = "Time from the last bit of a frame in to its place in an egress queue."},
+    {"paths", XOFF_P_CHOICE, FIELD(plan_switch, scatters), .preset = "ecmp",
+     .choices = path_choices,
+     .help = "Choice among equal-cost paths: by a hash of the flow (ecmp), or anew for every frame "
+             "(scatter)."},
     {0},
 };
 
@@ -62,14 +73,32 @@ const struct xoff_param section_port[] = {
     {0},
 };
 
-static const char *const deliveries[] = {"datagram", "reliable", NULL};
+static const char *const reliabilities[] = {[PLAN_RELIABILITY_AUTO] = "auto",
+                                            [PLAN_RELIABILITY_DATAGRAM] = "datagram",
+                                            [PLAN_RELIABILITY_GO_BACK_N] = "go-back-n",
+                                            [PLAN_RELIABILITY_TCP] = "tcp", NULL};
+static const char *const rtts[] = {"path", "max", NULL};
+
+const struct xoff_param section_transport[] = {
+    {"reliability", XOFF_P_CHOICE, FIELD(plan_transport, reliability), .preset = "auto",
+     .choices = reliabilities,
+     .help = "What is done about loss; auto: what the kind comes with."},
+    {"window", XOFF_P_TEXT, FIELD(plan_transport, window), .preset = "none",
+     .help = "Most that a flow may have outstanding, beside what the kind itself says: none, bdp "
+             "(line rate times RTT), scaled (that by the flow's rate over the line rate), or a "
+             "size such as 100KB."},
+    {"base_rtt", XOFF_P_CHOICE, FIELD(plan_transport, has_common_rtt), .preset = "path",
+     .choices = rtts,
+     .help = "Base RTT that kinds and windows reckon with: of each flow's path, or the largest of "
+             "the network."},
+    {0},
+};
 
 const struct xoff_param section_host[] = {
-    {"delivery", XOFF_P_CHOICE, FIELD(plan_host, reliable), .preset = "datagram",
-     .choices = deliveries,
-     .help = "What traffic gets that does not say: datagrams, or go-back-N with acknowledgements."},
     {"ack_priority", XOFF_P_INT, FIELD(plan_host, ack_priority), .preset = "auto", .min = "0",
      .max = "7", .allows_auto = true, .help = "Priority of ACK frames; auto: that of the data."},
+    {"cnp_priority", XOFF_P_INT, FIELD(plan_host, cnp_priority), .preset = "auto", .min = "0",
+     .max = "7", .allows_auto = true, .help = "Priority of CNP frames; auto: that of ACKs."},
     {"ack_every", XOFF_P_INT, FIELD(plan_host, ack_every), .preset = "1", .min = "1",
      .max = "65535", .help = "Data frames per ACK; the last frame of a flow always gets one."},
     {"timeout", XOFF_P_TIME, FIELD(plan_host, timeout_for), .preset = "1ms", .min = "1us",
@@ -174,6 +203,8 @@ const struct section sections[] = {
     {"switch", section_switch, "Every switch."},
     {"port", section_port, "Pause reception at every port of switches and hosts."},
     {"host", section_host, "Every host."},
+    {"transport", section_transport, "How traffic is carried that does not say otherwise."},
+    {"transport.tcp", xoff_tcp_table, "TCP's reliability, where a transport uses it."},
     {"priorities.N", section_priority, "One of the eight priorities, N from 0 to 7."},
     {"links[]", section_change, "Changes of links in the course of the run."},
     {"routes[]", section_route, "Routes stated by hand."},
@@ -189,7 +220,8 @@ const char *kinds_path(enum kinds_role role)
     static const char *const paths[N_KINDS_ROLES] = {
         [KINDS_TOPOLOGY] = "topology",      [KINDS_MMU] = "switch.mmu",
         [KINDS_PAUSE] = "switch.pause",     [KINDS_SCHEDULER] = "switch.scheduler",
-        [KINDS_MARKING] = "switch.marking", [KINDS_TRAFFIC] = "traffic[]",
+        [KINDS_MARKING] = "switch.marking", [KINDS_TRANSPORT] = "transport",
+        [KINDS_TRAFFIC] = "traffic[]",
     };
     return paths[role];
 }
@@ -220,6 +252,8 @@ bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out)
         ANSWER_FROM(xoff_scheds);
     case KINDS_MARKING:
         ANSWER_FROM(xoff_cps);
+    case KINDS_TRANSPORT:
+        ANSWER_FROM(xoff_rps);
     case KINDS_TRAFFIC:
         ANSWER_FROM(traffic_kinds);
     case N_KINDS_ROLES:

@@ -8,16 +8,17 @@
 #include "scenario/plan.h"
 
 /* Tables that fill a struct of the plan directly. */
-extern const struct xoff_param section_switch[];   /* struct plan_switch */
-extern const struct xoff_param section_port[];     /* struct plan_port */
-extern const struct xoff_param section_host[];     /* struct plan_host */
-extern const struct xoff_param section_receiver[]; /* struct plan_receiver */
-extern const struct xoff_param section_deadlock[]; /* struct plan_deadlock */
+extern const struct xoff_param section_switch[];    /* struct plan_switch */
+extern const struct xoff_param section_port[];      /* struct plan_port */
+extern const struct xoff_param section_host[];      /* struct plan_host */
+extern const struct xoff_param section_receiver[];  /* struct plan_receiver */
+extern const struct xoff_param section_deadlock[];  /* struct plan_deadlock */
+extern const struct xoff_param section_transport[]; /* struct plan_transport */
 
 /* Tables with fields of their own, turned into the plan's after reading. */
 struct top_fields {
     char title[XOFF_PARAM_TEXT];
-    int64_t seed, stop, drain;
+    int64_t seed, stop, drain, compat;
     char reroute_after[XOFF_PARAM_TEXT]; /* a time or "never" */
 };
 extern const struct xoff_param section_top[];
@@ -74,6 +75,7 @@ enum kinds_role {
     KINDS_PAUSE,
     KINDS_SCHEDULER,
     KINDS_MARKING,
+    KINDS_TRANSPORT,
     KINDS_TRAFFIC,
     N_KINDS_ROLES
 };

@@ -15,6 +15,7 @@ struct slot {
     bool is_remote; /* SIM_ARRIVAL: the sender runs on another thread */
     uint32_t link;  /* SIM_ARRIVAL: that ends here; SIM_TRANSMIT: that begins here */
     uint32_t mask, head;
+    uint32_t step; /* from one place to the next, in lines: frame.h */
     struct frame *frames;
 };
 
@@ -56,6 +57,7 @@ struct thread {
     /* Chunks of frames for links within this thread: a range of addresses, pages come when touched;
      * those returned are taken first, last in first out. */
     struct frame *chunks;
+    uint32_t step;
     uint32_t n_chunks, chunks_capacity; /* ever taken, and room for */
     uint32_t free_chunk;                /* linked by frame.more; UINT32_MAX: none */
     struct queue queue;
@@ -80,6 +82,7 @@ struct sim {
     struct thread **threads;
     struct thread *exclusive;
     xoff_time lookahead;
+    uint32_t step; /* of places of frames */
     /* Run state, written by the first worker between barriers. */
     xoff_time end, instant_at, reached;
     bool sampling, is_at_rest;
@@ -90,7 +93,7 @@ struct sim {
 
 static inline struct frame *chunk_at(const struct thread *thread, uint32_t chunk)
 {
-    return thread->chunks + (size_t)chunk * LINK_CHUNK;
+    return thread->chunks + (size_t)chunk * LINK_CHUNK * thread->step;
 }
 
 static inline uint32_t chunk_take(struct thread *thread)
@@ -107,7 +110,7 @@ static inline uint32_t chunk_take(struct thread *thread)
 static inline void chunk_return(struct thread *thread, struct frame *frames)
 {
     frames->more = thread->free_chunk;
-    thread->free_chunk = (uint32_t)((size_t)(frames - thread->chunks) / LINK_CHUNK);
+    thread->free_chunk = (uint32_t)((size_t)(frames - thread->chunks) / LINK_CHUNK / thread->step);
 }
 
 /* In sim_build.c, which may allocate. Rings take spilled frames between two windows. */

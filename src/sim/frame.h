@@ -1,9 +1,12 @@
 /* A frame as it travels: by value, one cache line, no pointers, so that the same bytes go through a
- * ring between threads or a message between ranks. */
+ * ring between threads or a message between ranks. A run whose frames carry telemetry or SACK
+ * blocks has a second line behind each (frame_extra).
+ */
 #ifndef SIM_FRAME_H
 #define SIM_FRAME_H
 
 #include <stdalign.h>
+#include <string.h>
 
 #include <xoff/pfc_frame.h>
 #include <xoff/time.h>
@@ -12,14 +15,18 @@ enum frame_kind {
     FRAME_DATA,
     FRAME_ACK,   /* seq: next byte expected */
     FRAME_NACK,  /* seq: next byte expected; something after it arrived */
+    FRAME_CNP,   /* frames of the flow were marked */
     FRAME_PAUSE, /* PAUSE or PFC: stops at the port that receives it */
 };
 
 enum {
-    FRAME_LAST = 1,   /* ends its flow */
-    FRAME_MARKED = 2, /* congestion experienced */
-    FRAME_RELIABLE = 4,
-    FRAME_ASKS = 8, /* to be acknowledged at once: its sender has nothing more to send */
+    FRAME_LAST = 1,     /* ends its message */
+    FRAME_MARKED = 2,   /* congestion experienced; on an ACK: its echo */
+    FRAME_ASKS = 4,     /* to be acknowledged at once: its sender has nothing more to send */
+    FRAME_KNOWN = 8,    /* its sender has had an ACK of this flow: see rx_find in flow_rx.c */
+    FRAME_AGAIN = 16,   /* sent before; on an ACK: of such a frame, so its time says nothing */
+    FRAME_REDUCED = 32, /* the sender has answered the echo (TCP's CWR) */
+    FRAME_ENDS = 64,    /* ends its flow as well as its message */
 };
 
 struct frame {
@@ -31,20 +38,44 @@ struct frame {
             uint32_t src, dst; /* hosts */
             uint32_t flow;     /* number within its source host */
             uint32_t hash;     /* for equal-cost choices */
-            xoff_time sent_at;
+            xoff_time sent_at; /* on an ACK: of the frame that caused it */
         };
         struct xoff_pause_frame pause;
     };
-    uint16_t bytes; /* MAC frame with FCS */
-    uint16_t payload;
-    uint8_t kind, priority, flags;
+    uint16_t bytes;   /* MAC frame with FCS */
+    uint16_t payload; /* on an ACK: frames it speaks of, those marked in the upper byte */
+    uint8_t kind : 4, transport : 4;
+    uint8_t priority, flags;
     /* Scratch of the node that holds the frame. */
     uint8_t pool;
     uint16_t in_port, out_port;
-    uint32_t next;
-    uint32_t more; /* on a link: the chunk that follows */
+    union {
+        uint32_t next;
+        uint32_t more; /* on a link: the chunk that follows */
+    };
+    uint32_t message; /* number of its record at the source */
+    uint32_t word;    /* of the apps at both ends */
 };
 
 _Static_assert(sizeof(struct frame) == 64, "a frame is one cache line");
+
+/* The line behind a frame, where there is one: its meaning is the model's. */
+struct frame_extra {
+    alignas(64) unsigned char bytes[64];
+};
+
+/* A frame with room for what may lie behind it. */
+struct long_frame {
+    struct frame frame;
+    struct frame_extra extra;
+};
+
+/* Places of frames are counted in lines and lie `step` apart: 1, or 2 with the line behind it. */
+static inline void frame_copy(struct frame *to, const struct frame *from, uint32_t step)
+{
+    *to = *from;
+    if (__builtin_expect(step > 1, 0))
+        to[1] = from[1];
+}
 
 #endif

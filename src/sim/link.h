@@ -25,13 +25,15 @@
 struct link {
     /* Sender's line. */
     alignas(64) struct frame *frames; /* the chunk being filled, or the ring */
-    uint32_t mask;                    /* ring */
+    uint32_t mask;                    /* ring, in lines */
     uint32_t head_seen;               /* ring */
+    uint32_t last;                    /* place in a chunk */
     _Atomic uint32_t tail;            /* place in the chunk, or in the ring */
     uint32_t to_slot;                 /* receiving slot, of the whole simulation */
     uint32_t to_cell, from_cell;
     uint32_t n_spilled, spill_capacity;
     bool is_remote; /* receiver runs on another thread */
+    uint8_t step;   /* from one place to the next, in lines: frame.h */
     struct frame *spilled;
     xoff_time last_at; /* a frame never overtakes another, whatever happens to the delay */
     /* The receiver's, for a sender on another thread. */

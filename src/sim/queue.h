@@ -21,6 +21,7 @@ struct queue {
     xoff_time start; /* of the window */
     unsigned shift;  /* time within the window to bucket */
     uint32_t word;   /* no bucket is set in words before this one */
+    uint64_t ties;   /* mask of the tie hash; 0: equal times are ordered by port */
     uint64_t occupied[QUEUE_MAX_BUCKETS / 64];
     uint16_t first[QUEUE_MAX_BUCKETS];
     uint64_t *key;  /* per slot of the cell, valid while queued */
@@ -35,7 +36,7 @@ static inline uint64_t queue_key(const struct queue *q, xoff_time at, enum sim_k
     uint64_t tie = (uint64_t)at + port * UINT64_C(0x9e3779b97f4a7c15);
     tie *= UINT64_C(0xd6e8feb86659fd93);
     tie = (tie ^ tie >> 32) * UINT64_C(0xd6e8feb86659fd93) >> 54;
-    return (uint64_t)(at - q->start) << 28 | (uint64_t)kind << 26 | tie << 16 | slot;
+    return (uint64_t)(at - q->start) << 28 | (uint64_t)kind << 26 | (tie & q->ties) << 16 | slot;
 }
 
 static inline void queue_insert(struct queue *q, uint32_t slot, uint64_t key)

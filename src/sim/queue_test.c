@@ -24,6 +24,7 @@ static uint32_t open_window(xoff_time start, xoff_time length, unsigned bits)
 {
     memset(&queue, 0, sizeof queue);
     queue.start = start;
+    queue.ties = UINT64_MAX;
     queue.key = keys;
     queue.next = nexts;
     while ((length - 1) >> queue.shift >> bits)

@@ -74,9 +74,9 @@ __attribute__((noinline)) static void send_remote(struct thread *w, struct link 
         !make_room(w, link, tail, frame, at))
         return;
     struct frame *in = &link->frames[tail & link->mask];
-    *in = *frame;
+    frame_copy(in, frame, link->step);
     in->at = at;
-    atomic_store_explicit(&link->tail, tail + 1, memory_order_release);
+    atomic_store_explicit(&link->tail, tail + link->step, memory_order_release);
     if (w != sim->exclusive)
         w->remote_min = xoff_time_min(w->remote_min, at);
     else if (sim->at[link->to_slot] == XOFF_NEVER)
@@ -115,13 +115,13 @@ void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, 
     }
     const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
     struct frame *in = &link->frames[tail];
-    *in = *frame;
+    frame_copy(in, frame, link->step);
     in->at = at;
-    if (__builtin_expect(tail == LINK_CHUNK - 1, 0)) {
+    if (__builtin_expect(tail == link->last, 0)) {
         next_chunk(w, link, in);
     } else {
-        in[1].at = -1;
-        atomic_store_explicit(&link->tail, tail + 1, memory_order_relaxed);
+        in[link->step].at = -1;
+        atomic_store_explicit(&link->tail, tail + link->step, memory_order_relaxed);
     }
     if (link->to_slot - w->first_slot < w->n_slots) { /* within the running cell */
         if (sim->at[link->to_slot] == XOFF_NEVER)
@@ -177,10 +177,10 @@ static inline struct frame *front(const struct slot *s)
 /* A frame has been taken: the slot goes on. */
 static inline void step(struct thread *w, struct slot *s)
 {
-    s->head++;
-    if (!s->is_remote && s->head == LINK_CHUNK) {
+    s->head += s->step;
+    if (!s->is_remote && s->head == LINK_CHUNK * s->step) {
         struct frame *done = s->frames;
-        s->frames = chunk_at(w, done[LINK_CHUNK - 1].more);
+        s->frames = chunk_at(w, done[s->head - s->step].more);
         s->head = 0;
         chunk_return(w, done);
     }
@@ -218,7 +218,7 @@ static void warm(const struct thread *w, uint32_t index)
         if (s->kind == SIM_TRANSMIT)
             __builtin_prefetch(&sim->links[s->link], 1);
         else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end && !s->is_remote)
-            for (uint32_t k = s->head; k < LINK_CHUNK; k++)
+            for (uint32_t k = s->head; k < LINK_CHUNK * s->step; k++)
                 __builtin_prefetch(&s->frames[k]);
     }
     if (sim->model.warm)
@@ -291,7 +291,7 @@ static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
     const struct sim *sim = w->worker.sim;
     const struct slot *s = &sim->slots[w->first_slot + local];
     const xoff_time end = w->window_end;
-    const struct frame *frames = s->frames;
+    struct frame *frames = s->frames;
     uint32_t head = s->head;
     xoff_time at = sim->at[w->first_slot + local];
     /* What another thread appends meanwhile arrives later: the frames seen here are complete. */
@@ -301,12 +301,12 @@ static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
         if (n == w->keys_capacity)
             thread_grow(w, n + 1);
         w->keys[n++] = queue_key(&w->queue, at, SIM_ARRIVAL, s->port, local);
-        head++;
+        head += s->step;
         if (s->is_remote) {
             if (head == tail)
                 return n;
-        } else if (head == LINK_CHUNK) {
-            frames = chunk_at(w, frames[LINK_CHUNK - 1].more);
+        } else if (head == LINK_CHUNK * s->step) {
+            frames = chunk_at(w, frames[head - s->step].more);
             head = 0;
         }
         at = frames[head & s->mask].at;

@@ -66,6 +66,8 @@ struct sim_spec {
     uint32_t n_links;
     uint32_t n_threads;
     xoff_time cell_bound; /* links with less lookahead join their nodes; XOFF_PARAM_AUTO: chosen */
+    bool has_extra;       /* frames have a second line behind them */
+    bool ties_by_port;    /* equal times of a node in order of its ports, not of a hash */
     struct sim_model model;
 };
 

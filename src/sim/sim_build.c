@@ -16,7 +16,6 @@
 #define CELL_SLOTS 4096
 #define FIRST_RING 16
 
-#define CHUNK_BYTES (sizeof(struct frame) * LINK_CHUNK)
 #define MOST_CHUNKS (UINT32_C(1) << 25)  /* twice 8 GB of addresses per thread */
 #define LEAST_CHUNKS (UINT32_C(1) << 17) /* 64 MB */
 
@@ -194,9 +193,9 @@ static void number_slots(struct sim *sim)
     }
 }
 
-static struct frame *make_ring(uint32_t capacity)
+static struct frame *make_ring(uint32_t n_lines)
 {
-    struct frame *frames = aligned_alloc(64, sizeof *frames * capacity);
+    struct frame *frames = aligned_alloc(64, sizeof *frames * n_lines);
     XOFF_ASSERT(frames);
     return frames;
 }
@@ -211,6 +210,8 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         struct link *link = &sim->links[i];
         const struct sim_link_spec *l = &spec->links[i];
         link->last_at = -1;
+        link->step = (uint8_t)sim->step;
+        link->last = (LINK_CHUNK - 1) * sim->step;
         link->to_slot = sim->first_slot[l->to_node] + l->to_port;
         link->to_cell = sim->cell_of[l->to_node];
         link->from_cell = sim->cell_of[l->from_node];
@@ -223,8 +224,8 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
             i;
         to->is_remote = link->is_remote;
         if (link->is_remote) {
-            link->frames = make_ring(FIRST_RING);
-            link->mask = FIRST_RING - 1;
+            link->frames = make_ring(FIRST_RING * sim->step);
+            link->mask = FIRST_RING * sim->step - 1;
         } else {
             struct thread *owner = sim->threads[sim->cells[link->from_cell].owner];
             link->frames = chunk_at(owner, chunk_take(owner));
@@ -233,10 +234,17 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         }
         to->frames = link->frames;
         to->mask = link->mask;
+        to->step = sim->step;
     }
 }
 
-static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slots)
+static size_t chunk_bytes(const struct thread *w)
+{
+    return sizeof(struct frame) * LINK_CHUNK * w->step;
+}
+
+static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slots,
+                                  bool ties_by_port)
 {
     struct thread *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
     XOFF_ASSERT(w);
@@ -246,11 +254,13 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     w->remote_min = XOFF_NEVER;
     w->next_key = UINT64_MAX;
     w->free_chunk = UINT32_MAX;
+    w->step = sim->step;
+    w->queue.ties = ties_by_port ? 0 : UINT64_MAX;
     /* Where address space is limited, less has to do. */
     w->chunks_capacity = MOST_CHUNKS;
     do {
         w->chunks_capacity /= 2;
-        w->chunks = mmap(NULL, CHUNK_BYTES * w->chunks_capacity, PROT_READ | PROT_WRITE,
+        w->chunks = mmap(NULL, chunk_bytes(w) * w->chunks_capacity, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     } while (w->chunks == MAP_FAILED && w->chunks_capacity > LEAST_CHUNKS);
     XOFF_ASSERT(w->chunks != MAP_FAILED);
@@ -283,6 +293,7 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     sim->model = spec->model;
     sim->n_nodes = spec->n_nodes;
     sim->n_threads = spec->n_threads;
+    sim->step = spec->has_extra ? 2 : 1;
     sim->n_ports = malloc(sizeof *sim->n_ports * spec->n_nodes);
     sim->first_slot = malloc(sizeof *sim->first_slot * spec->n_nodes);
     sim->cell_of = malloc(sizeof *sim->cell_of * spec->n_nodes);
@@ -303,8 +314,8 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
         max_slots = sim->cells[c].n_slots > max_slots ? sim->cells[c].n_slots : max_slots;
     }
     for (uint32_t i = 0; i < sim->n_threads; i++)
-        sim->threads[i] = make_thread(sim, i, max_slots);
-    sim->exclusive = make_thread(sim, UINT32_MAX - 1, max_slots);
+        sim->threads[i] = make_thread(sim, i, max_slots, spec->ties_by_port);
+    sim->exclusive = make_thread(sim, UINT32_MAX - 1, max_slots, spec->ties_by_port);
     make_links(sim, spec);
     for (uint32_t i = 0; i < sim->n_threads; i++)
         find_remote(sim, sim->threads[i]);
@@ -314,7 +325,7 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
 
 static void destroy_thread(struct thread *w)
 {
-    munmap(w->chunks, CHUNK_BYTES * w->chunks_capacity);
+    munmap(w->chunks, chunk_bytes(w) * w->chunks_capacity);
     free(w->cells), free(w->active), free(w->remote_in), free(w->queue.key), free(w->queue.next);
     free(w->keys), free(w->sorted), free(w);
 }
@@ -346,8 +357,8 @@ void link_grow(struct sim *sim, struct link *link)
     const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
     const uint32_t capacity = 2 * (link->mask + 1);
     struct frame *frames = make_ring(capacity);
-    for (uint32_t i = to->head; i != tail; i++)
-        frames[i & (capacity - 1)] = link->frames[i & link->mask];
+    for (uint32_t i = to->head; i != tail; i += link->step)
+        frame_copy(&frames[i & (capacity - 1)], &link->frames[i & link->mask], link->step);
     free(link->frames);
     link->frames = to->frames = frames;
     link->mask = to->mask = capacity - 1;
@@ -366,11 +377,13 @@ void link_spill(struct link *link, const struct frame *frame, xoff_time at)
 {
     if (link->n_spilled == link->spill_capacity) {
         link->spill_capacity = link->spill_capacity ? 2 * link->spill_capacity : FIRST_RING;
-        link->spilled = realloc(link->spilled, sizeof *link->spilled * link->spill_capacity);
+        link->spilled =
+            realloc(link->spilled, sizeof *link->spilled * link->spill_capacity * link->step);
         XOFF_ASSERT(link->spilled);
     }
-    link->spilled[link->n_spilled] = *frame;
-    link->spilled[link->n_spilled++].at = at;
+    struct frame *in = &link->spilled[link->n_spilled++ * link->step];
+    frame_copy(in, frame, link->step);
+    in->at = at;
 }
 
 void sim_merge_spilled(struct sim *sim, uint32_t worker)
@@ -379,11 +392,12 @@ void sim_merge_spilled(struct sim *sim, uint32_t worker)
         struct link *link = &sim->links[i];
         if (sim->cells[link->from_cell].owner != worker || !link->n_spilled)
             continue;
-        while (count(sim, link) + link->n_spilled > link->mask + 1)
+        while (count(sim, link) + link->n_spilled * link->step > link->mask + 1)
             link_grow(sim, link);
         uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-        for (uint32_t k = 0; k < link->n_spilled; k++)
-            link->frames[tail++ & link->mask] = link->spilled[k];
+        for (uint32_t k = 0; k < link->n_spilled; k++, tail += link->step)
+            frame_copy(&link->frames[tail & link->mask], &link->spilled[k * link->step],
+                       link->step);
         atomic_store_explicit(&link->tail, tail, memory_order_release);
         link->n_spilled = 0;
     }
@@ -391,7 +405,7 @@ void sim_merge_spilled(struct sim *sim, uint32_t worker)
 
 /* A place on a link, to walk over what is on it. */
 struct walk {
-    const struct frame *frames;
+    struct frame *frames;
     uint32_t head;
 };
 
@@ -401,12 +415,14 @@ static const struct frame *walk_on(const struct sim *sim, const struct link *lin
     if (link->is_remote) {
         if (at->head == atomic_load_explicit(&link->tail, memory_order_acquire))
             return NULL;
-        return &at->frames[at->head++ & link->mask];
+        at->head += link->step;
+        return &at->frames[(at->head - link->step) & link->mask];
     }
-    const struct frame *frame = &at->frames[at->head];
+    struct frame *frame = &at->frames[at->head];
     if (frame->at < 0)
         return NULL;
-    if (++at->head == LINK_CHUNK) {
+    at->head += link->step;
+    if (at->head == LINK_CHUNK * link->step) {
         at->frames = chunk_at(sim->threads[sim->cells[link->to_cell].owner], frame->more);
         at->head = 0;
     }

@@ -59,10 +59,13 @@ struct reference {
     struct event events[MAX_PENDING];
 };
 
+/* Of the run at hand: equal times in order of ports, and frames with a second line. */
+static bool ties_by_port, has_extra;
+
 /* What the hash is does not matter here, only that it comes after time and kind. */
 static uint64_t tie_of(xoff_time at, uint32_t port)
 {
-    const struct queue window = {.start = at};
+    const struct queue window = {.start = at, .ties = ties_by_port ? 0 : UINT64_MAX};
     return queue_key(&window, at, SIM_ARRIVAL, port, 0) >> 16;
 }
 
@@ -149,7 +152,9 @@ static void toy_send(struct toy *t, struct worker *w, uint32_t link, const struc
                      xoff_time at)
 {
     if (!t->ref) {
-        sim_send(w, link, f, at);
+        struct long_frame with = {.frame = *f};
+        memset(with.extra.bytes, (int)(f->seq & 0xff), sizeof with.extra.bytes);
+        sim_send(w, link, &with.frame, at);
         return;
     }
     if (at <= t->ref->last_at[link])
@@ -297,6 +302,9 @@ static void toy_arrive(void *net, struct worker *w, uint32_t index, uint32_t por
     struct toy *t = net;
     struct toy_node *node = &t->nodes[index];
     const xoff_time now = sim_now(w);
+    if (!t->ref && has_extra) /* the line behind it came along */
+        for (uint32_t i = 0; i < sizeof(struct frame_extra); i++)
+            assert_int_equal(((const unsigned char *)(f + 1))[i], f->seq & 0xff);
     absorb(node, now, SIM_ARRIVAL, port, f->seq ^ f->payload ^ (uint64_t)(f->at - now));
     const uint16_t ttl = f->payload;
     if (ttl > 0)
@@ -545,6 +553,8 @@ static uint64_t check_equal(const struct toy *expected, uint64_t seed, uint32_t 
                             .n_links = t.n_links,
                             .n_threads = n_threads,
                             .cell_bound = bound,
+                            .has_extra = has_extra,
+                            .ties_by_port = ties_by_port,
                             .model = toy_model};
     spec.model.net = &t;
     assert_int_equal(sim_create(&spec, &t.sim), 0);
@@ -586,6 +596,8 @@ static void equals_the_reference(void **state)
     const uint64_t n_seeds = 300;
     for (uint64_t seed = 0; seed < n_seeds; seed++) {
         const xoff_time end = seed % 5 == 0 ? 1000 * UNIT + 1 : XOFF_S;
+        has_extra = seed % 7 < 3;
+        ties_by_port = seed % 11 < 4;
         memset(&ref, 0, sizeof ref);
         for (uint32_t l = 0; l < MAX_LINKS; l++)
             ref.last_at[l] = -1;
@@ -601,6 +613,7 @@ static void equals_the_reference(void **state)
             check_equal(&expected, seed, 2 + (uint32_t)(seed + b) % 3, bounds[(seed / 3 + b) % 4],
                         end, expected_end);
     }
+    has_extra = ties_by_port = false;
     /* The toy is alive, and ends in both ways. */
     assert_true(n_events > 200 * n_seeds);
     assert_true(n_advanced > n_seeds);

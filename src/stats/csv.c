@@ -5,8 +5,8 @@
 
 #include "stats/output.h"
 
-const char *const csv_names[N_CSV_FILES] = {"flows.csv", "ports.csv", "pauses.csv", "samples.csv",
-                                            "drops.csv"};
+const char *const csv_names[N_CSV_FILES] = {"flows.csv",  "operations.csv", "ports.csv",
+                                            "pauses.csv", "samples.csv",    "drops.csv"};
 
 static void put_text(FILE *out, const char *text)
 {
@@ -90,6 +90,21 @@ static void write_flows(FILE *out, const struct results *r)
             fputc(',', out);
         put_count(out, f->marked_frames);
         put_count(out, f->retransmitted_frames);
+        fputc('\n', out);
+    }
+}
+
+static void write_operations(FILE *out, const struct results *r)
+{
+    for (uint64_t i = 0; i < r->n_operations; i++) {
+        const struct result_operation *o = &r->operations[i];
+        put_text(out, output_text(r->variant));
+        put_field(out, output_node(r, o->host));
+        put_field(out, output_tag(r, o->tag));
+        put_count(out, o->bytes);
+        put_time(out, o->start_at);
+        put_time(out, o->finish_at);
+        put_time(out, o->finish_at - o->start_at);
         fputc('\n', out);
     }
 }
@@ -195,6 +210,8 @@ static const struct {
          "sent_bytes,delivered_bytes,start_at_ps,finish_at_ps,acked_at_ps,fct_ps,ideal_ps,"
          "slowdown,marked_frames,retransmitted_frames\n",
          write_flows},
+    [CSV_OPERATIONS] = {"variant,node,traffic,bytes,start_at_ps,finish_at_ps,duration_ps\n",
+                        write_operations},
     [CSV_PORTS] = {"variant,node,port,peer_node,peer_port,rate_bps,busy_ps,pause_tx_pkts,"
                    "pause_rx_pkts,priority,queue_packets,queue_bytes,"
                    "queue_wred_ecn_marked_packets,queue_watermark_bytes,pg_packets,pg_bytes,"

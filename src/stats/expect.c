@@ -229,7 +229,7 @@ static const struct {
     {"slowdown", "no such flow finished"},        {"throughput", "no such flow lived"},
     {"jain", "no such flow delivered anything"},  {"deadlock.onset", "there was no deadlock"},
     {"headroom", "no port has headroom"},         {"buffer", "no switch has a buffer"},
-    {"utilisation", "there were no ports"},
+    {"utilisation", "there were no ports"},       {"operations", "no such operation completed"},
 };
 
 static void fail_absent(struct parser *p, const char *at, const char *metric, const char *variant)
@@ -278,10 +278,10 @@ static const struct metric *find_metric(struct parser *p, const char *name, cons
 
 /* First parts of all metric names, as in summary.c. */
 static const char *const families[] = {
-    "buffer",   "control_hops", "deadlock",   "deadlocks",  "delivered", "drops",
-    "end_time", "fct",          "findings",   "flows",      "headroom",  "jain",
-    "marks",    "packet_hops",  "pauses",     "pause_time", "queue",     "retransmissions",
-    "sent",     "slowdown",     "throughput", "utilisation"};
+    "buffer",          "control_hops", "deadlock",    "deadlocks",  "delivered",  "drops",
+    "end_time",        "fct",          "findings",    "flows",      "headroom",   "jain",
+    "marks",           "operations",   "packet_hops", "pauses",     "pause_time", "queue",
+    "retransmissions", "sent",         "slowdown",    "throughput", "utilisation"};
 
 bool expect_has_family(const char *name)
 {

@@ -20,7 +20,8 @@ static struct metric sih_metrics[] = {
     {"fct.p99", "s", 81.2e-6, ""},        {"drops", "frames", 0, ""},
     {"drops.link-down", "frames", 3, ""}, {"throughput", "bps", 9.5e9, ""},
     {"queue.peak", "B", 16000, ""},       {"fct.poisson#0.p99", "s", 1e-6, ""},
-    {"jain", "ratio", 0.98, ""},
+    {"jain", "ratio", 0.98, ""},          {"operations", "", 120, ""},
+    {"operations.rate", "/s", 2400, ""},  {"operations.io.p99", "s", 55e-6, ""},
 };
 static struct metric dsh_metrics[] = {
     {"fct.p99", "s", 40.6e-6, ""},
@@ -28,7 +29,7 @@ static struct metric dsh_metrics[] = {
     {"queue.peak", "B", 16000, ""},
 };
 static const struct results sih = {.variant = "SIH"}, dsh = {.variant = "DSH-2"};
-static const struct summary sih_summary = {sih_metrics, 7}, dsh_summary = {dsh_metrics, 3};
+static const struct summary sih_summary = {sih_metrics, 10}, dsh_summary = {dsh_metrics, 3};
 static const struct results *const runs[] = {&sih, &dsh};
 static const struct summary *const summaries[] = {&sih_summary, &dsh_summary};
 
@@ -89,6 +90,9 @@ static void details(void **state)
     check(1, "drops == 0", true, "drops = 0 == 0");
     check(1, "throughput >= 9Gbps", true, "throughput = 9.5Gbps >= 9Gbps");
     check(1, "queue.peak < 1MB", true, "queue.peak = 16KB < 1MB");
+    check(1, "operations == 120", true, "operations = 120 == 120");
+    check(1, "operations.rate > 2.4k", false, "operations.rate = 2400, not > 2.4k");
+    check(1, "operations.io.p99 <= 60us", true, "operations.io.p99 = 55us <= 60us");
     check(1, "1 < 2", true, "1 < 2");
     check(1, "10us < fct.p99 / 2", true, "10us < fct.p99 / 2 = 40.6us");
     /* Equal at six digits but not equal: shown with as many as it takes. */
@@ -195,6 +199,7 @@ static void absent_metrics(void **state)
     check_error(1, "drop == 0", XOFF_E_MISSING, 1, "no metric drop in variant SIH; names");
     check_error(1, "drops-drops == 0", XOFF_E_MISSING, 1, "spaces around '-'");
     check_error(2, "XYZ.fct.p99 > 0", XOFF_E_MISSING, 1, "no metric XYZ.fct.p99");
+    check_error(1, "operations.p99 < 2ms", XOFF_E_MISSING, 1, "no such operation completed");
     check_error(1, "deadlock.onset > 0", XOFF_E_MISSING, 1, "no deadlock");
 }
 
@@ -237,9 +242,12 @@ static void syntax(void **state)
     /* Kinds of metrics are known only with runs. */
     check(0, "fct.p99 == 16KB", true, "");
     check_error(1, "fct.p99 == 16KB", XOFF_E_UNIT, 9, "a time and a size");
+    check_error(1, "operations.rate <= 1Gbps", XOFF_E_UNIT, 17, "a count or ratio and a rate");
     check_error(1, "drops <= 1us", XOFF_E_UNIT, 7, "a count or ratio and a time");
     check(0, "1 / drops == 2", true, "");
     check(0, "a.b.fct.web.p99 < 8x.throughput", true, "");
+    check(0, "DSH.operations.io.p99 < operations.max", true, "");
+    check_error(0, "operation.p99 == 2", XOFF_E_UNKNOWN, 1, "no metric is called operation.p99");
     check_error(0, "anything == 2", XOFF_E_UNKNOWN, 1, "no metric is called anything");
     check_error(0, "1 == SIH.dropsy", XOFF_E_UNKNOWN, 6, "no metric is called SIH.dropsy");
     check_error(1, "1 / drops == 2", XOFF_E_RANGE, 3, "division by zero");

@@ -53,7 +53,15 @@ int sqlite_write(const char *path, const struct results *const *runs,
                  const struct summary *const *summaries, uint32_t n_runs, struct xoff_err *err);
 
 /* The CSV files, in the order of csv_names; stream errors are left for the caller's ferror(). */
-enum csv_file { CSV_FLOWS, CSV_PORTS, CSV_PAUSES, CSV_SAMPLES, CSV_DROPS, N_CSV_FILES };
+enum csv_file {
+    CSV_FLOWS,
+    CSV_OPERATIONS,
+    CSV_PORTS,
+    CSV_PAUSES,
+    CSV_SAMPLES,
+    CSV_DROPS,
+    N_CSV_FILES
+};
 extern const char *const csv_names[N_CSV_FILES];
 void csv_write(FILE *out, enum csv_file file, const struct results *const *runs, uint32_t n_runs);
 

@@ -44,6 +44,13 @@ struct result_flow {
     uint64_t marked_frames, retransmitted_frames;
 };
 
+/* A closed-loop operation of an app: a query, an I/O command, a step of a collective. */
+struct result_operation {
+    uint32_t host, tag;
+    uint64_t bytes;
+    xoff_time start_at, finish_at;
+};
+
 struct result_queue {                                  /* per (port, priority) */
     uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes; /* data and ACK frames, MAC bytes */
     uint64_t marked_frames;
@@ -89,6 +96,20 @@ struct result_pause {
     uint8_t egress_priority;
     uint8_t egress_paused; /* it was itself paused then ... */
     uint32_t parent;       /* ... by this earlier pause (index here); UINT32_MAX: a root */
+};
+
+/* A pause frame where it was received, of the classes it stops or lets go. */
+struct result_heard {
+    xoff_time at;
+    uint32_t node, port;
+    uint8_t priorities, pause;
+};
+
+/* How often a port's queues were found with k to k + 1 kB in them. */
+struct result_histogram {
+    uint32_t node, port;
+    uint64_t *counts;
+    uint32_t n;
 };
 
 enum result_metric {
@@ -144,10 +165,16 @@ struct results {
     uint32_t n_ports;
     struct result_flow *flows; /* sorted by (start_at, from, number) */
     uint64_t n_flows;
+    struct result_operation *operations; /* sorted by (finish_at, host) */
+    uint64_t n_operations;
     struct result_drop *drops;
     uint32_t n_drops;
     struct result_pause *pauses; /* sorted by (at, node, order of decision) */
     uint64_t n_pauses;
+    struct result_heard *heard; /* on request; sorted by (at, node) */
+    uint64_t n_heard;
+    struct result_histogram *histograms; /* on request; by node and port */
+    uint32_t n_histograms;
     uint64_t pauses_left_out;      /* beyond the limit kept */
     uint64_t xoffs_left_out;       /* of these, decisions to pause */
     struct result_sample *samples; /* sorted by at, node, port, priority, metric */
@@ -162,7 +189,7 @@ struct results {
 /* A named figure of a run: what tables, expectations and JSON are made of. */
 struct metric {
     char name[64]; /* dotted: fct.p99, drops, throughput.websearch.mean */
-    char unit[16]; /* "s", "bps", "B", "frames", "ratio", "" */
+    char unit[16]; /* "s", "bps", "B", "frames", "ratio", "/s", "" */
     double value;
     const char *meaning;
 };

@@ -63,6 +63,11 @@ static struct result_flow flows[] = {
      .finish_at = XOFF_NEVER,
      .acked_at = XOFF_NEVER},
 };
+static struct result_operation operations[] = {
+    {.host = 1, .tag = 0, .bytes = 4096, .start_at = 1000000, .finish_at = 3500000},
+    {.host = 0, .tag = 1, .bytes = 0, .start_at = 4000000, .finish_at = 4000000},
+    {.host = 0, .tag = 9, .bytes = 8192, .start_at = 0, .finish_at = 8000000}, /* of no entry */
+};
 static struct result_drop drops[] = {{.node = 2,
                                       .port = 0,
                                       .out_port = UINT32_MAX,
@@ -135,6 +140,8 @@ static struct results sample_run(const char *variant)
                             .n_ports = 3,
                             .flows = flows,
                             .n_flows = 2,
+                            .operations = operations,
+                            .n_operations = 3,
                             .drops = drops,
                             .n_drops = 1,
                             .pauses = pauses,
@@ -255,7 +262,7 @@ static void database(void **state)
     assert_int_equal(sqlite3_open_v2(path("db/deep/run.sqlite"), &db, SQLITE_OPEN_READONLY, NULL),
                      SQLITE_OK);
     assert_string_equal(ask(db, "PRAGMA integrity_check"), "ok");
-    assert_string_equal(ask(db, "PRAGMA user_version"), "1");
+    assert_string_equal(ask(db, "PRAGMA user_version"), "2");
     assert_string_equal(ask(db, "PRAGMA application_id"), "2020566630"); /* 0x786f6666 */
     static const struct {
         const char *sql, *row;
@@ -280,6 +287,17 @@ static void database(void **state)
          "h0|h1|3.0|4.0|2.0|1.5"},
         /* 500 B in 10 us */
         {"SELECT fct_us, throughput_bps FROM v_flow WHERE id = 1", "-|400000000.0"},
+        {"SELECT count(*), count(DISTINCT run_id), sum(id), sum(bytes) FROM operations",
+         "6|2|6|24576"}, /* 2 x (0 + 1 + 2), 2 x (4096 + 0 + 8192) */
+        {"SELECT * FROM operations WHERE run_id = 2 AND id = 0",
+         "2|0|1|web, \"big\"|4096|1000000|3500000|2500000"},
+        {"SELECT * FROM operations WHERE run_id = 1 AND id = 1",
+         "1|1|0|stream|0|4000000|4000000|0"},
+        {"SELECT * FROM v_operations WHERE variant = 'two' AND id = 0",
+         "two|0|h1|web, \"big\"|4096|1.0|3.5|2.5"},
+        {"SELECT node, traffic, duration_us FROM v_operations WHERE id = 2", "h0||8.0"},
+        {"SELECT group_concat(name) FROM pragma_table_info('operations')",
+         "run_id,id,node_id,traffic,bytes,start_at_ps,finish_at_ps,duration_ps"},
         {"SELECT node, port, out_port, priority, cause, lossless, frames, bytes, first_at_us "
          "FROM v_drop",
          "s0|0|-|3|link-down|1|2|3000|1.5"},
@@ -297,6 +315,8 @@ static void database(void **state)
          "s0:1>h1,h0:0>s0"},
         {"SELECT count(*) FROM finding WHERE text LIKE 'a finding%'", "2"},
         {"SELECT value, unit FROM metric WHERE run_id = 2 AND name = 'slowdown.p99'", "1.5|ratio"},
+        {"SELECT value, unit FROM metric WHERE run_id = 2 AND name = 'operations.rate'",
+         "375000.0|/s"}, /* 3 in 8 us */
         {"SELECT count(*) FROM metric WHERE meaning = ''", "0"},
         {"SELECT node, peer, rate_gbps, utilisation FROM v_port LIMIT 1", "h0|s0|100.0|0.0"},
         {"SELECT node, peer, priority, xoff_room_used FROM v_queue LIMIT 1", "h0|s0|0|-"},
@@ -370,6 +390,7 @@ static void json_summary(void **state)
     assert_true(json_equal(
         json_object_get(root, "performance"),
         json_object_get(json_array_get(json_object_get(root, "runs"), 1), "performance")));
+    assert_true(number_at(root, "operations") == 3 && number_at(root, "operations.max") == 8e-6);
     for (uint32_t i = 0; i < s->n_metrics; i++)
         assert_true(number_at(root, s->metrics[i].name) == s->metrics[i].value);
     json_decref(root);
@@ -420,7 +441,7 @@ static void csv_files(void **state)
     (void)state;
     struct xoff_err err = {0};
     assert_int_equal(write_sample(path("csv"), 1, true, &err), 0);
-    assert_int_equal(count_entries(path("csv")), 7);
+    assert_int_equal(count_entries(path("csv")), 8);
     static const struct {
         const char *name, *text;
     } rows[] = {
@@ -431,6 +452,10 @@ static void csv_files(void **state)
          "one,h0,h1,7,\"web, \"\"big\"\"\",3,1,1000,2000,1000,1000000,4000000,5000000,3000000,"
          "2000000,1.5,0,1\n"
          "one,h1,h0,0,stream,0,0,,500,500,2000000,,,,,,0,0\n"},
+        {"csv/operations.csv", "variant,node,traffic,bytes,start_at_ps,finish_at_ps,duration_ps\n"
+                               "one,h1,\"web, \"\"big\"\"\",4096,1000000,3500000,2500000\n"
+                               "one,h0,stream,0,4000000,4000000,0\n"
+                               "one,h0,,8192,0,8000000,8000000\n"},
         {"csv/pauses.csv",
          "variant,id,at_ps,node,port,priorities,decision,unit,occupied_bytes,threshold_bytes,"
          "egress_port,egress_priority,egress_paused,parent_id\n"
@@ -558,7 +583,7 @@ static void full_disk(void **state)
     char *after = read_text(path("whole/summary.json"));
     assert_string_equal(before, after);
     assert_int_equal(file_size(path("whole/run.sqlite")), largest);
-    assert_int_equal(count_entries(path("whole")), 7);
+    assert_int_equal(count_entries(path("whole")), 8);
     free(before);
     free(after);
 }

@@ -19,7 +19,7 @@
 
 #include "stats/output.h"
 
-#define SCHEMA_VERSION "1"
+#define SCHEMA_VERSION "2"
 #define APPLICATION_ID "0x786f6666" /* "xoff" */
 
 static const char setup[] = "PRAGMA page_size = 8192;"
@@ -56,6 +56,8 @@ static const char *const tables[] = {
     "sent_bytes INTEGER, delivered_bytes INTEGER, start_at_ps INTEGER, finish_at_ps INTEGER, "
     "acked_at_ps INTEGER, ideal_ps INTEGER, slowdown REAL, marked_frames INTEGER, "
     "retransmitted_frames INTEGER)",
+    "CREATE TABLE operations (run_id INTEGER, id INTEGER, node_id INTEGER, traffic TEXT, "
+    "bytes INTEGER, start_at_ps INTEGER, finish_at_ps INTEGER, duration_ps INTEGER)",
     "CREATE TABLE drop_place (run_id INTEGER, node_id INTEGER, port INTEGER, out_port INTEGER, "
     "priority INTEGER, cause TEXT, lossless INTEGER, frames INTEGER, bytes INTEGER, "
     "first_at_ps INTEGER)",
@@ -78,6 +80,7 @@ static const char *const finishes[] = {
     "CREATE UNIQUE INDEX port_key ON port (run_id, node_id, port)",
     "CREATE UNIQUE INDEX queue_key ON queue (run_id, node_id, port, priority)",
     "CREATE UNIQUE INDEX flow_key ON flow (run_id, id)",
+    "CREATE UNIQUE INDEX operations_key ON operations (run_id, id)",
     "CREATE UNIQUE INDEX pause_key ON pause (run_id, id)",
     "CREATE INDEX pause_parent ON pause (run_id, parent_id)",
     "CREATE INDEX sample_series ON sample (run_id, metric, node_id, port, priority, at_ps)",
@@ -106,6 +109,10 @@ static const char *const finishes[] = {
     "f.marked_frames, f.retransmitted_frames FROM flow f JOIN run r ON r.id = f.run_id "
     "LEFT JOIN node a ON a.run_id = f.run_id AND a.id = f.from_node_id "
     "LEFT JOIN node b ON b.run_id = f.run_id AND b.id = f.to_node_id",
+    "CREATE VIEW v_operations AS SELECT r.variant, o.id, n.name AS node, o.traffic, o.bytes, "
+    "o.start_at_ps / 1e6 AS start_at_us, o.finish_at_ps / 1e6 AS finish_at_us, "
+    "o.duration_ps / 1e6 AS duration_us FROM operations o JOIN run r ON r.id = o.run_id "
+    "LEFT JOIN node n ON n.run_id = o.run_id AND n.id = o.node_id",
     "CREATE VIEW v_drop AS SELECT r.variant, n.name AS node, d.port, d.out_port, d.priority, "
     "d.cause, d.lossless, d.frames, d.bytes, d.first_at_ps / 1e6 AS first_at_us "
     "FROM drop_place d JOIN run r ON r.id = d.run_id "
@@ -382,6 +389,23 @@ static void write_flows(struct writer *w, const struct results *r)
     end_rows(w);
 }
 
+static void write_operations(struct writer *w, const struct results *r)
+{
+    begin_rows(w, "operations", 7);
+    for (uint64_t i = 0; i < r->n_operations && !w->status; i++) {
+        const struct result_operation *o = &r->operations[i];
+        put_int(w, (int64_t)i);
+        put_int(w, o->host);
+        put_text(w, output_tag(r, o->tag));
+        put_count(w, o->bytes);
+        put_time(w, o->start_at);
+        put_time(w, o->finish_at);
+        put_time(w, o->finish_at - o->start_at);
+        end_row(w);
+    }
+    end_rows(w);
+}
+
 static void write_drops(struct writer *w, const struct results *r)
 {
     begin_rows(w, "drop_place", 9);
@@ -492,7 +516,7 @@ static void write_metrics(struct writer *w, const struct summary *s)
 }
 
 static void (*const writers[])(struct writer *w, const struct results *r) = {
-    write_run,   write_nodes,  write_ports,   write_queues,    write_flows,
+    write_run,   write_nodes,  write_ports,   write_queues,    write_flows,   write_operations,
     write_drops, write_pauses, write_samples, write_deadlocks, write_findings};
 
 int sqlite_write(const char *path, const struct results *const *runs,

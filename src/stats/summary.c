@@ -1,10 +1,10 @@
 /* Figures of a run, by name: what tables, expectations and summary.json are made of.
  *
  * Percentiles are exact and by nearest rank: the p-th of n values is the value of rank ceil(p n /
- * 100) in ascending order. The flows of a family (completion time, acknowledged completion time,
- * slowdown) are sorted once by a radix sort; a stable scatter by traffic entry and by size bucket
- * then leaves every group sorted too, so that a million flows cost three sorts whatever the number
- * of groups.
+ * 100) in ascending order. The values of a family (completion time, acknowledged completion time
+ * and slowdown of flows; duration of operations) are sorted once by a radix sort; a stable scatter
+ * by traffic entry and by size bucket then leaves every group sorted too, so that a million flows
+ * cost three sorts whatever the number of groups.
  *
  * A figure that is not defined (the mean of nothing) is left out rather than given as zero.
  */
@@ -13,17 +13,17 @@
 
 #include "stats/output.h"
 
-/* One flow's value with the groups it belongs to. */
+/* One flow's or operation's value with the groups it belongs to. */
 struct value {
-    uint64_t key; /* orders like the value: picoseconds, or the bits of a double >= 1 */
-    uint32_t tag, bucket;
+    uint64_t key;         /* orders like the value: picoseconds, or the bits of a double >= 1 */
+    uint32_t tag, bucket; /* bucket only where the family is shown by size */
 };
 
 enum stat { STAT_MEAN, STAT_P50, STAT_P95, STAT_P99, STAT_MAX, N_STATS };
 
 struct family {
     const char *name, *unit;
-    bool is_real; /* keys are bits of doubles, else picoseconds */
+    bool is_real, by_size; /* keys are bits of doubles, else picoseconds; has size buckets */
     const char *meanings[N_STATS];
 };
 
@@ -33,15 +33,18 @@ struct family {
             what ", largest"                                                                \
     }
 
-enum { FAMILY_FCT, FAMILY_ACK, FAMILY_SLOWDOWN, N_FAMILIES };
-static const struct family families[N_FAMILIES] = {
-    {"fct", "s", false,
+enum { FAMILY_FCT, FAMILY_ACK, FAMILY_SLOWDOWN, N_FLOW_FAMILIES };
+static const struct family flow_families[N_FLOW_FAMILIES] = {
+    {"fct", "s", false, true,
      MEANINGS("time from the first byte offered to the last byte received, finished flows")},
-    {"fct.ack", "s", false,
+    {"fct.ack", "s", false, false,
      MEANINGS("time from the first byte offered to the last ACK at the sender")},
-    {"slowdown", "ratio", true,
+    {"slowdown", "ratio", true, true,
      MEANINGS("completion time over that of the same transfer alone in the network")},
 };
+static const struct family operation_family = {
+    "operations", "s", false, false,
+    MEANINGS("time from the start of a closed-loop operation to its completion")};
 
 static const char *const stat_names[N_STATS] = {"mean", "p50", "p95", "p99", "max"};
 static const uint64_t stat_percents[N_STATS] = {0, 50, 95, 99, 100};
@@ -65,13 +68,19 @@ struct tally {
     double rate_sum, rate_square_sum, rate_min, rate_max;
 };
 
+/* The same of operations. */
+struct operation_tally {
+    uint64_t n, bytes;
+    xoff_time last_at; /* completion */
+};
+
 struct build {
     const struct results *results;
     struct summary *summary;
     uint32_t capacity;
     bool failed;          /* out of memory */
     struct label *labels; /* per traffic entry */
-    struct value *values; /* n_flows each: sorted, work space, and keys of groups */
+    struct value *values; /* one per flow or operation: sorted, work space, and keys of groups */
     struct value *scratch;
     uint64_t *keys;
     uint64_t *offsets; /* per group and one */
@@ -80,6 +89,7 @@ struct build {
 static void add(struct build *b, const char *family, const char *group, const char *stat,
                 const char *unit, double value, const char *meaning);
 static void add_flows(struct build *b);
+static void add_operations(struct build *b);
 static void add_family(struct build *b, const struct family *family);
 static void add_throughput(struct build *b, const struct tally *tally, const char *group);
 static void add_drops(struct build *b);
@@ -91,7 +101,9 @@ static void make_labels(struct build *b);
 
 struct summary *summary_create(const struct results *results)
 {
-    const size_t n = results->n_flows ? (size_t)results->n_flows : 1;
+    const uint64_t most =
+        results->n_flows > results->n_operations ? results->n_flows : results->n_operations;
+    const size_t n = most ? (size_t)most : 1;
     const size_t n_groups = (size_t)results->n_tags + N_BUCKETS + 2;
     struct build b = {.results = results};
 
@@ -105,8 +117,9 @@ struct summary *summary_create(const struct results *results)
     if (!b.failed) {
         make_labels(&b);
         add_flows(&b);
-        for (uint32_t i = 0; i < N_FAMILIES; i++)
-            add_family(&b, &families[i]);
+        for (uint32_t i = 0; i < N_FLOW_FAMILIES; i++)
+            add_family(&b, &flow_families[i]);
+        add_operations(&b);
         add_drops(&b);
         add_pauses(&b);
         add_ports(&b);
@@ -163,11 +176,11 @@ static void add(struct build *b, const char *family, const char *group, const ch
     snprintf(m->unit, sizeof m->unit, "%s", unit);
 }
 
-/* Names that a traffic entry must not take from the figures over all flows. */
+/* Names that a traffic entry must not take from the figures over all flows or operations. */
 static bool is_reserved(const char *label)
 {
-    static const char *const words[] = {"ack", "finished", "flows", "mean", "min",
-                                        "max", "p50",      "p95",   "p99"};
+    static const char *const words[] = {"ack", "bytes", "finished", "flows", "mean", "min",
+                                        "max", "p50",   "p95",      "p99",   "rate"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(label, words[i]))
             return true;
@@ -276,6 +289,45 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
             "Jain's fairness index of the flows' mean throughputs");
 }
 
+static void tally_operation(struct operation_tally *t, const struct result_operation *o)
+{
+    t->n++;
+    t->bytes += o->bytes;
+    t->last_at = o->finish_at; /* they come in this order */
+}
+
+static void add_operation_counts(struct build *b, const struct operation_tally *t,
+                                 const char *group)
+{
+    const char *const name = operation_family.name;
+    add(b, name, group, NULL, "", (double)t->n, "closed-loop operations completed");
+    add(b, name, group, "bytes", "B", (double)t->bytes, "payload of the operations completed");
+    if (t->last_at > 0)
+        add(b, name, group, "rate", "/s", (double)t->n / output_seconds(t->last_at),
+            "operations completed per second of the run up to the last completion");
+}
+
+static void add_operations(struct build *b)
+{
+    const struct results *r = b->results;
+    struct operation_tally all = {0};
+    struct operation_tally *by_tag = calloc((size_t)r->n_tags + 1, sizeof *by_tag);
+    if (!by_tag) {
+        b->failed = true;
+        return;
+    }
+    for (uint64_t i = 0; i < r->n_operations; i++) {
+        tally_operation(&all, &r->operations[i]);
+        if (r->operations[i].tag < r->n_tags)
+            tally_operation(&by_tag[r->operations[i].tag], &r->operations[i]);
+    }
+    add_operation_counts(b, &all, NULL);
+    for (uint32_t i = 0; i < r->n_tags; i++)
+        add_operation_counts(b, &by_tag[i], b->labels[i].text);
+    free(by_tag);
+    add_family(b, &operation_family);
+}
+
 #define RADIX_BITS 11
 #define RADIX_BINS (1u << RADIX_BITS)
 
@@ -312,19 +364,30 @@ static uint32_t bucket_of(uint64_t bytes)
     return bucket;
 }
 
-static size_t gather(struct build *b, const struct family *family)
+static size_t gather_operations(struct build *b)
+{
+    const struct results *r = b->results;
+    for (uint64_t i = 0; i < r->n_operations; i++) {
+        const struct result_operation *o = &r->operations[i];
+        b->values[i] = (struct value){.key = (uint64_t)(o->finish_at - o->start_at), .tag = o->tag};
+    }
+    return (size_t)r->n_operations;
+}
+
+static size_t gather_flows(struct build *b, const struct family *family)
 {
     size_t n = 0;
     for (uint64_t i = 0; i < b->results->n_flows; i++) {
         const struct result_flow *f = &b->results->flows[i];
         uint64_t key;
-        if (family == &families[FAMILY_SLOWDOWN]) {
+        if (family == &flow_families[FAMILY_SLOWDOWN]) {
             if (!output_has_slowdown(f))
                 continue;
             const double slowdown = output_slowdown(f);
             memcpy(&key, &slowdown, sizeof key);
         } else {
-            const xoff_time end_at = family == &families[FAMILY_ACK] ? f->acked_at : f->finish_at;
+            const xoff_time end_at =
+                family == &flow_families[FAMILY_ACK] ? f->acked_at : f->finish_at;
             if (end_at == XOFF_NEVER)
                 continue;
             key = (uint64_t)(end_at - f->start_at);
@@ -367,7 +430,7 @@ static void add_distribution(struct build *b, const struct family *family, const
     }
 }
 
-/* Counts groups into offsets, then moves the sorted keys to their groups, order kept. Flows of
+/* Counts groups into offsets, then moves the sorted keys to their groups, order kept. Values of
  * group n_groups or beyond belong to none. */
 static void scatter(struct build *b, const struct value *values, size_t n, bool by_tag,
                     uint32_t n_groups)
@@ -394,7 +457,7 @@ static void scatter(struct build *b, const struct value *values, size_t n, bool 
 
 static void add_family(struct build *b, const struct family *family)
 {
-    const size_t n = gather(b, family);
+    const size_t n = family == &operation_family ? gather_operations(b) : gather_flows(b, family);
     const struct value *sorted = sort_values(b->values, b->scratch, n);
     uint64_t first = 0;
 
@@ -408,13 +471,13 @@ static void add_family(struct build *b, const struct family *family)
                          (size_t)(b->offsets[g] - first));
         first = b->offsets[g];
     }
-    if (family == &families[FAMILY_ACK])
+    if (!family->by_size)
         return;
     scatter(b, sorted, n, false, N_BUCKETS);
     first = 0;
     for (uint32_t g = 0; g < N_BUCKETS; g++) {
         const size_t count = (size_t)(b->offsets[g] - first);
-        if (family == &families[FAMILY_SLOWDOWN])
+        if (family == &flow_families[FAMILY_SLOWDOWN])
             add(b, family->name, bucket_names[g], "flows", "", (double)count,
                 "finished flows of this size, by bytes offered");
         add_distribution(b, family, bucket_names[g], b->keys + first, count);

@@ -113,10 +113,17 @@ static void undefined_is_absent(void **state)
     check_absent(s, "headroom.peak");
     check_absent(s, "buffer.peak");
     check_absent(s, "deadlock.onset");
+    check(s, "operations", 0, "");
+    check(s, "operations.bytes", 0, "B");
+    check(s, "operations.web", 0, "");
+    check_absent(s, "operations.rate");
+    check_absent(s, "operations.mean");
+    check_absent(s, "operations.web.p99");
     summary_destroy(s);
 
     s = summary_create(&nothing);
     check(s, "flows", 0, "");
+    check(s, "operations", 0, "");
     check(s, "end_time", 0, "s");
     check_absent(s, "throughput"); /* per second of no time */
     check_absent(s, "throughput.mean");
@@ -141,15 +148,24 @@ static void slowdown_and_buckets(void **state)
     check(s, "slowdown.max", 9, "ratio");
     check(s, "slowdown.mean", 5, "ratio"); /* (1 + 2 + ... + 9) / 9 */
     check(s, "slowdown.p50", 5, "ratio");  /* rank ceil(4.5) = 5 */
-    check(s, "slowdown.le10KB.flows", 2, "");
-    check(s, "slowdown.le10KB.p50", 1, "ratio"); /* not 0.5 */
-    check(s, "slowdown.le10KB.max", 2, "ratio");
-    check(s, "slowdown.le100KB.p50", 3, "ratio");
-    check(s, "slowdown.le100KB.max", 4, "ratio");
-    check(s, "slowdown.le1MB.mean", 5.5, "ratio");
-    check(s, "slowdown.le10MB.p99", 8, "ratio");
-    check(s, "slowdown.gt10MB.flows", 1, "");
-    check(s, "slowdown.gt10MB.p99", 9, "ratio");
+    /* Two flows, a and a + 1, in each bucket but the last: ranks ceil(1), ceil(1.9), ceil(1.98).
+     * The first slowdown of le10KB is 1, not 0.5. */
+    static const struct {
+        const char *bucket;
+        double figures[6];
+    } buckets[] = {{"le10KB", {2, 1.5, 1, 2, 2, 2}},
+                   {"le100KB", {2, 3.5, 3, 4, 4, 4}},
+                   {"le1MB", {2, 5.5, 5, 6, 6, 6}},
+                   {"le10MB", {2, 7.5, 7, 8, 8, 8}},
+                   {"gt10MB", {1, 9, 9, 9, 9, 9}}};
+    static const char *const names[] = {"flows", "mean", "p50", "p95", "p99", "max"};
+    for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t j = 0; j < 6; j++) {
+            char name[64];
+            snprintf(name, sizeof name, "slowdown.%s.%s", buckets[i].bucket, names[j]);
+            check(s, name, buckets[i].figures[j], j ? "ratio" : "");
+        }
+    }
     check(s, "fct.gt10MB.max", 180e-12, "s");
     check(s, "fct.ack.max", 187e-12, "s");
     summary_destroy(s);
@@ -187,6 +203,146 @@ static void traffic_entries(void **state)
     for (uint32_t i = 0; i < s->n_metrics; i++)
         assert_ptr_equal(summary_find(s, s->metrics[i].name), &s->metrics[i]); /* no doubles */
     summary_destroy(s);
+}
+
+static struct result_operation operation(xoff_time start_at, xoff_time duration, uint64_t bytes,
+                                         uint32_t tag)
+{
+    return (struct result_operation){
+        .tag = tag, .bytes = bytes, .start_at = start_at, .finish_at = start_at + duration};
+}
+
+static void operations_by_entry(void **state)
+{
+    (void)state;
+    /* io: 1 and 3 us, the last at 5 us: 2 / 5 us = 400 000 per second. rate#2: 2 us at 4 us: 250
+     * 000. One of no entry, 10 us at 20 us, counts in the whole only: 4 / 20 us = 200 000. Of the
+     * four durations 1 2 3 10 ranks ceil(2), ceil(3.8), ceil(3.96): 2, 10, 10; mean 4. An entry
+     * called like a figure gets its index. */
+    const char *const tags[] = {"io", "idle", "rate", "bytes"};
+    struct result_operation operations[] = {
+        operation(0, XOFF_US, 100, 0),
+        operation(2 * XOFF_US, 2 * XOFF_US, 10, 2),
+        operation(2 * XOFF_US, 3 * XOFF_US, 300, 0),
+        operation(10 * XOFF_US, 10 * XOFF_US, 5000, 4),
+    };
+    const struct results r = {.operations = operations,
+                              .n_operations = 4,
+                              .tag_names = tags,
+                              .n_tags = 4,
+                              .end_at = XOFF_MS};
+    struct summary *s = summary_create(&r);
+    check(s, "operations", 4, "");
+    check(s, "operations.bytes", 5410, "B");
+    check(s, "operations.rate", 200e3, "/s");
+    check(s, "operations.mean", 4e-6, "s");
+    check(s, "operations.p50", 2e-6, "s");
+    check(s, "operations.p95", 10e-6, "s");
+    check(s, "operations.p99", 10e-6, "s");
+    check(s, "operations.max", 10e-6, "s");
+    check(s, "operations.io", 2, "");
+    check(s, "operations.io.bytes", 400, "B");
+    check(s, "operations.io.rate", 400e3, "/s");
+    check(s, "operations.io.mean", 2e-6, "s");
+    check(s, "operations.io.p50", 1e-6, "s");
+    check(s, "operations.io.max", 3e-6, "s");
+    check(s, "operations.rate#2", 1, "");
+    check(s, "operations.rate#2.rate", 250e3, "/s");
+    check(s, "operations.rate#2.p99", 2e-6, "s");
+    check(s, "operations.bytes#3.bytes", 0, "B");
+    check(s, "operations.idle", 0, "");
+    check_absent(s, "operations.idle.rate");
+    check_absent(s, "operations.idle.mean");
+    check_absent(s, "operations.le10KB.mean"); /* not by size */
+    check(s, "flows", 0, "");                  /* no flow is made of an operation */
+    check_absent(s, "fct.mean");
+    for (uint32_t i = 0; i < s->n_metrics; i++) {
+        assert_true(expect_has_family(s->metrics[i].name));
+        assert_ptr_equal(summary_find(s, s->metrics[i].name), &s->metrics[i]);
+    }
+    summary_destroy(s);
+
+    /* One that took no time at the very start: a duration, but no rate. */
+    struct result_operation instant = operation(0, 0, 1, 0);
+    const struct results first = {.operations = &instant, .n_operations = 1, .end_at = XOFF_MS};
+    s = summary_create(&first);
+    check(s, "operations", 1, "");
+    check(s, "operations.max", 0, "s");
+    check_absent(s, "operations.rate");
+    summary_destroy(s);
+}
+
+/* The p-th percentile by its definition: the least value that at least p n / 100 do not exceed. */
+static xoff_time slow_percentile(const struct result_operation *operations, uint32_t n,
+                                 uint32_t tag, uint64_t percent)
+{
+    xoff_time least = XOFF_NEVER;
+    for (uint32_t i = 0; i < n; i++) {
+        const xoff_time x = operations[i].finish_at - operations[i].start_at;
+        uint64_t n_tag = 0, n_up_to = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            if (operations[j].tag != tag)
+                continue;
+            n_tag++;
+            n_up_to += operations[j].finish_at - operations[j].start_at <= x;
+        }
+        if (operations[i].tag == tag && n_up_to * 100 >= percent * n_tag && x < least)
+            least = x;
+    }
+    return least;
+}
+
+/* In any order of completion, which percentiles do not look at. More operations than flows, and
+ * fewer: neither is cut short by the other. */
+static void operations_against_a_slow_model(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    static const char *const tags[] = {"a", "b", "c"};
+    static const struct {
+        const char *stat;
+        uint64_t percent;
+    } stats[] = {{"p50", 50}, {"p95", 95}, {"p99", 99}, {"max", 100}};
+    struct result_operation operations[N];
+    struct result_flow flows[N];
+    struct xoff_rng rng;
+
+    xoff_rng_init(&rng, 77, 0, 0);
+    for (uint32_t round = 0; round < 20; round++) {
+        const uint32_t n = (uint32_t)(1 + xoff_rng_below(&rng, N));
+        const uint32_t n_flows = (uint32_t)xoff_rng_below(&rng, N + 1);
+        const uint32_t bits = (uint32_t)xoff_rng_below(&rng, 50); /* few: many durations equal */
+        for (uint32_t i = 0; i < n; i++) {
+            const xoff_time duration = (xoff_time)(xoff_rng_u64(&rng) >> (63 - bits));
+            const uint32_t tag = (uint32_t)xoff_rng_below(&rng, 4); /* 3 is of no entry */
+            operations[i] = operation(i, duration, 1000, tag);
+        }
+        for (uint32_t i = 0; i < n_flows; i++)
+            flows[i] = flow(0, 7, 1000, 0);
+        const struct results r = {.operations = operations,
+                                  .n_operations = n,
+                                  .flows = flows,
+                                  .n_flows = n_flows,
+                                  .tag_names = tags,
+                                  .n_tags = 3,
+                                  .end_at = XOFF_MS};
+        struct summary *s = summary_create(&r);
+        check(s, "operations", n, "");
+        for (uint32_t tag = 0; tag < 3; tag++) {
+            for (uint32_t i = 0; i < sizeof stats / sizeof *stats; i++) {
+                char name[64];
+                snprintf(name, sizeof name, "operations.%s.%s", tags[tag], stats[i].stat);
+                const xoff_time x = slow_percentile(operations, n, tag, stats[i].percent);
+                if (x == XOFF_NEVER)
+                    check_absent(s, name);
+                else
+                    check(s, name, (double)x / 1e12, "s");
+            }
+        }
+        if (n_flows)
+            check(s, "fct.max", 7e-12, "s");
+        summary_destroy(s);
+    }
 }
 
 static void throughput_and_fairness(void **state)
@@ -353,6 +509,8 @@ int main(void)
         cmocka_unit_test(undefined_is_absent),
         cmocka_unit_test(slowdown_and_buckets),
         cmocka_unit_test(traffic_entries),
+        cmocka_unit_test(operations_by_entry),
+        cmocka_unit_test(operations_against_a_slow_model),
         cmocka_unit_test(throughput_and_fairness),
         cmocka_unit_test(drops_by_cause),
         cmocka_unit_test(ports_and_buffers),

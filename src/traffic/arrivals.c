@@ -1,8 +1,8 @@
 /* The app behind poisson and frames (arrivals.h).
  *
- * The gap to the next arrival is exponential with mean bits / (load * rate of the host's link),
- * rounded to the picosecond. The first gap is drawn when the period starts, so that every draw
- * comes from the app's own stream.
+ * The gap to the next arrival is exponential with mean bits / (load * the sender's rate), rounded
+ * to the picosecond. The first gap is drawn when the period starts, so that every draw comes from
+ * the app's own stream.
  */
 #include "traffic/arrivals.h"
 
@@ -80,7 +80,9 @@ int arrivals_bind(const struct traffic_env *env, const struct arrivals *arrivals
         if (pool->n)
             memcpy(cfg->pool, pool->hosts, pool->n * sizeof cfg->pool[0]);
         for (uint32_t i = 0; i < targets->senders.n; i++) {
-            const double rate_bps = (double)bind_line_rate(env, targets->senders.hosts[i]);
+            const double rate_bps = arrivals->rates_bps
+                                        ? arrivals->rates_bps[i]
+                                        : (double)bind_line_rate(env, targets->senders.hosts[i]);
             const bool is_empty = arrivals->period.start >= cfg->stop;
             states[i] = (struct arrivals_state){
                 .next_at = is_empty ? XOFF_NEVER : arrivals->period.start,
@@ -89,5 +91,7 @@ int arrivals_bind(const struct traffic_env *env, const struct arrivals *arrivals
             };
         }
     }
-    return bind_apps(env, &arrivals_ops, &targets->senders, cfg, states, sizeof *states, apps, err);
+    const struct bind_made all = {
+        .ops = &arrivals_ops, .cfg = cfg, .states = states, .state_size = sizeof *states};
+    return bind_apps(env, &targets->senders, &all, apps, err);
 }

@@ -12,8 +12,9 @@ struct arrivals {
     bool is_stream;         /* offers to a steady target continue one stream */
     struct bind_period period;
     struct sizes sizes;
-    double bits; /* mean of an arrival, as load counts them */
-    double load; /* of the sender's link */
+    double bits;             /* mean of an arrival, as load counts them */
+    double load;             /* of the sender's rate below */
+    const double *rates_bps; /* per sender; NULL: those of their links. Read by bind only */
 };
 
 int arrivals_bind(const struct traffic_env *env, const struct arrivals *arrivals,

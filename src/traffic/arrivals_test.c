@@ -20,7 +20,7 @@ static void load_of_flows(void **unused)
     assert_near((double)r.n, 500000, 0.01);
     for (size_t i = 0; i < r.n; i++) {
         assert_int_equal(r.seen[i].offer.priority, 3);
-        assert_int_equal(r.seen[i].offer.delivery, APP_DATAGRAM);
+        assert_int_equal(r.seen[i].offer.transport, DATAGRAM);
         assert_false(r.seen[i].offer.continues);
         assert_true(r.seen[i].offer.rate_bps == 0 && r.seen[i].offer.frame_bytes == 0);
         assert_true(r.seen[i].at < XOFF_S);
@@ -136,13 +136,13 @@ static void period(void **unused)
     (void)unused;
     struct bench *b = bench_create(4, 100 * XOFF_GBPS, 10 * XOFF_MS);
     struct record r =
-        bench_offers(b, "poisson", "load=0.9; sizes=1KB; start=2ms; stop=3ms; delivery=reliable");
+        bench_offers(b, "poisson", "load=0.9; sizes=1KB; start=2ms; stop=3ms; transport=none");
     assert_near(payload_of(&r), 4 * 0.9 * 100e9 / 8 * 1e-3, 0.02);
     xoff_time first = XOFF_NEVER, last = 0;
     for (size_t i = 0; i < r.n; i++) {
         first = r.seen[i].at < first ? r.seen[i].at : first;
         last = r.seen[i].at > last ? r.seen[i].at : last;
-        assert_int_equal(r.seen[i].offer.delivery, APP_RELIABLE);
+        assert_int_equal(r.seen[i].offer.transport, RELIABLE);
     }
     assert_true(first >= 2 * XOFF_MS && first < 2 * XOFF_MS + XOFF_US);
     assert_true(last < 3 * XOFF_MS && last > 3 * XOFF_MS - XOFF_US);

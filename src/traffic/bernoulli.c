@@ -116,18 +116,21 @@ static int make_apps(const struct traffic_env *env, const struct bernoulli_cfg *
                 .target = targets->ones[i],
             };
     }
-    return bind_apps(env, &bernoulli_ops, &targets->senders, cfg, states, sizeof *states, apps,
-                     err);
+    const struct bind_made all = {
+        .ops = &bernoulli_ops, .cfg = cfg, .states = states, .state_size = sizeof *states};
+    return bind_apps(env, &targets->senders, &all, apps, err);
 }
 
 static int bernoulli_bind(const struct traffic_env *env, const void *params, const void *items,
                           uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
     const struct bernoulli_params *p = params;
-    struct bernoulli_cfg cfg = {.offer = bind_offer(env, &p->carriage)};
+    struct bernoulli_cfg cfg = {0};
     struct targets targets;
     (void)items, (void)n_items;
-    int rc = bind_load(p->load, err);
+    int rc = bind_offer(env, &p->carriage, &cfg.offer, err);
+    if (rc == 0)
+        rc = bind_load(p->load, err);
     if (rc == 0)
         rc = bind_period(env, &p->period, &cfg.period, err);
     if (rc == 0)

@@ -13,8 +13,6 @@
 #define PURPOSE_BIND UINT64_C(0x62000000)
 #define PURPOSE_APPS UINT32_C(0x61000000)
 
-const char *const bind_deliveries[] = {"auto", "datagram", "reliable", NULL};
-
 static void set_subject(struct xoff_err *err, const char *key)
 {
     if (!err)
@@ -59,6 +57,29 @@ int bind_host(const struct traffic_env *env, const char *key, const char *set, u
         rc = xoff_err_set(err, XOFF_E_RANGE, key, set, "one host is accepted here");
     free(list.hosts);
     return rc;
+}
+
+int bind_union(const struct traffic_env *env, const struct bind_hosts *a,
+               const struct bind_hosts *b, struct bind_hosts *out, struct xoff_err *err)
+{
+    bool *marks = calloc(env->topo->n_hosts, sizeof *marks);
+    *out = (struct bind_hosts){.hosts = calloc(env->topo->n_hosts, sizeof *out->hosts)};
+    if (!marks || !out->hosts) {
+        free(marks);
+        free(out->hosts);
+        *out = (struct bind_hosts){0};
+        return bind_no_memory(err);
+    }
+    for (uint32_t i = 0; i < a->n; i++)
+        marks[a->hosts[i]] = true;
+    for (uint32_t i = 0; i < b->n; i++)
+        marks[b->hosts[i]] = true;
+    for (uint32_t i = 0; i < env->topo->n_hosts; i++) {
+        if (marks[i])
+            out->hosts[out->n++] = i;
+    }
+    free(marks);
+    return 0;
 }
 
 uint32_t bind_position(const struct bind_hosts *list, uint32_t host)
@@ -180,19 +201,30 @@ int bind_size(const char *key, int64_t bytes, struct xoff_err *err)
                         "a flow has at least 1B");
 }
 
-uint8_t bind_delivery(const struct traffic_env *env, int64_t delivery)
+int bind_transport(const struct traffic_env *env, const char *name, uint8_t *transport,
+                   struct xoff_err *err)
 {
-    return delivery ? (uint8_t)(delivery == 1 ? APP_DATAGRAM : APP_RELIABLE)
-                    : env->default_delivery;
+    const int index =
+        env->transport ? env->transport(env->transport_context, name) : (*name ? -1 : 0);
+    if (index < 0)
+        return xoff_err_set(err, XOFF_E_UNKNOWN, "transport", name,
+                            "no such transport; accepted are datagram, none, dcqcn or another kind "
+                            "of transport, or the name of one of the scenario's transports");
+    XOFF_ASSERT(index <= UINT8_MAX);
+    *transport = (uint8_t)index;
+    return 0;
 }
 
-struct app_offer bind_offer(const struct traffic_env *env, const struct bind_carriage *carriage)
+int bind_offer(const struct traffic_env *env, const struct bind_carriage *carriage,
+               struct app_offer *out, struct xoff_err *err)
 {
-    return (struct app_offer){
-        .priority = (uint8_t)carriage->priority,
-        .delivery = bind_delivery(env, carriage->delivery),
-        .tag = env->index,
-    };
+    *out = (struct app_offer){.priority = (uint8_t)carriage->priority, .tag = env->index};
+    return bind_transport(env, carriage->transport, &out->transport, err);
+}
+
+bool bind_is_acknowledged(const struct traffic_env *env, uint8_t transport)
+{
+    return !env->acknowledges || env->acknowledges(env->transport_context, transport);
 }
 
 struct xoff_rng bind_rng(const struct traffic_env *env)
@@ -218,26 +250,27 @@ int bind_no_memory(struct xoff_err *err)
                         "not enough memory for this traffic");
 }
 
-int bind_apps(const struct traffic_env *env, const struct app_ops *ops,
-              const struct bind_hosts *hosts, void *cfg, void *states, size_t state_size,
-              struct app_set *apps, struct xoff_err *err)
+int bind_apps(const struct traffic_env *env, const struct bind_hosts *hosts,
+              const struct bind_made *made, struct app_set *apps, struct xoff_err *err)
 {
-    if (!cfg || !states) {
-        free(cfg);
-        free(states);
+    if (!made->cfg || !made->states) {
+        free(made->cfg);
+        free(made->states);
         return bind_no_memory(err);
     }
-    int rc = app_set_keep(apps, cfg);
-    const int rc_states = app_set_keep(apps, states);
+    int rc = app_set_keep(apps, made->cfg);
+    const int rc_states = app_set_keep(apps, made->states);
     if (rc == 0)
         rc = rc_states;
     for (uint32_t i = 0; rc == 0 && i < hosts->n; i++) {
         const struct app app = {
-            .ops = ops,
+            .ops = made->ops,
             .host = hosts->hosts[i],
             .stream_purpose = PURPOSE_APPS + env->index,
-            .cfg = cfg,
-            .state = (char *)states + i * state_size,
+            .tag = env->index,
+            .n_streams = made->n_streams,
+            .cfg = made->cfg,
+            .state = (char *)made->states + i * made->state_size,
         };
         rc = app_set_add(apps, &app);
     }

@@ -13,24 +13,26 @@
 
 #include "traffic/traffic.h"
 
-/* `priority`, `delivery`: how flows are carried. */
+/* `priority`, `transport`: how flows are carried. */
 struct bind_carriage {
-    int64_t priority, delivery; /* delivery: index into bind_deliveries */
+    int64_t priority;
+    char transport[XOFF_PARAM_TEXT];
 };
-extern const char *const bind_deliveries[];
 
-#define BIND_CARRIAGE(params)                                                                     \
-    {.name = "priority",                                                                          \
-     .type = XOFF_P_INT,                                                                          \
-     .offset = offsetof(params, carriage.priority),                                               \
-     .preset = "0",                                                                               \
-     .min = "0",                                                                                  \
-     .max = "7",                                                                                  \
-     .help = "Priority of the frames."},                                                          \
-    {                                                                                             \
-        .name = "delivery", .type = XOFF_P_CHOICE, .offset = offsetof(params, carriage.delivery), \
-        .preset = "auto", .choices = bind_deliveries,                                             \
-        .help = "Datagrams, or go-back-N with acknowledgements; auto: as host.delivery says."     \
+#define BIND_CARRIAGE(params) BIND_CARRIAGE_IN(params, carriage)
+#define BIND_CARRIAGE_IN(params, field)                                                         \
+    {.name = "priority",                                                                        \
+     .type = XOFF_P_INT,                                                                        \
+     .offset = offsetof(params, field.priority),                                                \
+     .preset = "0",                                                                             \
+     .min = "0",                                                                                \
+     .max = "7",                                                                                \
+     .help = "Priority of the frames."},                                                        \
+    {                                                                                           \
+        .name = "transport", .type = XOFF_P_TEXT, .offset = offsetof(params, field.transport),  \
+        .preset = "",                                                                           \
+        .help = "Transport of the flows: datagram, none, dcqcn or another kind, or one of the " \
+                "scenario's transports; empty: the scenario's own."                             \
     }
 
 /* `start`, `stop`: offers are made from start on and before stop. */
@@ -38,16 +40,19 @@ struct bind_period {
     int64_t start, stop;
 };
 
-#define BIND_PERIOD(params)                                                           \
-    {.name = "start",                                                                 \
-     .type = XOFF_P_TIME,                                                             \
-     .offset = offsetof(params, period.start),                                        \
-     .preset = "0s",                                                                  \
-     .help = "From here on, after the start of the run."},                            \
-    {                                                                                 \
-        .name = "stop", .type = XOFF_P_TIME, .offset = offsetof(params, period.stop), \
-        .preset = "auto", .allows_auto = true,                                        \
-        .help = "Nothing is offered from here on; auto: the run's stop."              \
+#define BIND_PERIOD(params) BIND_PERIOD_IN(params, period)
+#define BIND_PERIOD_IN(params, field)                      \
+    {.name = "start",                                      \
+     .type = XOFF_P_TIME,                                  \
+     .offset = offsetof(params, field.start),              \
+     .preset = "0s",                                       \
+     .help = "From here on, after the start of the run."}, \
+        BIND_STOP_IN(params, field)
+#define BIND_STOP_IN(params, field)                                                  \
+    {                                                                                \
+        .name = "stop", .type = XOFF_P_TIME, .offset = offsetof(params, field.stop), \
+        .preset = "auto", .allows_auto = true,                                       \
+        .help = "Nothing new is begun from here on; auto: the run's stop."           \
     }
 
 #define BIND_FRAME(params)                                                        \
@@ -76,6 +81,9 @@ int bind_hosts(const struct traffic_env *env, const char *key, const char *set,
 /* A set that must name one host. */
 int bind_host(const struct traffic_env *env, const char *key, const char *set, uint32_t *host,
               struct xoff_err *err);
+/* Hosts of either list, which may be in any order and name hosts twice. */
+int bind_union(const struct traffic_env *env, const struct bind_hosts *a,
+               const struct bind_hosts *b, struct bind_hosts *out, struct xoff_err *err);
 /* Position of a host in a list, or its length. */
 uint32_t bind_position(const struct bind_hosts *list, uint32_t host);
 
@@ -92,8 +100,14 @@ int bind_load(double load, struct xoff_err *err);
 int bind_size(const char *key, int64_t bytes, struct xoff_err *err);
 
 /* An offer of this entry with everything set but to, bytes, rate and frame. */
-struct app_offer bind_offer(const struct traffic_env *env, const struct bind_carriage *carriage);
-uint8_t bind_delivery(const struct traffic_env *env, int64_t delivery);
+int bind_offer(const struct traffic_env *env, const struct bind_carriage *carriage,
+               struct app_offer *out, struct xoff_err *err);
+/* The transport of that name; "": the scenario's own. */
+int bind_transport(const struct traffic_env *env, const char *name, uint8_t *transport,
+                   struct xoff_err *err);
+
+/* Whether what that transport carries is acknowledged. */
+bool bind_is_acknowledged(const struct traffic_env *env, uint8_t transport);
 
 /* Rate of a host's link at the start of the run. */
 xoff_rate bind_line_rate(const struct traffic_env *env, uint32_t host);
@@ -103,9 +117,16 @@ struct xoff_rng bind_rng(const struct traffic_env *env);
 void bind_shuffle(struct xoff_rng *rng, uint32_t *hosts, uint32_t n_hosts, uint32_t n);
 
 int bind_no_memory(struct xoff_err *err);
-/* One app per host with states[i * state_size]; takes cfg and states, also when it fails. */
-int bind_apps(const struct traffic_env *env, const struct app_ops *ops,
-              const struct bind_hosts *hosts, void *cfg, void *states, size_t state_size,
-              struct app_set *apps, struct xoff_err *err);
+/* What the apps of an entry are made of; a NULL block is refused as lack of memory. */
+struct bind_made {
+    const struct app_ops *ops;
+    void *cfg;    /* shared */
+    void *states; /* state_size each, in the order of the hosts */
+    size_t state_size;
+    uint32_t n_streams; /* of each app; 0: one */
+};
+/* One app per host; takes cfg and states, also when it fails. */
+int bind_apps(const struct traffic_env *env, const struct bind_hosts *hosts,
+              const struct bind_made *made, struct app_set *apps, struct xoff_err *err);
 
 #endif

@@ -41,14 +41,16 @@ static int cbr_bind(const struct traffic_env *env, const void *params, const voi
                     uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
     const struct cbr_params *p = params;
-    const struct app_offer offer = bind_offer(env, &p->carriage);
+    struct app_offer offer;
     struct bind_period period;
     struct targets targets = {0};
     struct schedule *schedule = NULL;
     uint32_t frame_bytes = 0;
     xoff_rate rate_bps = 0;
     (void)items, (void)n_items;
-    int rc = bind_period(env, &p->period, &period, err);
+    int rc = bind_offer(env, &p->carriage, &offer, err);
+    if (rc == 0)
+        rc = bind_period(env, &p->period, &period, err);
     if (rc == 0)
         rc = bind_frame(env, p->frame, &frame_bytes, err);
     if (rc == 0)
@@ -63,7 +65,7 @@ static int cbr_bind(const struct traffic_env *env, const void *params, const voi
                                        .from = from,
                                        .to = targets.ones[i].to,
                                        .priority = offer.priority,
-                                       .delivery = offer.delivery};
+                                       .transport = offer.transport};
         if (period.stop < env->stop)
             entry.bytes = (frame_bytes - env->header_bytes) * frames_in(period.stop - period.start,
                                                                         frame_bytes, rate_bps,

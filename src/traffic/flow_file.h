@@ -19,7 +19,7 @@ int flow_names_init(struct flow_names *names, const struct topo *topo, struct xo
 /* TOPO_NONE: no such host. The name need not be terminated. */
 uint32_t flow_names_find(const struct flow_names *names, const char *name, size_t length);
 
-/* Appends the flows of the file to *schedule. `preset` has the delivery, rate and the priority of
+/* Appends the flows of the file to *schedule. `preset` has the transport, rate and the priority of
  * lines without one. err has file and line for a bad line, subject `file`. */
 int flow_file_read(const char *path, const struct flow_names *names,
                    const struct schedule_entry *preset, struct schedule **schedule,

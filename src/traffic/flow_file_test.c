@@ -32,7 +32,7 @@ static void list(void **unused)
     (void)unused;
     static const char *const items[] = {
         "at=5us; from=h2; to=h0; size=3KB; priority=0",
-        "at=2us; from=h1; to=h0; size=1KB; rate=10Gbps; delivery=datagram",
+        "at=2us; from=h1; to=h0; size=1KB; rate=10Gbps; transport=datagram",
         "at=1us; from=h2; to=h1; size=2KB; priority=7",
         "at=5us; from=h2; to=h1; size=auto",
         "at=1ms; from=h0; to=h1; size=1KB", /* at the run's stop */
@@ -41,7 +41,7 @@ static void list(void **unused)
     struct bench *b = bench_create(3, 100 * XOFF_GBPS, XOFF_MS);
     struct record r = {0};
     assert_string_equal(traffic_find("flows")->items_key, "list");
-    assert_int_equal(bind_list(b, "priority=4; delivery=reliable", items), 0);
+    assert_int_equal(bind_list(b, "priority=4; transport=none", items), 0);
     assert_int_equal(b->apps.n, 2);
     bench_run(b, XOFF_NEVER, &r);
     static const struct {
@@ -49,12 +49,12 @@ static void list(void **unused)
         xoff_time at;
         uint64_t bytes;
         xoff_rate rate;
-        uint8_t priority, delivery;
+        uint8_t priority, transport;
     } rows[] = {
-        {1, 0, 2 * XOFF_US, 1000, 10 * XOFF_GBPS, 4, APP_DATAGRAM},
-        {2, 1, 1 * XOFF_US, 2000, 0, 7, APP_RELIABLE},
-        {2, 0, 5 * XOFF_US, 3000, 0, 0, APP_RELIABLE},
-        {2, 1, 5 * XOFF_US, UINT64_MAX, 0, 4, APP_RELIABLE},
+        {1, 0, 2 * XOFF_US, 1000, 10 * XOFF_GBPS, 4, DATAGRAM},
+        {2, 1, 1 * XOFF_US, 2000, 0, 7, RELIABLE},
+        {2, 0, 5 * XOFF_US, 3000, 0, 0, RELIABLE},
+        {2, 1, 5 * XOFF_US, UINT64_MAX, 0, 4, RELIABLE},
     };
     assert_int_equal(r.n, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -65,7 +65,7 @@ static void list(void **unused)
         assert_true(offer->bytes == rows[i].bytes);
         assert_int_equal(offer->rate_bps, rows[i].rate);
         assert_int_equal(offer->priority, rows[i].priority);
-        assert_int_equal(offer->delivery, rows[i].delivery);
+        assert_int_equal(offer->transport, rows[i].transport);
         assert_false(offer->continues);
     }
     record_fini(&r);
@@ -93,6 +93,8 @@ static void bad_list(void **unused)
     refuses_item(b, "to=h0; size=1KB", "list.1.from", XOFF_E_MISSING);
     refuses_item(b, "from=h0; to=h1", "list.1.size", XOFF_E_RANGE);
     refuses_item(b, "from=h0; to=h1; size=1KB; rate=101Gbps", "list.1.rate", XOFF_E_RANGE);
+    refuses_item(b, "from=h0; to=h1; size=1KB; transport=x", "list.1.transport", XOFF_E_UNKNOWN);
+    assert_string_equal(b->err.value, "x");
     assert_int_equal(bind_list(b, "", NULL), -XOFF_E_MISSING);
     assert_string_equal(b->err.subject, "list");
     bench_fini(b);
@@ -102,7 +104,7 @@ static void bad_list(void **unused)
 static int parse(struct bench *b, const char *text, size_t size, struct schedule **schedule)
 {
     struct flow_names names;
-    const struct schedule_entry preset = {.priority = 5, .delivery = APP_RELIABLE, .rate_bps = 9};
+    const struct schedule_entry preset = {.priority = 5, .transport = RELIABLE, .rate_bps = 9};
     assert_int_equal(flow_names_init(&names, &b->topo, &b->err), 0);
     memset(&b->err, 0, sizeof b->err);
     *schedule = NULL;
@@ -141,7 +143,7 @@ static void file_text(void **unused)
         assert_int_equal(s->entries[i].from, rows[i].from);
         assert_int_equal(s->entries[i].to, rows[i].to);
         assert_int_equal(s->entries[i].priority, rows[i].priority);
-        assert_int_equal(s->entries[i].delivery, APP_RELIABLE);
+        assert_int_equal(s->entries[i].transport, RELIABLE);
         assert_int_equal(s->entries[i].rate_bps, 9);
         assert_int_equal(s->entries[i].order, i);
     }

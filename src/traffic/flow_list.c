@@ -1,11 +1,11 @@
 /* Traffic kind flows: flows stated one by one, in the scenario (`list`) or in a file (`file`), or
- * both. What a flow does not say of priority and delivery is taken from the entry.
+ * both. What a flow does not say of priority and transport is taken from the entry.
  */
 #include "traffic/flow_file.h"
-
+#include "traffic/flow_hpcc.h"
 #include "traffic/kinds.h"
-#include <stdio.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +15,17 @@
 
 struct flows_params {
     char file[XOFF_PARAM_TEXT];
+    int64_t format;
     struct bind_carriage carriage;
 };
 
+enum { FLOWS_CSV, FLOWS_HPCC };
+static const char *const flows_formats[] = {"csv", "hpcc", NULL};
+
 struct flows_item {
     int64_t at;
-    char from[XOFF_PARAM_TEXT], to[XOFF_PARAM_TEXT];
-    int64_t size, priority, rate, delivery;
+    char from[XOFF_PARAM_TEXT], to[XOFF_PARAM_TEXT], transport[XOFF_PARAM_TEXT];
+    int64_t size, priority, rate;
 };
 
 static const struct xoff_param flows_table[] = {
@@ -29,7 +33,14 @@ static const struct xoff_param flows_table[] = {
      .type = XOFF_P_TEXT,
      .offset = offsetof(struct flows_params, file),
      .preset = "",
-     .help = "A file, beside the scenario, with a line at_s,from,to,bytes,priority for each flow."},
+     .help = "A file, beside the scenario, with a line for each flow."},
+    {.name = "format",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct flows_params, format),
+     .preset = "csv",
+     .choices = flows_formats,
+     .help = "Lines of the file: csv is at_s,from,to,bytes,priority; hpcc is a flow file of the "
+             "ns-3 RDMA family, whose node 7 is host n7."},
     BIND_CARRIAGE(struct flows_params),
     {0},
 };
@@ -64,12 +75,11 @@ static const struct xoff_param flows_item_table[] = {
      .allows_auto = true,
      .help = "Priority of the frames; auto: that of the entry."},
     BIND_RATE(struct flows_item),
-    {.name = "delivery",
-     .type = XOFF_P_CHOICE,
-     .offset = offsetof(struct flows_item, delivery),
-     .preset = "auto",
-     .choices = bind_deliveries,
-     .help = "Datagrams, or go-back-N with acknowledgements; auto: as the entry says."},
+    {.name = "transport",
+     .type = XOFF_P_TEXT,
+     .offset = offsetof(struct flows_item, transport),
+     .preset = "",
+     .help = "Transport of the flow, named as in the entry; empty: that of the entry."},
     {0},
 };
 
@@ -120,9 +130,9 @@ static int read_item(const struct traffic_env *env, const struct flow_names *nam
     entry->bytes = item->size == XOFF_PARAM_AUTO ? UINT64_MAX : (uint64_t)item->size;
     if (item->priority != XOFF_PARAM_AUTO)
         entry->priority = (uint8_t)item->priority;
-    if (item->delivery)
-        entry->delivery = bind_delivery(env, item->delivery);
-    return bind_rate(env, item->rate, &sender, &entry->rate_bps, err);
+    if (item->transport[0])
+        rc = bind_transport(env, item->transport, &entry->transport, err);
+    return rc ? rc : bind_rate(env, item->rate, &sender, &entry->rate_bps, err);
 }
 
 static int flows_bind(const struct traffic_env *env, const void *params, const void *items,
@@ -130,15 +140,18 @@ static int flows_bind(const struct traffic_env *env, const void *params, const v
 {
     const struct flows_params *p = params;
     const struct flows_item *list = items;
-    const struct app_offer offer = bind_offer(env, &p->carriage);
-    const struct schedule_entry preset = {.priority = offer.priority, .delivery = offer.delivery};
+    struct app_offer offer;
     struct flow_names names;
     struct schedule *schedule = NULL;
     if (n_items == 0 && p->file[0] == '\0')
         return xoff_err_set(err, XOFF_E_MISSING, "list", NULL,
                             "give flows as list: [{at: 0s, from: h0, to: h1, size: 1MB}], or a "
                             "file of them");
-    int rc = flow_names_init(&names, env->topo, err);
+    int rc = bind_offer(env, &p->carriage, &offer, err);
+    if (rc)
+        return rc;
+    const struct schedule_entry preset = {.priority = offer.priority, .transport = offer.transport};
+    rc = flow_names_init(&names, env->topo, err);
     for (uint32_t i = 0; rc == 0 && i < n_items; i++) {
         struct schedule_entry entry = preset;
         rc = locate(err, i, read_item(env, &names, &list[i], &entry, err));
@@ -149,7 +162,8 @@ static int flows_bind(const struct traffic_env *env, const void *params, const v
         char path[1024];
         const bool is_relative = p->file[0] != '/' && env->folder;
         snprintf(path, sizeof path, "%s%s", is_relative ? env->folder : "", p->file);
-        rc = flow_file_read(path, &names, &preset, &schedule, err);
+        rc = (p->format == FLOWS_HPCC ? flow_hpcc_read : flow_file_read)(path, &names, &preset,
+                                                                         &schedule, err);
     }
     free(names.by_name);
     if (rc) {

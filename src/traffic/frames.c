@@ -32,11 +32,12 @@ static int frames_bind(const struct traffic_env *env, const void *params, const 
                        uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
     const struct frames_params *p = params;
-    struct arrivals arrivals = {
-        .offer = bind_offer(env, &p->carriage), .is_stream = true, .load = p->load};
+    struct arrivals arrivals = {.is_stream = true, .load = p->load};
     struct targets targets;
     (void)items, (void)n_items;
-    int rc = bind_load(p->load, err);
+    int rc = bind_offer(env, &p->carriage, &arrivals.offer, err);
+    if (rc == 0)
+        rc = bind_load(p->load, err);
     if (rc == 0)
         rc = bind_period(env, &p->period, &arrivals.period, err);
     if (rc == 0)

@@ -173,23 +173,24 @@ static int make_apps(const struct traffic_env *env, const struct incast_params *
                                                         : (uint64_t)p->count,
             };
     }
-    return bind_apps(env, &incast_ops, senders, cfg, states, sizeof *states, apps, err);
+    const struct bind_made all = {
+        .ops = &incast_ops, .cfg = cfg, .states = states, .state_size = sizeof *states};
+    return bind_apps(env, senders, &all, apps, err);
 }
 
 static int incast_bind(const struct traffic_env *env, const void *params, const void *items,
                        uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
     const struct incast_params *p = params;
-    struct incast_cfg cfg = {.offer = bind_offer(env, &p->carriage),
-                             .every = p->every,
-                             .jitter = p->jitter,
-                             .stop = env->stop};
+    struct incast_cfg cfg = {.every = p->every, .jitter = p->jitter, .stop = env->stop};
     struct targets_params wanted = {.pattern = TARGETS_ALL_TO_ONE};
     struct targets targets = {0};
     (void)items, (void)n_items;
     memcpy(wanted.from, p->from, sizeof wanted.from);
     memcpy(wanted.to, p->to, sizeof wanted.to);
-    int rc = bind_size("size", p->size, err);
+    int rc = bind_offer(env, &p->carriage, &cfg.offer, err);
+    if (rc == 0)
+        rc = bind_size("size", p->size, err);
     if (rc == 0)
         rc = check_rounds(p, err);
     if (rc == 0)

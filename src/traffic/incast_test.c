@@ -6,7 +6,7 @@ static void once(void **unused)
     (void)unused;
     struct bench *b = bench_create(8, 100 * XOFF_GBPS, 10 * XOFF_MS);
     struct record r = bench_offers(
-        b, "incast", "to=h3; size=64KB; at=1ms; priority=3; delivery=reliable; rate=40Gbps");
+        b, "incast", "to=h3; size=64KB; at=1ms; priority=3; transport=none; rate=40Gbps");
     assert_int_equal(r.n, 7);
     for (uint32_t i = 0; i < 7; i++) {
         assert_int_equal(r.seen[i].host, i < 3 ? i : i + 1);
@@ -15,7 +15,7 @@ static void once(void **unused)
         assert_int_equal(r.seen[i].offer.bytes, 64000);
         assert_int_equal(r.seen[i].offer.rate_bps, 40 * XOFF_GBPS);
         assert_int_equal(r.seen[i].offer.priority, 3);
-        assert_int_equal(r.seen[i].offer.delivery, APP_RELIABLE);
+        assert_int_equal(r.seen[i].offer.transport, RELIABLE);
         assert_false(r.seen[i].offer.continues);
     }
     record_fini(&r);

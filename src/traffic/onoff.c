@@ -171,18 +171,22 @@ static int make_apps(const struct traffic_env *env, const struct onoff_cfg *made
                 .target = targets->ones[i],
             };
     }
-    return bind_apps(env, &onoff_ops, &targets->senders, cfg, states, sizeof *states, apps, err);
+    const struct bind_made all = {
+        .ops = &onoff_ops, .cfg = cfg, .states = states, .state_size = sizeof *states};
+    return bind_apps(env, &targets->senders, &all, apps, err);
 }
 
 static int onoff_bind(const struct traffic_env *env, const void *params, const void *items,
                       uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
     const struct onoff_params *p = params;
-    struct onoff_cfg cfg = {.offer = bind_offer(env, &p->carriage)};
+    struct onoff_cfg cfg = {0};
     struct bind_period period;
     struct targets targets = {0};
     (void)items, (void)n_items;
-    int rc = check_lengths(p, err);
+    int rc = bind_offer(env, &p->carriage, &cfg.offer, err);
+    if (rc == 0)
+        rc = check_lengths(p, err);
     if (rc == 0)
         rc = bind_period(env, &p->period, &period, err);
     if (rc == 0)

@@ -57,14 +57,16 @@ static int permutation_bind(const struct traffic_env *env, const void *params, c
                             uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
     const struct permutation_params *p = params;
-    const struct app_offer offer = bind_offer(env, &p->carriage);
+    struct app_offer offer;
     const bool is_endless = p->size == XOFF_PARAM_AUTO;
     struct bind_hosts hosts = {0};
     struct schedule *schedule = NULL;
     uint32_t *to = NULL;
     xoff_rate rate_bps = 0;
     (void)items, (void)n_items;
-    int rc = is_endless ? 0 : bind_size("size", p->size, err);
+    int rc = bind_offer(env, &p->carriage, &offer, err);
+    if (rc == 0 && !is_endless)
+        rc = bind_size("size", p->size, err);
     if (rc == 0 && p->at < 0)
         rc = xoff_err_set(err, XOFF_E_RANGE, "at", NULL, "a time from 0s on is accepted");
     if (rc == 0)
@@ -84,7 +86,7 @@ static int permutation_bind(const struct traffic_env *env, const void *params, c
                                              .from = hosts.hosts[i],
                                              .to = to[i],
                                              .priority = offer.priority,
-                                             .delivery = offer.delivery};
+                                             .transport = offer.transport};
         rc = schedule_add(&schedule, &entry, err);
     }
     free(to);

@@ -1,19 +1,27 @@
 /* Traffic kind poisson: flows arrive at each sender as a Poisson process and go to receivers drawn
  * uniformly. Load counts payload: a sender starts flows at load * link rate / (8 * mean size), as
- * in the traffic generator of HPCC's ns-3, so the link carries the headers on top.
+ * in the traffic generator of HPCC's ns-3, so the link carries the headers on top. With `load_of`
+ * bisection the links out of the sender's edge switch take the place of its own (bisection.h).
  */
 #include "traffic/arrivals.h"
+#include "traffic/bisection.h"
 #include "traffic/kinds.h"
+
+#include <stdlib.h>
 
 #include "base/text.h"
 
 struct poisson_params {
     struct targets_params targets; /* from and to */
     double load;
+    int64_t load_of;
     char sizes[XOFF_PARAM_TEXT];
     struct bind_period period;
     struct bind_carriage carriage;
 };
+
+enum { LOAD_OF_HOSTS, LOAD_OF_BISECTION };
+static const char *const load_ofs[] = {"hosts", "bisection", NULL};
 
 static const struct xoff_param poisson_table[] = {
     TARGETS_SETS(struct poisson_params),
@@ -22,7 +30,14 @@ static const struct xoff_param poisson_table[] = {
      .offset = offsetof(struct poisson_params, load),
      .min = "0",
      .max = "1",
-     .help = "Payload offered by each sender, as a part of its link's rate."},
+     .help = "Payload offered by each sender, as a part of its link's rate, or see load_of."},
+    {.name = "load_of",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct poisson_params, load_of),
+     .preset = "hosts",
+     .choices = load_ofs,
+     .help = "What load is a part of: the senders' own links, or the links from their switches to "
+             "other switches, of which only what goes to other switches' hosts counts."},
     {.name = "sizes",
      .type = XOFF_P_TEXT,
      .offset = offsetof(struct poisson_params, sizes),
@@ -37,10 +52,12 @@ static int poisson_bind(const struct traffic_env *env, const void *params, const
                         uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
     const struct poisson_params *p = params;
-    struct arrivals arrivals = {.offer = bind_offer(env, &p->carriage), .load = p->load};
+    struct arrivals arrivals = {.load = p->load};
     struct targets targets;
     (void)items, (void)n_items;
-    int rc = bind_load(p->load, err);
+    int rc = bind_offer(env, &p->carriage, &arrivals.offer, err);
+    if (rc == 0)
+        rc = bind_load(p->load, err);
     if (rc == 0)
         rc = bind_period(env, &p->period, &arrivals.period, err);
     if (rc)
@@ -59,7 +76,16 @@ static int poisson_bind(const struct traffic_env *env, const void *params, const
     rc = targets_bind(env, &uniform, TARGETS_UNIFORM, &targets, err);
     if (rc)
         return rc;
-    rc = arrivals_bind(env, &arrivals, &targets, apps, err);
+    double *rates_bps = NULL;
+    if (p->load_of == LOAD_OF_BISECTION) {
+        rates_bps = calloc(targets.senders.n, sizeof *rates_bps);
+        rc = rates_bps ? bisection_rates(env, &targets, p->load, rates_bps, err)
+                       : bind_no_memory(err);
+        arrivals.rates_bps = rates_bps;
+    }
+    if (rc == 0)
+        rc = arrivals_bind(env, &arrivals, &targets, apps, err);
+    free(rates_bps);
     targets_fini(&targets);
     return rc;
 }

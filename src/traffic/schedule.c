@@ -79,7 +79,7 @@ static uint32_t schedule_expire(const void *cfg, void *state, struct xoff_rng *r
             .rate_bps = entry->rate_bps,
             .frame_bytes = s->frame_bytes,
             .priority = entry->priority,
-            .delivery = entry->delivery,
+            .transport = entry->transport,
             .tag = s->tag,
         };
     }
@@ -120,7 +120,9 @@ int schedule_bind(const struct traffic_env *env, struct schedule *schedule, uint
         return bind_no_memory(err);
     }
     find_senders(s, senders.hosts, states);
-    const int rc = bind_apps(env, &schedule_ops, &senders, s, states, sizeof *states, apps, err);
+    const struct bind_made all = {
+        .ops = &schedule_ops, .cfg = s, .states = states, .state_size = sizeof *states};
+    const int rc = bind_apps(env, &senders, &all, apps, err);
     free(senders.hosts);
     return rc;
 }

@@ -10,7 +10,7 @@ struct schedule_entry {
     xoff_rate rate_bps;
     uint32_t from, to;
     uint32_t order; /* of statement; set by schedule_add */
-    uint8_t priority, delivery;
+    uint8_t priority, transport;
 };
 
 /* Serves as the cfg of all its apps: sorted by sender, time and order of statement. */

@@ -2,18 +2,27 @@
  *
  * The points are those in use in public simulators, so that runs compare: traffic_gen of HPCC's
  * ns-3 (websearch, fb_hadoop, alistorage, googlerpc), the ConWeave artifact (solar, mining,
- * webserver, cachefollower) and the load-balancing simulator with the VL2 points (vl2). `source`
- * names the measurement behind each.
+ * webserver, cachefollower, fb_hadoop_fine), the datacenter simulator of PowerTCP
+ * (websearch_powertcp, whose first segment is split) and the load-balancing simulator with the VL2
+ * points (vl2). `source` names the measurement behind each.
  *
  * Differs: googlerpc has 64 of the 843 published points. They were chosen by taking away, one after
  * another, the point that changes the mean and the curve (over the logarithm of the size) least; no
- * part moves by more than 0.005 and the mean rises by 0.6 %, from 2892 B to 2908 B.
+ * part moves by more than 0.005 and the mean rises by 0.6 %, from 2892 B to 2908 B. In the same way
+ * fb_hadoop_fine has 64 of 461: no part moves by more than 0.001 and the mean rises by 0.05 %, from
+ * 121849 B to 121906 B.
  */
 #include "traffic/sizes.h"
 
 static const struct sizes_point websearch[] = {
     {0, 0},        {10000, 0.15},  {20000, 0.2},   {30000, 0.3},   {50000, 0.4},     {80000, 0.53},
     {200000, 0.6}, {1000000, 0.7}, {2000000, 0.8}, {5000000, 0.9}, {10000000, 0.97}, {30000000, 1},
+};
+
+static const struct sizes_point websearch_powertcp[] = {
+    {0, 0},         {2000, 0},      {2100, 0.02},     {2500, 0.05},  {6000, 0.1},   {10000, 0.15},
+    {20000, 0.2},   {30000, 0.3},   {50000, 0.4},     {80000, 0.53}, {200000, 0.6}, {1000000, 0.7},
+    {2000000, 0.8}, {5000000, 0.9}, {10000000, 0.97}, {30000000, 1},
 };
 
 static const struct sizes_point fb_hadoop[] = {
@@ -124,6 +133,73 @@ static const struct sizes_point googlerpc[] = {
     {15158197, 1},
 };
 
+static const struct sizes_point fb_hadoop_fine[] = {
+    {0, 0},
+    {53, 0.00074},
+    {81, 0.00592},
+    {119, 0.00965},
+    {217, 0.0149},
+    {279, 0.04423},
+    {300, 0.052},
+    {303, 0.06055},
+    {305, 0.0691},
+    {308, 0.07765},
+    {310, 0.0862},
+    {313, 0.09475},
+    {315, 0.1033},
+    {321, 0.1204},
+    {323, 0.12895},
+    {326, 0.1375},
+    {335, 0.15052},
+    {376, 0.2026},
+    {425, 0.223},
+    {480, 0.2639},
+    {513, 0.32246},
+    {561, 0.40054},
+    {600, 0.4591},
+    {630, 0.48214},
+    {679, 0.5167},
+    {737, 0.552},
+    {800, 0.5762},
+    {885, 0.5912},
+    {1042, 0.6097},
+    {1413, 0.6394},
+    {1534, 0.6468},
+    {1664, 0.6673},
+    {2214, 0.6747},
+    {2987, 0.68121},
+    {7830, 0.7082},
+    {18203, 0.716},
+    {31946, 0.7212},
+    {36844, 0.7305},
+    {39973, 0.7398},
+    {44260, 0.7584},
+    {47050, 0.7788},
+    {51046, 0.816},
+    {62583, 0.8234},
+    {70722, 0.8327},
+    {75180, 0.842},
+    {81565, 0.8717},
+    {95421, 0.88346},
+    {115331, 0.8978},
+    {133013, 0.907},
+    {164410, 0.91919},
+    {240177, 0.9442},
+    {288520, 0.9535},
+    {350858, 0.95722},
+    {470507, 0.9628},
+    {615716, 0.96616},
+    {940700, 0.9721},
+    {1211116, 0.97582},
+    {2169118, 0.987},
+    {2944602, 0.9896},
+    {3997329, 0.9922},
+    {5426418, 0.9948},
+    {7366423, 0.9974},
+    {8582787, 0.9987},
+    {10000000, 1},
+};
+
 #define NAMED(points, source)                                     \
     {                                                             \
 #points, source, points, sizeof points / sizeof points[0] \
@@ -139,5 +215,8 @@ const struct sizes_named sizes_named[] = {
     NAMED(cachefollower, "caches at Facebook (Roy et al., SIGCOMM 2015), points of ConWeave"),
     NAMED(vl2, "data mining cluster (VL2, SIGCOMM 2009), points of a load-balancing simulator"),
     NAMED(googlerpc, "remote procedure calls at Google (2008), 64 of 843 points of HPCC"),
+    NAMED(websearch_powertcp, "web search cluster (DCTCP, SIGCOMM 2010), points of PowerTCP"),
+    NAMED(fb_hadoop_fine,
+          "Hadoop at Facebook (Roy et al., SIGCOMM 2015), 64 of 461 points of ConWeave"),
     {0},
 };

@@ -11,13 +11,15 @@ static const struct {
     {"poisson", "load=0.5; sizes=10KB"},
     {"frames", "load=0.1"},
     {"incast", "to=h7; size=1KB; every=10us; jitter=5us"},
+    {"query", "senders=3; size=1KB; every=10us"},
 };
 
 static void table(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"cbr",    "bernoulli",   "onoff",      "poisson", "frames",
-                                        "incast", "permutation", "all-to-all", "flows"};
+    static const char *const names[] = {
+        "cbr",         "bernoulli",  "onoff",     "poisson",      "frames", "incast", "query",
+        "permutation", "all-to-all", "allreduce", "mpi-exchange", "iscsi",  "flows"};
     size_t n = 0;
     for (; traffic_kinds[n]; n++) {
         const struct traffic_kind *kind = traffic_kinds[n];
@@ -37,10 +39,10 @@ static void table(void **unused)
             xoff_param_accepts(p, text, sizeof text);
         }
         assert_non_null(xoff_param_find(kind->params, "priority"));
-        assert_non_null(xoff_param_find(kind->params, "delivery"));
+        assert_non_null(xoff_param_find(kind->params, "transport"));
         free(params);
     }
-    assert_int_equal(n, 9);
+    assert_int_equal(n, sizeof names / sizeof names[0]);
     assert_null(traffic_find("nothing"));
     assert_null(traffic_find(""));
 }
@@ -80,26 +82,39 @@ static void streams(void **unused)
     bench_fini(b);
 }
 
-/* Delivery follows the scenario's default unless stated. */
-static void delivery(void **unused)
+/* The transport is the scenario's own unless stated; one that is not there is refused by name, and
+ * without a list there is only number 0. */
+static void transport(void **unused)
 {
     (void)unused;
-    static const char *const settings[] = {"", "; delivery=datagram", "; delivery=reliable"};
+    static const char *const settings[] = {"", "; transport=datagram", "; transport=none"};
     struct bench *b = bench_create(8, 100 * XOFF_GBPS, XOFF_MS);
-    for (uint8_t preset = APP_DATAGRAM; preset <= APP_RELIABLE; preset++) {
-        b->env.default_delivery = preset;
+    for (int preset = DATAGRAM; preset <= RELIABLE; preset++) {
+        b->default_transport = preset;
         for (size_t k = 0; k < sizeof samples / sizeof samples[0]; k++) {
-            for (size_t i = 0; i < 3; i++) {
+            for (int i = 0; i < 3; i++) {
                 char text[256];
                 snprintf(text, sizeof text, "%s%s; priority=6", samples[k].settings, settings[i]);
                 struct record r = bench_offers(b, samples[k].kind, text);
-                const uint8_t expected = i ? (i == 1 ? APP_DATAGRAM : APP_RELIABLE) : preset;
-                assert_int_equal(r.seen[0].offer.delivery, expected);
+                assert_int_equal(r.seen[0].offer.transport, i ? i - 1 + DATAGRAM : preset);
                 assert_int_equal(r.seen[0].offer.priority, 6);
                 record_fini(&r);
             }
         }
     }
+    for (size_t k = 0; k < sizeof samples / sizeof samples[0]; k++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s; transport=tcp", samples[k].settings);
+        bench_refuses(b, samples[k].kind, text, "transport", XOFF_E_UNKNOWN);
+        assert_string_equal(b->err.value, "tcp");
+        assert_non_null(strstr(b->err.message, "dcqcn"));
+    }
+    b->env.transport = NULL;
+    struct record r = bench_offers(b, "poisson", "load=0.5; sizes=10KB");
+    assert_int_equal(r.seen[0].offer.transport, 0);
+    record_fini(&r);
+    bench_refuses(b, "poisson", "load=0.5; sizes=10KB; transport=none", "transport",
+                  XOFF_E_UNKNOWN);
     bench_fini(b);
 }
 
@@ -227,7 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table),
         cmocka_unit_test(streams),
-        cmocka_unit_test(delivery),
+        cmocka_unit_test(transport),
         cmocka_unit_test(permutation_is_one),
         cmocka_unit_test(permutation_is_uniform),
         cmocka_unit_test(all_to_all),

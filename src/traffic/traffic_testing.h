@@ -37,6 +37,7 @@ struct bench {
     struct topo_port ports[2 * MAX_HOSTS];
     struct topo_change change;
     struct traffic_env env;
+    int default_transport;
     struct app_set apps;
     struct xoff_err err;
 };
@@ -91,6 +92,22 @@ static int bench_hosts(const struct topo *topo, const char *set, uint32_t *hosts
     return 0;
 }
 
+/* The scenario's transports, by number. */
+enum { DATAGRAM, RELIABLE };
+
+static int bench_transport(void *context, const char *name)
+{
+    if (*name == '\0')
+        return *(const int *)context;
+    return strcmp(name, "datagram") == 0 ? DATAGRAM : strcmp(name, "none") == 0 ? RELIABLE : -1;
+}
+
+static bool bench_acknowledges(void *context, uint8_t transport)
+{
+    (void)context;
+    return transport == RELIABLE;
+}
+
 static void bench_init(struct bench *b, uint32_t n_hosts, xoff_rate rate_bps, xoff_time stop)
 {
     memset(b, 0, sizeof *b);
@@ -117,7 +134,9 @@ static void bench_init(struct bench *b, uint32_t n_hosts, xoff_rate rate_bps, xo
                                   .stop = stop,
                                   .max_frame_bytes = FRAME,
                                   .header_bytes = HEADER,
-                                  .default_delivery = APP_DATAGRAM,
+                                  .transport = bench_transport,
+                                  .transport_context = &b->default_transport,
+                                  .acknowledges = bench_acknowledges,
                                   .index = 3,
                                   .hosts = bench_hosts};
 }

@@ -43,7 +43,7 @@ static void rate_change_counts_from_the_next_frame(void **state)
 }
 
 /* 5 m at 100 Gb/s, then a new delay in the middle of a flow of 60 frames. */
-static void run_delay_change(struct rig *rig, const char *delivery, const char *before,
+static void run_delay_change(struct rig *rig, const char *transport, const char *before,
                              xoff_time at, const char *after)
 {
     rig_run(rig, NULL,
@@ -52,8 +52,8 @@ static void run_delay_change(struct rig *rig, const char *delivery, const char *
             "  {endpoints: [h0, s0], rate: 100Gbps, delay: 1us},\n"
             "  {endpoints: [h1, s0], rate: 100Gbps, delay: %s}]}\n"
             "links: [{link: h1-s0, at: %lldps, delay: %s}]\n"
-            "traffic: [{kind: flows, delivery: %s, list: [{from: h1, to: h0, size: %uB}]}]\n",
-            before, (long long)at, after, delivery, 60 * PAYLOAD);
+            "traffic: [{kind: flows, transport: %s, list: [{from: h1, to: h0, size: %uB}]}]\n",
+            before, (long long)at, after, transport, 60 * PAYLOAD);
 }
 
 static void longer_delay_moves_later_frames(void **state)
@@ -81,7 +81,7 @@ static void shorter_delay_does_not_reorder(void **state)
 
     /* Reordering would cost go-back-N a NACK and frames sent again. */
     for (xoff_time at = 1; at < 60 * SLOT; at += 7 * SLOT / 3) {
-        run_delay_change(&rig, "reliable", "7us", at, "0s");
+        run_delay_change(&rig, "none", "7us", at, "0s");
         assert_int_equal(rig.results->flows[0].delivered_bytes, 60 * PAYLOAD);
         assert_int_equal(rig.results->flows[0].retransmitted_frames, 0);
         rig_assert_clean(&rig);
@@ -99,7 +99,7 @@ static void run_failure(struct rig *rig, const char *victim, const char *more)
             "switch: {buffer: 4MB}\npriorities: {3: {lossless: true}}\n"
             "host: {timeout: 100us}\n"
             "links: [{link: leaf0-%s, at: 100us, fail: true}%s\n"
-            "traffic: [{kind: flows, priority: 3, delivery: reliable,\n"
+            "traffic: [{kind: flows, priority: 3, transport: none,\n"
             "  list: [{from: h0, to: h1, size: 5MB}]}]\n",
             victim, more);
 }
@@ -116,7 +116,7 @@ static void failed_link_is_routed_around(void **state)
     rig_run(&rig, NULL,
             "stop: 1ms\n"
             "topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 1}\n"
-            "traffic: [{kind: flows, priority: 3, delivery: reliable,\n"
+            "traffic: [{kind: flows, priority: 3, transport: none,\n"
             "  list: [{from: h0, to: h1, size: 5KB}]}]\n");
     const char *victim = spine_used(&rig);
     const char *other = !strcmp(victim, "spine0") ? "spine1" : "spine0";
@@ -177,7 +177,7 @@ static void pause_outlives_a_failure(void **state)
             "- {link: h1-s0, at: 300us, repair: true}\n"
             "- {link: h1-s0, at: 2010us, fail: true}\n"
             "- {link: h1-s0, at: 2100us, repair: true}\n"
-            "traffic: [{kind: cbr, from: h1, to: h0, priority: 3, delivery: reliable}]\n");
+            "traffic: [{kind: cbr, from: h1, to: h0, priority: 3, transport: none}]\n");
     const struct results *r = rig.results;
     assert_true(rig_port(&rig, "s0", "h1")->queue[3].pause_tx >= 2);
     assert_true(rig_metric(&rig, "drops.lossless") == 0);
@@ -300,7 +300,7 @@ static void go_back_n_recovers_from_errors(void **state)
                 "stop: 1ms\ndrain: 10s\n"
                 "topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 3,\n"
                 "  host_link: {rate: 100Gbps, delay: 1us, error: %s}}\n"
-                "host: {delivery: reliable, timeout: 200us}\n"
+                "transport: none\nhost: {timeout: 200us}\n"
                 "traffic:\n"
                 "- {kind: all-to-all, size: 100KB}\n"
                 "- {kind: flows, list: [{from: h0, to: h5, size: 1B}, {from: h5, to: h0, size: "
@@ -330,7 +330,7 @@ static void go_back_n_recovers_from_overflow(void **state)
             "stop: 1ms\ndrain: 10s\n"
             "topology: {kind: star, hosts: 17, host_link: {rate: 100Gbps, delay: 1us}}\n"
             "switch: {buffer: 300KB, pause: none}\n"
-            "host: {delivery: reliable, timeout: 300us}\n"
+            "transport: none\nhost: {timeout: 300us}\n"
             "traffic: [{kind: incast, to: h0, size: 200KB}]\n");
     assert_true(rig_metric(&rig, "drops.buffer") > 100);
     assert_true(rig_metric(&rig, "flows.finished") == 16);
@@ -438,7 +438,7 @@ static void the_tail_is_acknowledged(void **state)
         &rig, NULL,
         "stop: 20ms\ntopology: {kind: star, hosts: 2, host_link: {rate: 100Gbps, delay: 1us}}\n"
         "host: {ack_every: 16, timeout: 200us}\n"
-        "traffic: [{kind: onoff, from: h0, to: h1, burst: 20us, idle: 1ms, delivery: reliable}]\n");
+        "traffic: [{kind: onoff, from: h0, to: h1, burst: 20us, idle: 1ms, transport: none}]\n");
     assert_true(rig_metric(&rig, "delivered") > 100000);
     assert_true(rig_metric(&rig, "retransmissions") == 0);
     rig_assert_clean(&rig);

@@ -99,7 +99,7 @@ static void ring_under_pressure_deadlocks(void **state)
     static const char *const policies[] = {"pfc", "pause"};
     for (uint32_t i = 0; i < 2; i++) {
         struct rig rig;
-        run_ring(&rig, "delivery: datagram", policies[i], LOSSLESS);
+        run_ring(&rig, "transport: datagram", policies[i], LOSSLESS);
         struct route_channel channels[8];
         assert_int_equal(stated_cycle(&rig, channels), 4);
         assert_int_equal(rig.results->n_deadlocks, 1);
@@ -136,7 +136,7 @@ static void lossy_class_does_not(void **state)
 {
     (void)state;
     struct rig rig;
-    run_ring(&rig, "delivery: datagram", "pfc", "");
+    run_ring(&rig, "transport: datagram", "pfc", "");
     assert_int_equal(rig.results->n_deadlocks, 0);
     assert_true(rig.results->n_drops > 0);
     assert_int_equal(rig.results->n_pauses, 0);
@@ -172,25 +172,25 @@ static void detection_follows_its_settings(void **state)
 {
     (void)state;
     struct rig rig;
-    run_ring(&rig, "delivery: datagram", "pfc", LOSSLESS);
+    run_ring(&rig, "transport: datagram", "pfc", LOSSLESS);
     const xoff_time onset = rig.results->deadlocks[0].onset_at;
     rig_fini(&rig);
 
-    run_ring(&rig, "delivery: datagram", "pfc", LOSSLESS "deadlock: {after: 200us}\n");
+    run_ring(&rig, "transport: datagram", "pfc", LOSSLESS "deadlock: {after: 200us}\n");
     assert_int_equal(rig.results->n_deadlocks, 1);
     assert_int_equal(rig.results->deadlocks[0].onset_at, onset);
     assert_in_range(rig.results->deadlocks[0].found_at, onset + 200 * XOFF_US,
                     onset + 250 * XOFF_US);
     rig_fini(&rig);
 
-    run_ring(&rig, "delivery: datagram", "pfc", LOSSLESS "deadlock: {after: 200us, stop: true}\n");
+    run_ring(&rig, "transport: datagram", "pfc", LOSSLESS "deadlock: {after: 200us, stop: true}\n");
     assert_int_equal(rig.results->n_deadlocks, 1);
     assert_int_equal(rig.results->end_at, rig.results->deadlocks[0].found_at);
     assert_false(rig.results->interrupted);
     rig_assert_clean(&rig);
     rig_fini(&rig);
 
-    run_ring(&rig, "delivery: datagram", "pfc", LOSSLESS "deadlock: {after: 0s}\n");
+    run_ring(&rig, "transport: datagram", "pfc", LOSSLESS "deadlock: {after: 0s}\n");
     assert_int_equal(rig.results->n_deadlocks, 0);
     rig_fini(&rig);
 }

@@ -131,7 +131,7 @@ static const char *const texts[] = {
     "  host_link: {rate: 25Gbps, length: 3m, error: 0.001}, fabric_link: {rate: 40Gbps, delay: "
     "1us}}\n"
     "switch: {buffer: 2MB, marking: {kind: ecn, kmin: 10KB, kmax: 50KB}, processing_delay: 77ns}\n"
-    "priorities: {3: {lossless: true}}\nhost: {delivery: reliable, timeout: 150us}\n"
+    "priorities: {3: {lossless: true}}\ntransport: none\nhost: {timeout: 150us}\n"
     "reroute_after: 20us\n"
     "links:\n"
     "- {link: leaf0-spine0, at: 50us, fail: true}\n"
@@ -146,7 +146,7 @@ static const char *const texts[] = {
     "traffic:\n"
     "- {kind: poisson, load: 0.7, sizes: websearch, priority: 3}\n"
     "- {kind: incast, to: h0, size: 30KB, at: 45us, priority: 3}\n"
-    "- {kind: onoff, burst: 3us, idle: 5us, priority: 1, delivery: datagram}\n"
+    "- {kind: onoff, burst: 3us, idle: 5us, priority: 1, transport: datagram}\n"
     "- {kind: cbr, to: h8, priority: 3}\n",
     "stop: 2ms\ndrain: 20ms\n"
     "topology: {kind: ring, switches: 5, hosts_per_switch: 2}\n"

@@ -400,7 +400,7 @@ static void a_lone_ack_obeys_the_gate(void **state)
             "receivers: [{host: h0, rate: \"0bps, 2ms: 100Gbps\", buffer: 200KB, xoff: 5KB, "
             "xon: 1KB}]\n"
             "traffic: [{kind: flows, list: [{at: 0s, from: h1, to: h0, size: 130KB, priority: 3},\n"
-            "  {at: 100us, from: h2, to: h1, size: 10KB, priority: 3, delivery: reliable}]}]\n");
+            "  {at: 100us, from: h2, to: h1, size: 10KB, priority: 3, transport: none}]}]\n");
     const struct result_flow *late = &rig.results->flows[1];
     assert_int_equal(rig.results->n_flows, 2);
     assert_true(rig_port(&rig, "h1", "s0")->queue[3].paused_for > 1900 * XOFF_US);

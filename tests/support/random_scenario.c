@@ -211,12 +211,20 @@ static void say_switch(struct draw *d)
         say(d, "  marking: {kind: ecn, kmin: 10KB, kmax: 40KB, pmax: 0.5}\n");
 }
 
+/* Of those that need no telemetry; short frames have no room for TCP's header. */
+static const char *transport(struct draw *d)
+{
+    static const char *const kinds[] = {"datagram", "datagram",  "none",   "none", "none",
+                                        "dcqcn",    "dcqcn-nic", "timely", "tcp",  "dctcp"};
+    return kinds[below(d, d->max_frame < 256 ? 8 : 10)];
+}
+
 static void say_hosts(struct draw *d)
 {
     /* Longer than any queue can take to drain: without congestion control a sender that goes back
      * too early can keep a strict priority busy for ever, and its ACKs waiting. */
-    say(d, "host: {delivery: %s", chance(d, 50) ? "reliable" : "datagram");
-    say(d, ", ack_every: %u", 1 + below(d, 3));
+    say(d, "transport: %s\n", transport(d));
+    say(d, "host: {ack_every: %u", 1 + below(d, 3));
     say(d, ", timeout: %ums", 50 + below(d, 50));
     if (chance(d, 30))
         say(d, ", ack_priority: %u", below(d, 8));
@@ -245,7 +253,6 @@ static uint32_t priority(struct draw *d)
 
 static void say_entry(struct draw *d, uint32_t stop_ns)
 {
-    static const char *const deliveries[] = {"auto", "datagram", "reliable"};
     const uint32_t to = below(d, d->n_hosts);
     switch (below(d, 8)) {
     case 0:
@@ -276,7 +283,7 @@ static void say_entry(struct draw *d, uint32_t stop_ns)
         break;
     }
     say(d, ", priority: %u", priority(d));
-    say(d, ", delivery: %s}\n", deliveries[below(d, 3)]);
+    say(d, ", transport: %s}\n", chance(d, 40) ? "''" : transport(d));
 }
 
 char *random_scenario(uint64_t seed)

@@ -14,7 +14,7 @@ extern const struct xoff_cp_ops xoff_cp_ecn;
 
 struct point {
     struct xoff_cp_env env;
-    _Alignas(16) unsigned char params[256];
+    _Alignas(16) unsigned char params[512];
     _Alignas(16) unsigned char cfg[256];
 };
 
@@ -223,6 +223,149 @@ static void wide_thresholds(void **unused)
     assert_int_equal(count_marks(&point, INT64_C(1000000000000)), UINT64_C(1) << 32);
 }
 
+/* kmin, kmax and the draws that mark at kmax. */
+static void expect_thresholds(const struct point *point, int64_t kmin, int64_t kmax, uint64_t draws)
+{
+    assert_true(xoff_cp_ecn.quiet_below(point->cfg) == kmin);
+    assert_false(marks(point, kmin, 0));
+    assert_int_equal(count_marks(point, kmax), draws);
+    assert_true(marks(point, kmax + 1, UINT32_MAX));
+}
+
+/* The entry of the port's own rate wins over all three plain parameters, wherever it stands; any
+ * other rate, one bit per second off included, has the plain ones. pmax 1/4 is 2^30 draws, 1/2
+ * 2^31, 1/8 2^29. */
+static void thresholds_by_rate(void **unused)
+{
+    (void)unused;
+    static const struct {
+        xoff_rate rate_bps;
+        int64_t kmin, kmax;
+        uint64_t draws;
+    } cases[] = {
+        {25 * XOFF_GBPS, 100000, 400000, UINT64_C(1) << 30},
+        {100 * XOFF_GBPS, 50000, 50001, UINT64_C(1) << 31},
+        {400 * XOFF_GBPS, 0, 1 << 20, UINT64_C(1) << 32},
+        {100 * XOFF_GBPS + 1, 7000, 8000, UINT64_C(1) << 29},
+        {100 * XOFF_GBPS - 1, 7000, 8000, UINT64_C(1) << 29},
+        {10 * XOFF_GBPS, 7000, 8000, UINT64_C(1) << 29},
+    };
+    static const char *const lists[] = {
+        "25Gbps 100KB 400KB 0.25, 100Gbps 50KB 50001B 50%, 0.4Tbps 0B 1MiB 1",
+        "25000Mbps 100KB 400KB 1/4,400Gbps 0 1MiB 1,100Gbps 50KB 50001B 0.5",
+        "  100Gbps   50KB 50001B 0.5  ,  400Gbps 0B 1MiB 1,25Gbps 100KB 400KB 0.25 ",
+    };
+    for (size_t list = 0; list < sizeof lists / sizeof *lists; list++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct point point;
+            point_setup(&point, cases[i].rate_bps);
+            point_set(&point, "kmin", "7KB");
+            point_set(&point, "kmax", "8KB");
+            point_set(&point, "pmax", "1/8");
+            point_set(&point, "by_rate", lists[list]);
+            point_start(&point);
+            expect_thresholds(&point, cases[i].kmin, cases[i].kmax, cases[i].draws);
+        }
+
+    /* Without an entry for it, auto; plain values that do not fit this rate do not matter when an
+     * entry holds (at 10 Gb/s kmax: auto is 160 KB). */
+    struct point point;
+    struct xoff_err err;
+    point_setup(&point, 10 * XOFF_GBPS);
+    point_set(&point, "by_rate", "25Gbps 1KB 2KB 1");
+    point_start(&point);
+    expect_thresholds(&point, 40000, 160000, 858993459);
+    point_set(&point, "kmin", "161KB");
+    assert_int_equal(point_configure(&point, &err), -XOFF_E_CONFLICT);
+    point_set(&point, "by_rate", "25Gbps 1KB 2KB 1, 10Gbps 3KB 4KB 1");
+    point_start(&point);
+    expect_thresholds(&point, 3000, 4000, UINT64_C(1) << 32);
+}
+
+/* Each mistake names its entry and, where one is to blame, its word, at a port of any rate. */
+static void mistakes_in_by_rate(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *list, *entry, *word;
+        int code;
+    } cases[] = {
+        {"25Gbps 1KB 2KB", "25Gbps 1KB 2KB", "four words", XOFF_E_SYNTAX},
+        {"25Gbps 1KB 2KB 0.1 5", "25Gbps 1KB 2KB 0.1 5", "four words", XOFF_E_SYNTAX},
+        {"25Gbps 1KB 2KB  , 40Gbps 1KB 2KB 1", "25Gbps 1KB 2KB", "four words", XOFF_E_SYNTAX},
+        {"25Gbps 1KB 2KB 0.1,", "", "four words", XOFF_E_SYNTAX},
+        {",25Gbps 1KB 2KB 0.1", "", "four words", XOFF_E_SYNTAX},
+        {"25Gbps 1KB 2KB 0.1, ,40Gbps 1KB 2KB 0.1", "", "four words", XOFF_E_SYNTAX},
+        {" ", "", "four words", XOFF_E_SYNTAX},
+        {"25Gbps 1KB 2KB 0.1, 25 1KB 2KB 0.1", "25 1KB 2KB 0.1", "25 is not a rate", XOFF_E_UNIT},
+        {"fast 1KB 2KB 0.1", "fast 1KB 2KB 0.1", "fast is not a rate", XOFF_E_TYPE},
+        {"0 1KB 2KB 0.1", "0 1KB 2KB 0.1", "0 is not a rate", XOFF_E_RANGE},
+        {"25Gbps 1 2KB 0.1", "25Gbps 1 2KB 0.1", "1 is not a size", XOFF_E_UNIT},
+        {"25Gbps auto 2KB 0.1", "25Gbps auto 2KB 0.1", "auto is not a size", XOFF_E_TYPE},
+        {"25Gbps 1KB 2kB 0.1", "25Gbps 1KB 2kB 0.1", "2kB is not a size", XOFF_E_UNIT},
+        {"25Gbps 1KB 2KB x", "25Gbps 1KB 2KB x", "x is not a prob", XOFF_E_TYPE},
+        {"25Gbps 1KB 2KB 1.001", "25Gbps 1KB 2KB 1.001", "1.001 is not a prob", XOFF_E_RANGE},
+        {"25Gbps 1KB 2KB -1", "25Gbps 1KB 2KB -1", "-1 is not a prob", XOFF_E_RANGE},
+        {"25Gbps 2001B 2KB 0.1", "25Gbps 2001B 2KB 0.1", "kmin <= kmax", XOFF_E_CONFLICT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (xoff_rate rate_bps = 25 * XOFF_GBPS; rate_bps <= 100 * XOFF_GBPS; rate_bps *= 4) {
+            struct point point;
+            struct xoff_err err;
+            point_setup(&point, rate_bps);
+            point_set(&point, "by_rate", cases[i].list);
+            assert_int_equal(point_configure(&point, &err), -cases[i].code);
+            assert_string_equal(err.subject, "by_rate");
+            assert_string_equal(err.value, cases[i].entry);
+            assert_non_null(strstr(err.message, cases[i].word));
+        }
+
+    /* Which of two entries should hold for the port? For another port it does not matter. */
+    struct point point;
+    struct xoff_err err;
+    point_setup(&point, 25 * XOFF_GBPS);
+    point_set(&point, "by_rate", "25Gbps 1KB 2KB 1, 25000Mbps 1KB 3KB 1");
+    assert_int_equal(point_configure(&point, &err), -XOFF_E_CONFLICT);
+    assert_string_equal(err.value, "25000Mbps 1KB 3KB 1");
+    point.env.rate_bps = 100 * XOFF_GBPS;
+    point_start(&point);
+    /* The longest text there is. */
+    char list[XOFF_PARAM_TEXT];
+    memset(list, ' ', sizeof list);
+    memcpy(list + sizeof list - sizeof "25Gbps 5KB 5KB 1", "25Gbps 5KB 5KB 1",
+           sizeof "25Gbps 5KB 5KB 1");
+    point.env.rate_bps = 25 * XOFF_GBPS;
+    point_set(&point, "by_rate", list);
+    point_start(&point);
+    assert_true(xoff_cp_ecn.quiet_below(point.cfg) == 5000);
+}
+
+/* With counts: others the frame's own 1000 bytes are left out: every threshold is reached 1000
+ * bytes later, and the quiet length stays a bound for both. */
+static void others_without_the_frame(void **unused)
+{
+    (void)unused;
+    struct point point;
+    point_setup(&point, 100 * XOFF_GBPS);
+    point_set(&point, "kmin", "100KB");
+    point_set(&point, "kmax", "400KB");
+    point_set(&point, "pmax", "0.5");
+    point_set(&point, "counts", "others");
+    point_start(&point);
+    assert_int_equal(count_marks(&point, 1000), 0);
+    assert_int_equal(count_marks(&point, 101000), 0);
+    assert_int_equal(count_marks(&point, 101001), 7159);
+    assert_int_equal(count_marks(&point, 251000), UINT64_C(1) << 30);
+    assert_int_equal(count_marks(&point, 401000), UINT64_C(1) << 31);
+    assert_int_equal(count_marks(&point, 401001), UINT64_C(1) << 32);
+    assert_true(xoff_cp_ecn.quiet_below(point.cfg) <= 101000);
+    /* The default, by name. */
+    point_set(&point, "counts", "all");
+    point_start(&point);
+    assert_int_equal(count_marks(&point, 100001), 7159);
+    assert_int_equal(count_marks(&point, 400001), UINT64_C(1) << 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +377,9 @@ int main(void)
         cmocka_unit_test(kmin_above_kmax_is_refused),
         cmocka_unit_test(only_at_its_moment),
         cmocka_unit_test(wide_thresholds),
+        cmocka_unit_test(thresholds_by_rate),
+        cmocka_unit_test(mistakes_in_by_rate),
+        cmocka_unit_test(others_without_the_frame),
     };
     return cmocka_run_group_tests_name("ecn", tests, NULL, NULL);
 }

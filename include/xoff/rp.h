@@ -1,0 +1,86 @@
+/* Role rp: reaction point, the congestion control of one flow at its sender.
+ *
+ * Told about ACKs, CNPs, bytes sent, losses and expiry; answers at what rate and within what window
+ * the flow may send, and when it wants to be woken. cfg belongs to a transport of a host (all its
+ * flows go out at one rate), state to a flow. Contract as in mmu.h: params -> cfg -> state, plain
+ * bytes, `now` comes in.
+ */
+#ifndef XOFF_RP_H
+#define XOFF_RP_H
+
+#include <stddef.h>
+
+#include <xoff/err.h>
+#include <xoff/param.h>
+#include <xoff/telemetry.h>
+
+#define XOFF_RP_NO_WINDOW UINT64_MAX
+
+struct xoff_rp_env {
+    xoff_rate rate_bps;     /* of the host's link */
+    uint32_t frame_bytes;   /* full MAC frame */
+    uint32_t payload_bytes; /* of it */
+    xoff_time max_base_rtt; /* largest base RTT between any two hosts */
+};
+
+/* What is known of a flow when it starts. */
+struct xoff_rp_flow {
+    xoff_time base_rtt; /* of a full frame and its ACK over the flow's path when nothing queues */
+    xoff_rate pace_bps; /* the application's own pace, 0: none */
+};
+
+struct xoff_rp_ack {
+    uint64_t acked_to; /* next byte that the receiver expects */
+    uint64_t newly_acked_bytes;
+    uint64_t sent_to;            /* next new byte to send */
+    uint64_t outstanding_bytes;  /* sent and not acknowledged, this ACK taken into account */
+    xoff_time rtt;               /* of the frame that caused it; 0: not known, it was sent again */
+    uint32_t n_marked, n_frames; /* frames this ACK speaks of, and how many carried a mark */
+    bool is_marked;              /* congestion echo: any of them was marked, or TCP's ECE */
+    bool is_recovering;          /* the reliability is repairing a loss */
+    bool is_window_bound;        /* the window is what held the flow back */
+    const struct xoff_int *telemetry; /* NULL: none */
+};
+
+enum xoff_rp_loss {
+    XOFF_RP_LOST,    /* a NACK, or duplicate ACKs: once per episode */
+    XOFF_RP_TIMEOUT, /* nothing was heard for the retransmission timeout */
+};
+
+/* In force until it is changed. */
+struct xoff_rp_answer {
+    xoff_rate rate_bps;    /* of MAC frames on the wire; the link's rate or more: no pacing */
+    uint64_t window_bytes; /* payload outstanding; XOFF_RP_NO_WINDOW: no limit */
+    xoff_time deadline;    /* expire() is wanted; XOFF_NEVER: not */
+};
+
+enum xoff_reliability { XOFF_REL_DATAGRAM, XOFF_REL_GO_BACK_N, XOFF_REL_TCP };
+
+/* Every call but configure() may change *answer, which holds the answer before the call (init()
+ * fills all of it). Calls that are NULL are not wanted. */
+struct xoff_rp_ops {
+    const char *name, *summary;
+    const struct xoff_param *params;
+    size_t params_size, cfg_size, state_size;
+    const char *marking;               /* the congestion point it reads: "none", "ecn", "int"... */
+    enum xoff_reliability reliability; /* that it comes with, unless the scenario says otherwise */
+    int (*configure)(const void *params, const struct xoff_rp_env *env, void *cfg,
+                     struct xoff_err *err);
+    void (*init)(const void *cfg, void *state, const struct xoff_rp_flow *flow, xoff_time now,
+                 struct xoff_rp_answer *answer);
+    void (*on_ack)(const void *cfg, void *state, const struct xoff_rp_ack *ack, xoff_time now,
+                   struct xoff_rp_answer *answer);
+    void (*on_cnp)(const void *cfg, void *state, xoff_time now, struct xoff_rp_answer *answer);
+    void (*on_sent)(const void *cfg, void *state, uint32_t frame_bytes, xoff_time now,
+                    struct xoff_rp_answer *answer);
+    void (*on_loss)(const void *cfg, void *state, enum xoff_rp_loss loss,
+                    uint64_t outstanding_bytes, uint64_t sent_to, xoff_time now,
+                    struct xoff_rp_answer *answer);
+    /* Called at or after answer->deadline; must move it beyond `now`. */
+    void (*expire)(const void *cfg, void *state, xoff_time now, struct xoff_rp_answer *answer);
+    /* Notification point at the receiver: least time between two CNPs of a flow whose frames are
+     * marked. NULL: no CNPs, marks are echoed on ACKs. */
+    xoff_time (*cnp_interval)(const void *cfg);
+};
+
+#endif

@@ -1,0 +1,99 @@
+/* Step marking: a frame is marked when its egress queue is longer than k, the congestion point of
+ * DCTCP.
+ *
+ * Source: Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, 3.1. The default, 30 KB per 10
+ * Gb/s of the port, is that of the ns-3 RDMA family; the paper asks for more than a seventh of
+ * bandwidth times RTT (30 KB are that for 168 us at 10 Gb/s) and adds room for bursts.
+ *
+ *   marked: q > k, q the bytes of the egress queue
+ *
+ * Keeps no state and draws nothing: DCTCP's share of marks needs each frame to tell on which side
+ * of k the queue was. The same as ecn with kmin = kmax, and with its own default.
+ *
+ * Differs: q counts the frame itself; the paper looks at the queue that the frame finds.
+ */
+#include <xoff/cp.h>
+
+enum step_at { STEP_AT_ENQUEUE, STEP_AT_DEQUEUE };
+static const char *const step_ats[] = {"enqueue", "dequeue", NULL};
+
+struct step_params {
+    int64_t k, at;
+};
+
+struct step_cfg {
+    int64_t k_bytes;
+    enum step_at at;
+};
+
+static const struct xoff_param step_table[] = {
+    {.name = "k",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct step_params, k),
+     .preset = "auto",
+     .allows_auto = true,
+     .help = "Queue length beyond which every frame is marked; auto: 30KB per 10Gbps of the "
+             "port."},
+    {.name = "at",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct step_params, at),
+     .preset = "enqueue",
+     .choices = step_ats,
+     .help = "When the queue is looked at: as the frame joins it or as it leaves."},
+    {0},
+};
+
+static int step_configure(const void *params, const struct xoff_cp_env *env, void *cfg,
+                          struct xoff_err *err)
+{
+    const struct step_params *p = params;
+    (void)err;
+    /* 30 KB per 10 Gb/s are 3 bytes per Mb/s. */
+    *(struct step_cfg *)cfg = (struct step_cfg){
+        .k_bytes = p->k == XOFF_PARAM_AUTO ? (int64_t)(env->rate_bps * 3 / XOFF_MBPS) : p->k,
+        .at = (enum step_at)p->at,
+    };
+    return 0;
+}
+
+static void step_init(const void *cfg, void *state)
+{
+    (void)cfg, (void)state;
+}
+
+static int64_t step_quiet_below(const void *cfg)
+{
+    const struct step_cfg *c = cfg;
+    return c->k_bytes;
+}
+
+static struct xoff_cp_answer step_on_enqueue(const void *cfg, void *state,
+                                             const struct xoff_cp_frame *frame, xoff_time now)
+{
+    const struct step_cfg *c = cfg;
+    (void)state, (void)now;
+    return (struct xoff_cp_answer){.mark =
+                                       c->at == STEP_AT_ENQUEUE && frame->queue_bytes > c->k_bytes};
+}
+
+static struct xoff_cp_answer step_on_dequeue(const void *cfg, void *state,
+                                             const struct xoff_cp_frame *frame, xoff_time now)
+{
+    const struct step_cfg *c = cfg;
+    (void)state, (void)now;
+    return (struct xoff_cp_answer){.mark =
+                                       c->at == STEP_AT_DEQUEUE && frame->queue_bytes > c->k_bytes};
+}
+
+const struct xoff_cp_ops xoff_cp_step = {
+    .name = "step",
+    .summary = "marks every frame while the queue is longer than a threshold",
+    .params = step_table,
+    .params_size = sizeof(struct step_params),
+    .cfg_size = sizeof(struct step_cfg),
+    .configure = step_configure,
+    .init = step_init,
+    .quiet_below = step_quiet_below,
+    .on_enqueue = step_on_enqueue,
+    .on_dequeue = step_on_dequeue,
+};

@@ -1,0 +1,202 @@
+/* Flows at their sender, continued: ACKs, NACKs, CNPs and timers.
+ *
+ * Go-back-N: the sender goes back to what a NACK asks for, or to the oldest unacknowledged byte
+ * when nothing was acknowledged for `timeout`.
+ */
+#include "net/model.h"
+
+/* Everything up to `acked` is there: messages that end with it, or the flow itself, are done. Apps
+ * are told last, since what they offer may move the flow. */
+static void finish(struct host *host, struct worker *w, uint32_t index, uint64_t acked)
+{
+    const xoff_time now = sim_now(w);
+    struct flow *flow = flow_at(host, index);
+    struct app_event event = {.kind = APP_ACKED, .peer = flow->to};
+    while (flow->has_messages && flow->messages != NET_NO_SLOT &&
+           host->messages.at[flow->messages].end <= acked) {
+        const uint32_t m = flow->messages;
+        const struct message done = host->messages.at[m];
+        flow->messages = done.next;
+        host->messages.at[m].next = host->messages.free;
+        host->messages.free = m;
+        host->flow_notes[done.number].acked_at = now;
+        event.word = done.word & APP_MAX_WORD;
+        host_tell_app(host, w, host->flow_notes[done.number].tag, &event);
+        flow = flow_at(host, index);
+    }
+    if (flow->endless || flow->is_stream || acked != flow->offered)
+        return;
+    struct flow_note *note = &host->flow_notes[flow->number];
+    note->acked_at = now;
+    event.word = flow->word & APP_MAX_WORD;
+    const uint32_t tag = note->tag;
+    flow_close(host, index);
+    host_tell_app(host, w, tag, &event);
+}
+
+/* Returns whether a loss was found. */
+static bool take_gbn(struct host *host, struct flow *flow, const struct frame *ack, xoff_time now)
+{
+    if (ack->seq > flow->acked) {
+        flow->acked = ack->seq;
+        flow->timeout_at = now + host->net->spec.timeout_for;
+        if (flow->sent_to < flow->acked)
+            flow->sent_to = flow->acked;
+    }
+    bool has_lost = false;
+    if (ack->kind == FRAME_NACK && ack->seq >= flow->acked && flow->sent_to > ack->seq) {
+        flow->sent_to = ack->seq;
+        has_lost = true;
+    }
+    if (flow->acked == flow->highest && !has_lost)
+        flow->timeout_at = XOFF_NEVER; /* nothing is outstanding */
+    return has_lost;
+}
+
+static struct xoff_tcp_outcome take_tcp(struct host *host, struct flow *flow,
+                                        const struct frame *ack, xoff_time rtt, xoff_time now)
+{
+    const struct transport *t = &host->transports[flow->transport];
+    struct xoff_tcp_ack a = {.acked_to = ack->seq, .echo = ack->flags & FRAME_MARKED};
+    if (t->tcp.has_sack) {
+        const struct sack *sack = &extra_at(ack)->sack;
+        a.n_sacks = sack->n;
+        for (uint32_t i = 0; i < sack->n; i++) {
+            a.sack_from[i] = ack->seq + sack->from[i];
+            a.sack_to[i] = a.sack_from[i] + sack->bytes[i];
+        }
+    }
+    host_grow_ranges(host, XOFF_TCP_SACKS);
+    return xoff_tcp_on_ack(&t->tcp, flow_tcp(host, flow), &host->ranges, &a, rtt, now);
+}
+
+static bool is_same(const struct xoff_rp_answer *a, const struct xoff_rp_answer *b)
+{
+    return a->rate_bps == b->rate_bps && a->window_bytes == b->window_bytes &&
+           a->deadline == b->deadline;
+}
+
+/* Go-back-N whose reaction point does not look at ACKs. */
+static void take_plain(struct host *host, struct worker *w, uint32_t index, const struct frame *ack)
+{
+    struct flow *flow = flow_at(host, index);
+    const uint64_t before = flow->acked;
+    take_gbn(host, flow, ack, sim_now(w));
+    if (flow->timeout_at == XOFF_NEVER)
+        flow_set_timer(host, index);
+    flow_settle(host, index, sim_now(w));
+    if (flow->acked > before)
+        finish(host, w, index, flow->acked);
+}
+
+void flow_on_ack(struct host *host, struct worker *w, const struct frame *ack)
+{
+    const xoff_time now = sim_now(w);
+    const uint32_t index = host->flow_notes[ack->flow].slot;
+    if (index == NET_NO_SLOT)
+        return;
+    struct flow *flow = flow_at(host, index);
+    const struct transport *t = &host->transports[flow->transport];
+    if (!t->rp->on_ack && flow->reliability != XOFF_REL_TCP) {
+        take_plain(host, w, index, ack);
+        return;
+    }
+    void *rp = flow_rp_state(host, flow);
+    const bool is_tcp = flow->reliability == XOFF_REL_TCP;
+    struct xoff_tcp_tx *tcp = flow_tcp(host, flow);
+    const uint64_t before = is_tcp ? tcp->una : flow->acked;
+    const uint64_t outstanding_before =
+        is_tcp ? xoff_tcp_outstanding(tcp) : flow->sent_to - flow->acked;
+    struct xoff_rp_ack about = {
+        .rtt = now - ack->sent_at,
+        .n_frames = ack->payload & 0xff,
+        .n_marked = ack->payload >> 8,
+        .is_marked = ack->flags & FRAME_MARKED,
+        .is_window_bound = flow->is_bound || 2 * outstanding_before >= flow->window_bytes,
+        .telemetry = t->has_telemetry ? &extra_at(ack)->telemetry : NULL,
+    };
+    bool has_lost;
+    if (is_tcp) {
+        const struct xoff_tcp_outcome outcome = take_tcp(host, flow, ack, about.rtt, now);
+        has_lost = outcome.has_lost;
+        about.is_recovering = outcome.is_recovering;
+        about.sent_to = tcp->sent_to;
+        about.outstanding_bytes = xoff_tcp_outstanding(tcp);
+        about.acked_to = tcp->una;
+    } else {
+        has_lost = take_gbn(host, flow, ack, now);
+        about.sent_to = flow->highest;
+        about.outstanding_bytes = flow->sent_to - flow->acked;
+        about.acked_to = flow->acked;
+    }
+    about.newly_acked_bytes = about.acked_to - before;
+    const struct xoff_rp_answer answer = flow->rp;
+    if (t->rp->on_ack)
+        t->rp->on_ack(t->rp_cfg, rp, &about, now, &flow->rp);
+    if (about.is_marked && flow->rp.window_bytes < answer.window_bytes)
+        flow->has_halved = is_tcp;
+    if (has_lost && t->rp->on_loss)
+        t->rp->on_loss(t->rp_cfg, rp, XOFF_RP_LOST, about.outstanding_bytes, about.sent_to, now,
+                       &flow->rp);
+    if (is_same(&flow->rp, &answer))
+        flow_set_timer(host, index);
+    else
+        flow_take_answer(host, index, now);
+    flow_settle(host, index, now);
+    if (about.newly_acked_bytes)
+        finish(host, w, index, about.acked_to);
+}
+
+void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
+{
+    const uint32_t index = host->flow_notes[cnp->flow].slot;
+    if (index == NET_NO_SLOT)
+        return;
+    struct flow *flow = flow_at(host, index);
+    const struct transport *t = &host->transports[flow->transport];
+    if (!t->rp->on_cnp)
+        return;
+    t->rp->on_cnp(t->rp_cfg, flow_rp_state(host, flow), now, &flow->rp);
+    flow_take_answer(host, index, now);
+    flow_settle(host, index, now);
+}
+
+static void time_out(struct host *host, uint32_t index, xoff_time now)
+{
+    struct flow *flow = flow_at(host, index);
+    const struct transport *t = &host->transports[flow->transport];
+    uint64_t outstanding, sent_to;
+    if (flow->reliability == XOFF_REL_TCP) {
+        struct xoff_tcp_tx *tcp = flow_tcp(host, flow);
+        outstanding = xoff_tcp_outstanding(tcp);
+        sent_to = tcp->sent_to;
+        xoff_tcp_on_timeout(&t->tcp, tcp, &host->ranges, now);
+    } else {
+        outstanding = flow->sent_to - flow->acked;
+        sent_to = flow->highest;
+        flow->sent_to = flow->acked;
+        flow->timeout_at =
+            flow->acked < flow->highest ? now + host->net->spec.timeout_for : XOFF_NEVER;
+    }
+    if (t->rp->on_loss)
+        t->rp->on_loss(t->rp_cfg, flow_rp_state(host, flow), XOFF_RP_TIMEOUT, outstanding, sent_to,
+                       now, &flow->rp);
+}
+
+void flow_on_timer(struct host *host, uint32_t index, bool is_pace, xoff_time now)
+{
+    struct flow *flow = flow_at(host, index);
+    const struct transport *t = &host->transports[flow->transport];
+    heap_remove(&host->timers, host_pace_timer(host, index) + !is_pace);
+    if (!is_pace) {
+        flow->timer_at = XOFF_NEVER;
+        if (flow->rp.deadline <= now)
+            t->rp->expire(t->rp_cfg, flow_rp_state(host, flow), now, &flow->rp);
+        const xoff_time timeout_at =
+            flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->timeout_at : flow->timeout_at;
+        if (timeout_at <= now)
+            time_out(host, index, now);
+        flow_take_answer(host, index, now);
+    }
+    flow_settle(host, index, now);
+}

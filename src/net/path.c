@@ -1,0 +1,73 @@
+/* Paths through an idle network: the base RTT that reaction points measure against. */
+#include "net/model.h"
+
+/* Time of a frame over a link, to its last bit at the far end. */
+static xoff_time link_time(const struct net *net, const struct topo_link *link, uint32_t bytes)
+{
+    struct xoff_wire_clock clock;
+    xoff_time last_bit, free_at;
+    xoff_wire_clock_init(&clock, link->rate_bps);
+    clock.is_ns3 = net->spec.wire->is_ns3;
+    xoff_wire_clock_send(&clock, 0, bytes, false, &last_bit, &free_at);
+    return last_bit + link->delay;
+}
+
+/* Walks from host to host as a flow of that hash would go. Returns the switches passed, or
+ * UINT32_MAX where there is no way. */
+static uint32_t walk(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
+                     uint32_t frame_bytes, uint32_t ack_bytes, xoff_time *rtt)
+{
+    const struct topo *topo = net->topo;
+    uint32_t node = from, port = 0, n_switches = 0;
+    *rtt = 0;
+    for (;;) {
+        const struct topo_port *p = &topo->ports[topo->nodes[node].first_port + port];
+        const struct topo_link *link = &topo->links[p->link];
+        *rtt += link_time(net, link, frame_bytes) + link_time(net, link, ack_bytes);
+        node = link->node[!p->end];
+        if (node == to)
+            return n_switches;
+        if (node < net->n_hosts || n_switches == topo->n_nodes)
+            return UINT32_MAX;
+        *rtt += 2 * net->spec.processing_for;
+        n_switches++;
+        const uint16_t out = routes_lookup(net->routes, node, to, hash);
+        if (out == ROUTE_NONE)
+            return UINT32_MAX;
+        port = out;
+    }
+}
+
+xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
+                   uint32_t frame_bytes, uint32_t ack_bytes)
+{
+    xoff_time rtt; /* as far as it goes, where a failure has cut the way */
+    walk(net, from, to, hash, frame_bytes, ack_bytes, &rtt);
+    return rtt > 0 ? rtt : 1;
+}
+
+xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack_bytes,
+                       uint32_t *max_switches)
+{
+    /* Hosts of one edge switch differ by their own links only: the first and the last of each stand
+     * for all, and in a network of very many edges some do. */
+    const uint32_t n = net->n_hosts, step = n / 2048 + 1;
+    xoff_time longest = 0;
+    *max_switches = 0;
+    for (uint32_t a = 0; a < n; a += step) {
+        const bool is_edge = a == 0 || a + step >= n ||
+                             net->routes->edge_of_host[a] != net->routes->edge_of_host[a - 1] ||
+                             net->routes->edge_of_host[a] != net->routes->edge_of_host[a + 1];
+        for (uint32_t b = 0; is_edge && b < n; b += step) {
+            xoff_time rtt;
+            if (a == b)
+                continue;
+            const uint32_t hops = walk(net, a, b, 0, frame_bytes, ack_bytes, &rtt);
+            if (hops == UINT32_MAX)
+                continue;
+            longest = rtt > longest ? rtt : longest;
+            *max_switches = hops > *max_switches ? hops : *max_switches;
+        }
+    }
+    return longest;
+}

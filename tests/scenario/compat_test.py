@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+"""Files of the ns-3 RDMA family: run as they are, against what that simulator made of them.
+
+    compat_test.py XOFF
+
+The tables below are its results for four small networks: two senders or sixteen to one receiver
+over one switch, 100 Gb/s, 1 us, 1 MiB of buffer. Without congestion control nothing is drawn at
+random and everything must be equal to the nanosecond; with DCQCN the spread over seeds must hold
+what it found.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+SEEDS = range(1, 21)
+START = 2_000_000_000
+wrong = []
+
+CONFIG = """ENABLE_QCN {qcn}
+USE_DYNAMIC_PFC_THRESHOLD 1
+PACKET_PAYLOAD_SIZE 1000
+TOPOLOGY_FILE topology.txt
+FLOW_FILE flow.txt
+TRACE_FILE trace.txt
+TRACE_OUTPUT_FILE out.tr
+FCT_OUTPUT_FILE fct.txt
+PFC_OUTPUT_FILE pfc.txt
+SIMULATOR_STOP_TIME 2.11
+CC_MODE {qcn}
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+CLAMP_TARGET_RATE 0
+RP_TIMER 300
+EWMA_GAIN 0.00390625
+FAST_RECOVERY_TIMES 1
+RATE_AI 20Mb/s
+RATE_HAI 200Mb/s
+MIN_RATE 1000Mb/s
+ERROR_RATE_PER_LINK 0.0000
+L2_CHUNK_SIZE 4000
+L2_ACK_INTERVAL 1
+L2_BACK_TO_ZERO 0
+HAS_WIN 0
+GLOBAL_T 1
+ACK_HIGH_PRIO 1
+LINK_DOWN 0 0 0
+ENABLE_TRACE 0
+KMAX_MAP 1 100000000000 {kmax}
+KMIN_MAP 1 100000000000 {kmin}
+PMAX_MAP 1 100000000000 0.2
+BUFFER_SIZE 1
+QLEN_MON_FILE qlen.txt
+QLEN_MON_START {qlen_from}
+QLEN_MON_END {qlen_to}
+"""
+
+# Two senders of 1 MB: the first round of pauses, and the period of the fourteen that follow.
+PAIR_FCTS = [170008, 170091]
+PAIR_FIRST = [(17275, 1, 1), (17358, 0, 1), (21923, 1, 0), (22006, 0, 0)]
+PAIR_NEXT = [(26499, 1, 1), (26582, 0, 1), (31219, 1, 0), (31302, 0, 0)]
+PAIR_PERIOD, PAIR_ROUNDS = 9296, 14
+
+# Sixteen senders of 65536 B: (ns, sender).
+INCAST_PAUSES = [
+    (3580, 5), (3580, 6), (3580, 7), (3580, 8), (3580, 9), (3580, 10), (3580, 11), (3580, 12),
+    (3580, 13), (3580, 14), (3580, 15), (3663, 0), (3663, 1), (3663, 2), (3663, 3), (3663, 4),
+    (41107, 8), (41190, 9), (41190, 10), (41273, 11), (41356, 12), (41356, 13), (41439, 14),
+    (41522, 15), (41605, 0), (41605, 1), (41688, 2), (41771, 3), (41854, 4), (41937, 5),
+    (42020, 6), (42103, 7)]
+INCAST_RESUMES = [
+    (38606, 8), (38689, 9), (38772, 10), (38855, 11), (38938, 12), (39021, 13), (39104, 14),
+    (39187, 15), (39270, 0), (39353, 1), (39436, 2), (39519, 3), (39602, 4), (39685, 5),
+    (39768, 6), (39851, 7), (63174, 8), (63672, 10), (63755, 9), (64336, 11), (65000, 13),
+    (65083, 12), (65664, 0), (65747, 15), (65830, 14), (67656, 1), (68735, 2), (69897, 3),
+    (71142, 4), (73715, 5), (74960, 6), (76205, 7)]
+INCAST_FCTS = [88206, 88879, 89423, 89884, 90262, 90806, 91018, 91147,
+               80912, 82203, 83411, 84536, 85578, 86537, 87413, 88252]
+
+# With DCQCN: mean and largest FCT, pauses.
+PAIR_DCQCN = (396291.5, 414855, 2)
+INCAST_DCQCN = (86205.9, 91147, 33)
+
+
+def check(what, holds, detail=""):
+    if not holds:
+        wrong.append(what)
+        print(f"wrong: {what} {detail}")
+
+
+def xoff(*args):
+    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120)
+
+
+def write(folder, senders, size, qcn, kmin, kmax, qlen=False, head=None):
+    """The input files; `head` replaces the first line of the topology."""
+    folder.mkdir(exist_ok=True)
+    hub, nodes = senders + 1, senders + 2
+    window = (START, START + 100_000_000) if qlen else (9 * 10**9, 9 * 10**9 + 1)
+    (folder / "config.txt").write_text(CONFIG.format(
+        qcn=qcn, kmin=kmin, kmax=kmax, qlen_from=window[0], qlen_to=window[1]))
+    links = "".join(f"{h} {hub} 100Gbps 1000ns 0.000000\n" for h in range(hub))
+    (folder / "topology.txt").write_text((head or f"{nodes} 1 {hub}") + f"\n{hub}\n{links}")
+    flows = "".join(f"{h} {senders} 3 100 {size} 2.000000000\n" for h in range(senders))
+    (folder / "flow.txt").write_text(f"{senders}\n{flows}")
+    (folder / "trace.txt").write_text(f"1\n{hub}\n")
+    return folder / "config.txt"
+
+
+def run(config, *options):
+    """(fct by sender, sorted pause events, lines of fct.txt) of a run."""
+    out = config.parent / "out"
+    result = xoff("run", config, "--compat", "ns3", "-o", out, *options)
+    check(f"{config.parent.name} runs", result.returncode == 0, result.stderr)
+    lines = [line.split() for line in (out / "fct.txt").read_text().splitlines()]
+    fcts = {(int(f[0], 16) >> 8) & 0xffff: int(f[6]) for f in lines}
+    pauses = [tuple(map(int, line.split())) for line in (out / "pfc.txt").read_text().splitlines()]
+    check("pauses are heard by hosts at their only port",
+          all(p[2] == 0 and p[3] == 1 for p in pauses))
+    return fcts, sorted((p[0] - START, p[1], p[4]) for p in pauses), lines
+
+
+def equal_to_the_nanosecond(folder):
+    config = write(folder / "pair", 2, 1000000, 0, 400, 1600, qlen=True)
+    fcts, pauses, lines = run(config)
+    check("FCTs of the pair", fcts == dict(enumerate(PAIR_FCTS)), fcts)
+    expected = PAIR_FIRST + [(t + k * PAIR_PERIOD, n, what)
+                             for k in range(PAIR_ROUNDS) for t, n, what in PAIR_NEXT]
+    check("pauses of the pair", pauses == sorted(expected), pauses[:8])
+    check("a line of fct.txt", lines[0] == ["0b000001", "0b000201", "10000", "100", "1000000",
+                                            "2000000000", "170008", "88000"], lines[0])
+    qlen = (config.parent / "out" / "qlen.txt").read_text().splitlines()
+    last = qlen[-1].split()
+    check("qlen.txt: two dumps of three ports", len(qlen) == 8 and qlen[4] == "time: 2100000000")
+    # The receiver's port is empty but for 166 us: 1660 of the 1000001 samples, 220 bins.
+    check("qlen.txt: the receiver's port", last[:3] == ["3", "3", "998341"] and len(last) == 223,
+          last[:4])
+    check("qlen.txt: samples", sum(map(int, last[2:])) == 1000001)
+
+    config = write(folder / "incast", 16, 65536, 0, 400, 1600)
+    fcts, pauses, lines = run(config)
+    check("FCTs of the incast", fcts == dict(enumerate(INCAST_FCTS)), fcts)
+    expected = [(t, n, 1) for t, n in INCAST_PAUSES] + [(t, n, 0) for t, n in INCAST_RESUMES]
+    check("pauses of the incast", pauses == sorted(expected))
+    check("standalone time of the incast", {line[7] for line in lines} == {"9656"})
+    check("no qlen.txt unless asked for", not (config.parent / "out" / "qlen.txt").exists())
+
+
+def bracketed(folder, name, senders, size, kmin, kmax, reference):
+    config = write(folder / name, senders, size, 1, kmin, kmax)
+    figures = []
+    for seed in SEEDS:
+        fcts, pauses, _ = run(config, "--seed", seed)
+        check(f"all flows of {name}", len(fcts) == senders)
+        figures.append((sum(fcts.values()) / senders, max(fcts.values()),
+                        sum(what for _, _, what in pauses)))
+    for what, at, values in zip(("mean FCT", "largest FCT", "pauses"), reference, zip(*figures)):
+        check(f"{what} of {name} over seeds holds {at}", min(values) <= at <= max(values),
+              (min(values), max(values)))
+
+
+def other_ways(folder):
+    config = write(folder / "ways", 2, 1000000, 0, 400, 1600)
+    exact = xoff("run", config, "-o", folder / "exact")
+    check("without --compat times are exact", exact.returncode == 0, exact.stderr)
+    line = (folder / "exact" / "fct.txt").read_text().splitlines()[-1].split()
+    # 2000 frames of 1062 B with 20 B around each at 80 ps/B, and the way of the last one.
+    check("and links run at their rate", 173120 < int(line[6]) < 173120 + 5000, line)
+
+    scenario = folder / "converted.yaml"
+    result = xoff("convert", "hpcc", config, "-o", scenario, "--compat", "ns3")
+    check("convert", result.returncode == 0 and scenario.exists(), result.stderr)
+    one = xoff("run", config, "--compat", "ns3", "-j", "-o", folder / "one").stdout
+    two = xoff("run", scenario, "-j", "-o", folder / "two").stdout
+    digest = [text.split('"digest": "')[1][:16] for text in (one, two)]
+    check("the converted scenario has the same digest", digest[0] == digest[1], digest)
+
+    tors = write(folder / "tors", 2, 1000000, 0, 400, 1600, head="4 1 1 3")
+    fcts, _, _ = run(tors)
+    check("a topology with tors", fcts == dict(enumerate(PAIR_FCTS)), fcts)
+    _, _, lines = run(config, "--write", "conweave")
+    check("node ids instead of addresses", lines[0][:2] == ["0", "2"], lines[0])
+    result = xoff("run", config, "--write", "none", "-o", folder / "bare")
+    check("--write none", result.returncode == 0 and not (folder / "bare" / "fct.txt").exists())
+
+    text = config.read_text()
+    config.write_text(text.replace("\n", "\r\n"))
+    fcts, _, _ = run(config)
+    check("CRLF", fcts == dict(enumerate(PAIR_FCTS)), fcts)
+
+
+BAD = [  # file, what is replaced, by what, what the message says
+    ("topology.txt", "100Gbps", "100", "topology.txt:3"),
+    ("topology.txt", "4 1 3", "4 1 4", "topology.txt"),
+    ("topology.txt", "0 3 ", "0 9 ", "topology.txt:3"),
+    ("flow.txt", "2\n", "3\n", "flow.txt"),
+    ("flow.txt", "0 2 3", "0 0 3", "flow.txt:2"),
+    ("flow.txt", "0 2 3", "0 7 3", "flow.txt:2"),
+    ("flow.txt", "0 2 3", "0 3 3", "flow.txt:2"),
+    ("flow.txt", " 1000000 ", " -5 ", "flow.txt:2"),
+    ("flow.txt", "2.000000000", "x" * 5000, "flow.txt:2"),
+    ("config.txt", "KMAX_MAP 1", "KMAX_MAP 2", "config.txt:"),
+    ("config.txt", "RATE_AI 20Mb/s", "RATE_AI fast", "config.txt:18"),
+    ("config.txt", "CC_MODE 0", "CC_MODE 99", "config.txt:11"),
+    ("config.txt", "flow.txt", "gone.txt", "config.txt:5"),
+]
+
+
+def bad_input(folder):
+    for i, (name, old, new, says) in enumerate(BAD):
+        config = write(folder / f"bad{i}", 2, 1000000, 0, 400, 1600)
+        path = config.parent / name
+        path.write_text(path.read_text().replace(old, new, 1))
+        result = xoff("run", config, "-o", config.parent / "out")
+        check(f"bad input {i} ({name}: {new[:20]})",
+              result.returncode == 2 and says in result.stderr and
+              not (config.parent / "out").exists(), result.stderr)
+    config = write(folder / "odd", 2, 1000000, 0, 400, 1600)
+    config.write_text(config.read_text() + "PINT_LOG_BASE 1.05\nSURPRISE 7\nSURPRISE 8\n")
+    result = xoff("run", config, "-o", folder / "odd" / "out")
+    check("an unknown key is named once", result.returncode == 0 and
+          result.stderr.count("SURPRISE") == 1, result.stderr)
+
+
+def main(folder):
+    equal_to_the_nanosecond(folder)
+    bracketed(folder, "pair-dcqcn", 2, 1000000, 100, 400, PAIR_DCQCN)
+    bracketed(folder, "incast-dcqcn", 16, 65536, 400, 1600, INCAST_DCQCN)
+    other_ways(folder)
+    bad_input(folder)
+    print(f"{len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+with tempfile.TemporaryDirectory() as name:
+    sys.exit(main(pathlib.Path(name)))
