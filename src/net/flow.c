@@ -278,6 +278,16 @@ static void note_sent(struct host *host, uint32_t index, const struct xoff_tcp_s
     }
 }
 
+/* The first message of a datagram stream has been sent, and is forgotten. */
+static void forget_message(struct host *host, struct flow *flow)
+{
+    const uint32_t m = flow->messages;
+    flow->acked = host->messages.at[m].end;
+    flow->messages = host->messages.at[m].next;
+    host->messages.at[m].next = host->messages.free;
+    host->messages.free = m;
+}
+
 void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *frame)
 {
     struct flow *flow = flow_at(host, index);
@@ -293,10 +303,12 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         is_last = s.seq + s.bytes == m->end;
     }
     struct flow_note *note = &host->flow_notes[number];
-    const bool is_known =
-        flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->una > 0 : flow->acked > 0;
+    const bool is_datagram = flow->reliability == XOFF_REL_DATAGRAM;
+    const uint64_t acked =
+        flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->una : flow->acked;
     *frame = (struct frame){
-        .seq = s.seq,
+        /* A datagram counts from the start of its message: only that tells how long it is. */
+        .seq = is_datagram ? s.seq - acked : s.seq,
         .src = host->node,
         .dst = flow->to,
         .flow = flow->number,
@@ -308,7 +320,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         .transport = flow->transport & 15u,
         .priority = flow->priority,
         .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (ends ? FRAME_ENDS : 0) |
-                           (is_known ? FRAME_KNOWN : 0)),
+                           (acked && !is_datagram ? FRAME_KNOWN : 0)),
         .message = number,
         .word = word,
     };
@@ -321,10 +333,12 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
     host->offered_bytes += frame->bytes;
     pop_ready(host, flow);
     note_sent(host, index, &s, frame->bytes, now);
-    if (ends && flow->reliability == XOFF_REL_DATAGRAM) {
-        frame->flags |= FRAME_ASKS;
-        flow_close(host, index);
-        return;
+    if (is_datagram && is_last) {
+        if (ends) {
+            flow_close(host, index);
+            return;
+        }
+        forget_message(host, flow);
     }
     flow_settle(host, index, now);
     const bool is_paced_out = flow->endless && flow->next_at >= host->net->spec.stop;

@@ -307,12 +307,16 @@ void flow_on_data(struct host *host, struct worker *w, const struct frame *data)
     }
     if (reliability == XOFF_REL_GO_BACK_N && !take_in_order(host, w, rx, data))
         return;
+    if (reliability == XOFF_REL_DATAGRAM && rx->message != data->message) {
+        rx->message = data->message; /* what the last one lacked is lost */
+        rx->received = rx->total = 0;
+    }
     rx->received += data->payload;
     if (reliability == XOFF_REL_DATAGRAM) {
         if (data->flags & FRAME_LAST)
             rx->total = data->seq + data->payload;
         if (rx->total && rx->received >= rx->total)
-            finish(host, w, rx, data->message, data->word, rx->received, true);
+            finish(host, w, rx, data->message, data->word, rx->received, data->flags & FRAME_ENDS);
         return;
     }
     rx->message = data->message;

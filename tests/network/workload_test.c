@@ -1,0 +1,176 @@
+/* Closed loops in whole networks: durations by hand, and completion in spite of loss. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/rig.h"
+
+#define STAR "topology: {kind: star, hosts: 8, host_link: {rate: 100Gbps, delay: 1us}}\n"
+
+/* Time of a message of `bytes` over the two links of the star: all frames but the last are full
+ * (1456 B of payload, 1538 on the wire) and follow each other; the last one crosses both links. At
+ * 80 ps per byte. */
+static xoff_time message_time(uint64_t bytes)
+{
+    const uint64_t full = (bytes - 1) / 1456;
+    uint64_t last = bytes - full * 1456 + 62;
+    last = last < 64 ? 64 : last;
+    /* The last full frame has arrived 12 byte times before the next could start, and keeps the
+     * switch's wire for 1538 more: a short last one may have to wait for it. */
+    const xoff_time first_link = (xoff_time)(full * 1538 + last + 8) * 80;
+    const xoff_time waits = full ? (xoff_time)(full * 1538 - 12 + 1538) * 80 + XOFF_US : 0;
+    xoff_time at_switch = first_link + XOFF_US;
+    if (waits > at_switch)
+        at_switch = waits;
+    return at_switch + (xoff_time)(last + 8) * 80 + XOFF_US;
+}
+
+/* A ring all-reduce of n ranks is 2(n - 1) steps, each a chunk of size / n that follows the arrival
+ * of the last one. Datagrams: nothing else is on the wire, so it is exact. */
+static void allreduce_is_2n_2_steps(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {8, 8 * 1456, 8 * 5000, 8 * 14560};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                STAR "stop: 10ms\ntraffic: [{kind: allreduce, size: %uB, iterations: 3}]\n",
+                sizes[i]);
+        const struct results *r = rig.results;
+        assert_int_equal(r->n_operations, 3 * 8);
+        assert_int_equal(r->n_flows, 3 * 8 * 14);
+        for (uint32_t k = 0; k < r->n_operations; k++)
+            assert_int_equal(r->operations[k].finish_at - r->operations[k].start_at,
+                             14 * message_time(sizes[i] / 8));
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* A read of one frame: the command there, data and response back in one message. A write: command,
+ * R2T, data, response: four messages. One initiator, one target, one command at a time. */
+static void iscsi_by_hand(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            STAR "stop: 100us\ntraffic: [{kind: iscsi, from: h0, to: h1, size: 1000B, read: 1}]\n");
+    xoff_time expected = message_time(48) + message_time(1000 + 48 + 48);
+    assert_true(rig.results->n_operations > 5);
+    for (uint32_t k = 0; k < rig.results->n_operations; k++)
+        assert_int_equal(rig.results->operations[k].finish_at - rig.results->operations[k].start_at,
+                         expected);
+    rig_fini(&rig);
+
+    /* 20000 B in bursts of 8000: three R2Ts; the data of a burst has one header, of at most 8 KiB.
+     */
+    rig_run(&rig, NULL,
+            STAR "stop: 100us\ntraffic: [{kind: iscsi, from: h0, to: h1, size: 20000B, read: 0,\n"
+                 "  burst: 8000B, segment: 8192B}]\n");
+    expected = message_time(48) + 3 * message_time(48) + 2 * message_time(8048) +
+               message_time(4048) + message_time(48);
+    assert_true(rig.results->n_operations > 2);
+    for (uint32_t k = 0; k < rig.results->n_operations; k++)
+        assert_int_equal(rig.results->operations[k].finish_at - rig.results->operations[k].start_at,
+                         expected);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
+/* Both neighbours at a time share a rank's link; an iteration takes at least both messages on it,
+ * and with their ACKs not much more. */
+static void exchange_iterations(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            STAR "stop: 10ms\ntransport: none\n"
+                 "traffic: [{kind: mpi-exchange, size: 145600B, iterations: 20}]\n");
+    assert_int_equal(rig.results->n_operations, 20 * 8);
+    const xoff_time least = 2 * 100 * (xoff_time)1538 * 80;
+    for (uint32_t k = 0; k < rig.results->n_operations; k++) {
+        const xoff_time t =
+            rig.results->operations[k].finish_at - rig.results->operations[k].start_at;
+        /* Beyond it: the latency there and back, an ACK per frame, and a neighbour that began
+         * later. */
+        assert_true(t > least && t < least + least / 4 + 10 * XOFF_US);
+    }
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
+/* Frame errors lose data and ACKs of every kind of message; each operation still completes, once.
+ */
+static void loss_delays_but_loses_nothing(void **state)
+{
+    (void)state;
+    static const char *const transports[] = {"none", "tcp", "dcqcn", "dctcp"};
+    static const struct {
+        const char *traffic;
+        uint32_t n_operations;
+    } loops[] = {
+        {"{kind: allreduce, size: 200KB, iterations: 2}", 16},
+        {"{kind: mpi-exchange, size: 20KB, iterations: 10, ranks_per_host: 2}", 160},
+        {"{kind: all-to-all, size: 10KB, iterations: 3}", 24},
+    };
+    for (uint32_t t = 0; t < 4; t++)
+        for (uint32_t l = 0; l < 3; l++)
+            for (uint32_t seed = 1; seed <= 5; seed++) {
+                struct rig rig;
+                rig_run(&rig, NULL,
+                        "seed: %u\nstop: 1s\ndrain: 10s\ntransport: %s\nhost: {timeout: 100us}\n"
+                        "topology: {kind: star, hosts: 8,\n"
+                        "  host_link: {rate: 100Gbps, delay: 1us, error: 1%%}}\n"
+                        "traffic: [%s]\n",
+                        seed, transports[t], loops[l].traffic);
+                assert_int_equal(rig.results->n_operations, loops[l].n_operations);
+                assert_true(rig_metric(&rig, "drops.corrupt") > 0);
+                assert_true(rig_metric(&rig, "flows.finished") == rig_metric(&rig, "flows"));
+                for (uint64_t f = 0; f < rig.results->n_flows; f++)
+                    assert_int_equal(rig.results->flows[f].delivered_bytes,
+                                     rig.results->flows[f].offered_bytes);
+                rig_assert_clean(&rig);
+                rig_fini(&rig);
+            }
+}
+
+/* Queries: each has its answers, and the same digest on any number of threads. */
+static void queries_and_threads(void **state)
+{
+    (void)state;
+    uint64_t digest = 0;
+    for (uint32_t n_threads = 1; n_threads <= 4; n_threads *= 2) {
+        const struct rig_options options = {.n_threads = n_threads, .cell_bound = XOFF_PARAM_AUTO};
+        struct rig rig;
+        rig_run(&rig, &options,
+                "stop: 1ms\ntransport: dctcp\npriorities: {3: {lossless: true}}\n"
+                "topology: {kind: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 4}\n"
+                "traffic:\n"
+                "- {kind: query, senders: 10, size: 20KB, every: 20us, priority: 3}\n"
+                "- {kind: iscsi, from: 'h0..h3', to: 'h8..h11', size: 64KB, depth: 4,\n"
+                "   transport: tcp}\n"
+                "- {kind: allreduce, size: 100KB, iterations: 4, priority: 3, transport: dcqcn}\n");
+        assert_true(rig.results->n_operations > 100);
+        assert_true(rig_metric(&rig, "flows.finished") == rig_metric(&rig, "flows"));
+        if (digest)
+            assert_true(digest == rig.results->digest);
+        digest = rig.results->digest;
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allreduce_is_2n_2_steps), cmocka_unit_test(iscsi_by_hand),
+        cmocka_unit_test(exchange_iterations),     cmocka_unit_test(loss_delays_but_loses_nothing),
+        cmocka_unit_test(queries_and_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
