@@ -44,8 +44,8 @@ static const struct message *message_at(const struct host *host, const struct fl
 }
 
 /* What the flow would send next; false: nothing for now. */
-static bool next_segment(const struct host *host, const struct flow *flow, xoff_time now,
-                         struct xoff_tcp_segment *s)
+static inline bool next_segment(const struct host *host, const struct flow *flow, xoff_time now,
+                                struct xoff_tcp_segment *s)
 {
     const uint64_t end = end_of_data(host, flow, now);
     if (__builtin_expect(flow->reliability == XOFF_REL_TCP, 0)) {
@@ -88,11 +88,12 @@ uint32_t flow_next_bytes(const struct host *host, const struct flow *flow, xoff_
     return frame_bytes_of(host, flow, s.bytes);
 }
 
-static void push_ready(struct host *host, uint32_t index)
+static void push_ready(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
     struct ready *ready = &host->ready[flow->priority];
     flow->is_ready = true;
+    flow->ready_at = now;
     flow->next = NET_NO_SLOT;
     if (ready->head == NET_NO_SLOT)
         ready->head = index;
@@ -130,26 +131,37 @@ static void leave_ready(struct host *host, uint32_t index)
         host->port.backlog &= (uint8_t) ~(1u << flow->priority);
 }
 
-void flow_settle(struct host *host, uint32_t index, xoff_time now)
+/* Returns whether it has something to send, now or when its pace allows. */
+static inline bool settle(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
     struct xoff_tcp_segment s;
-    const bool has_next = next_segment(host, flow, now, &s);
-    if (!has_next) {
+    if (!next_segment(host, flow, now, &s)) {
         const uint64_t sent =
             flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->sent_to;
         flow->is_bound = sent < end_of_data(host, flow, now);
         if (flow->is_ready)
             leave_ready(host, index);
-        return;
+        return false;
     }
     flow->is_bound = false;
     if (flow->is_ready)
-        return;
+        return true;
     if (flow->pace_bps && flow->next_at > now)
         heap_set(&host->timers, host_pace_timer(host, index), flow->next_at);
     else
-        push_ready(host, index);
+        push_ready(host, index, now);
+    return true;
+}
+
+void flow_settle(struct host *host, uint32_t index, xoff_time now)
+{
+    const struct flow *flow = flow_at(host, index);
+    /* Most ACKs find the flow where it belongs. */
+    if (flow->is_ready && flow->sent_to < flow->offered &&
+        flow->sent_to - flow->acked < flow->window_bytes && flow->reliability != XOFF_REL_TCP)
+        return;
+    settle(host, index, now);
 }
 
 void flow_close(struct host *host, uint32_t index)
@@ -244,8 +256,8 @@ void flow_take_answer(struct host *host, uint32_t index, xoff_time now)
     flow_set_timer(host, index);
 }
 
-static void note_sent(struct host *host, uint32_t index, const struct xoff_tcp_segment *s,
-                      uint32_t bytes, xoff_time now)
+static inline void note_sent(struct host *host, uint32_t index, const struct xoff_tcp_segment *s,
+                             uint32_t bytes, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
@@ -340,13 +352,10 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         }
         forget_message(host, flow);
     }
-    flow_settle(host, index, now);
-    const bool is_paced_out = flow->endless && flow->next_at >= host->net->spec.stop;
-    const uint64_t end = end_of_data(host, flow, now);
-    /* TCP has delayed ACKs for a closed window; go-back-N asks. */
-    const bool asks = flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to >= end
-                                                        : flow->sent_to >= end || flow->is_bound;
-    if (is_paced_out || asks)
+    bool asks = !settle(host, index, now);
+    if (flow->reliability == XOFF_REL_TCP) /* it has delayed ACKs for a closed window */
+        asks = flow_tcp(host, flow)->sent_to >= end_of_data(host, flow, now);
+    if (asks || (flow->endless && flow->next_at >= host->net->spec.stop))
         frame->flags |= FRAME_ASKS;
 }
 

@@ -85,7 +85,7 @@ static void take_plain(struct host *host, struct worker *w, uint32_t index, cons
     if (flow->timeout_at == XOFF_NEVER)
         flow_set_timer(host, index);
     flow_settle(host, index, sim_now(w));
-    if (flow->acked > before)
+    if (flow->acked > before && (flow->has_messages || flow->acked == flow->offered))
         finish(host, w, index, flow->acked);
 }
 

@@ -60,20 +60,21 @@ static void send_back(struct host *host, struct worker *w, const struct frame *d
     int64_t priority = spec->ack_priority;
     if (kind == FRAME_CNP && spec->cnp_priority >= 0)
         priority = spec->cnp_priority;
-    struct long_frame back = {.frame = {
-                                  .seq = seq,
-                                  .src = host->node,
-                                  .dst = data->src,
-                                  .flow = data->flow,
-                                  .hash = data->hash,
-                                  .sent_at = data->sent_at,
-                                  .bytes = (uint16_t)t->ack_bytes,
-                                  .payload = (uint16_t)(n_marked << 8 | n_frames),
-                                  .kind = (unsigned)kind & 15u,
-                                  .transport = data->transport,
-                                  .priority = priority < 0 ? data->priority : (uint8_t)priority,
-                                  .flags = n_marked ? FRAME_MARKED : 0,
-                              }};
+    struct long_frame back; /* what lies behind it is filled where it is read */
+    back.frame = (struct frame){
+        .seq = seq,
+        .src = host->node,
+        .dst = data->src,
+        .flow = data->flow,
+        .hash = data->hash,
+        .sent_at = data->sent_at,
+        .bytes = (uint16_t)t->ack_bytes,
+        .payload = (uint16_t)(n_marked << 8 | n_frames),
+        .kind = (unsigned)kind & 15u,
+        .transport = data->transport,
+        .priority = priority < 0 ? data->priority : (uint8_t)priority,
+        .flags = n_marked ? FRAME_MARKED : 0,
+    };
     if (t->has_telemetry)
         extra_of(&back.frame)->telemetry = extra_at(data)->telemetry;
     host_queue_ack(host, w, &back.frame);

@@ -38,6 +38,7 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
     }
     const uint32_t slot = pool_take(&host->pool);
     frame_copy(pool_at(&host->pool, slot), ack, host->pool.step);
+    pool_at(&host->pool, slot)->at = sim_now(w);
     fifo_push(&host->acks[p], &host->pool, slot);
     port->backlog |= (uint8_t)(1u << p);
     host_arm_port(host, w);
@@ -58,7 +59,8 @@ static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
     for (uint32_t mask = host->port.backlog; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
         bytes[p] = head_bytes(host, p, now);
-        since[p] = now;
+        since[p] = host->acks[p].n ? pool_at(&host->pool, host->acks[p].head)->at
+                                   : flow_at(host, host->ready[p].head)->ready_at;
     }
     const struct xoff_sched_view view = {.eligible = eligible,
                                          .backlogged = host->port.backlog,

@@ -105,6 +105,7 @@ struct sw {
     struct pool pool;
     uint8_t used;        /* priorities seen so far */
     bool passes_through; /* frames for an idle port bypass the buffer */
+    bool scatters;       /* every frame takes any of the equal-cost paths */
     struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
@@ -149,7 +150,8 @@ struct flow {
     xoff_rate app_bps;                /* pace of the app, 0: none */
     xoff_rate pace_bps;               /* in force, 0: line rate */
     uint64_t carry;
-    xoff_time next_at; /* pacing */
+    xoff_time next_at;  /* pacing */
+    xoff_time ready_at; /* on the ready list since then */
     xoff_time paced_at;
     uint32_t paced_bytes;            /* last frame sent: a new pace holds from there on */
     uint32_t messages, last_message; /* outstanding, in order: host.messages */

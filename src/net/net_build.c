@@ -287,6 +287,7 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     sw->passes_through = !sw->pause.every_frame && !net->spec.processing_for &&
                          !net->spec.wire->is_ns3 && !net->spec.histogram_every;
 
+    sw->scatters = net->spec.scatters;
     if (net->spec.histogram_every)
         sw->histograms = make(node->n_ports, sizeof *sw->histograms);
     uint32_t n_ranks = 0;

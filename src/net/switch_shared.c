@@ -314,7 +314,7 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
         return;
     }
     const uint32_t hash =
-        __builtin_expect(sw->net->spec.scatters, 0) ? xoff_rng_u32(&sw->path_rng) : frame->hash;
+        __builtin_expect(sw->scatters, 0) ? xoff_rng_u32(&sw->path_rng) : frame->hash;
     const uint32_t out = routes_lookup(sw->net->routes, sw->node, frame->dst, hash);
     if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].port.is_up, 0)) {
         drop(sw, frame, in, out == ROUTE_NONE ? UINT32_MAX : out,
