@@ -219,7 +219,17 @@ unsigned bench_sizes(struct bench_size rows[BENCH_MAX])
     rows[n++] = (struct bench_size){"switch port", sizeof(struct sw_port)};
     rows[n++] = (struct bench_size){"host", sizeof(struct host)};
     rows[n++] = (struct bench_size){"link, one way", sizeof(struct link)};
+    size_t rp_bytes = 0;
+    for (uint32_t i = 0; xoff_rps[i]; i++)
+        rp_bytes = xoff_rps[i]->state_size > rp_bytes ? xoff_rps[i]->state_size : rp_bytes;
     rows[n++] = (struct bench_size){"flow, sending", sizeof(struct flow)};
+    rows[n++] = (struct bench_size){"  with DCQCN",
+                                    sizeof(struct flow) + xoff_rp_find("dcqcn")->state_size};
+    rows[n++] = (struct bench_size){"  with TCP and the largest reaction point",
+                                    sizeof(struct flow) + sizeof(struct xoff_tcp_tx) + rp_bytes};
     rows[n++] = (struct bench_size){"flow, receiving", sizeof(struct rx_flow)};
+    rows[n++] = (struct bench_size){"  with TCP", sizeof(struct rx_flow) + sizeof(struct tcp_flow)};
+    rows[n++] = (struct bench_size){"flow, finished: records at both ends",
+                                    sizeof(struct flow_note) + sizeof(struct rx_note)};
     return n;
 }

@@ -30,6 +30,7 @@ struct cli_options {
     struct plan_setting settings[CLI_MAX_SETTINGS];
     uint32_t n_settings;
     bool json;
+    bool is_ns3; /* --compat */
     uint32_t n_threads;
     xoff_time cell_bound;
     const char **files;
@@ -38,6 +39,17 @@ struct cli_options {
 extern const struct argp cli_options_argp; /* input: struct cli_options */
 void cli_options_init(struct cli_options *options);
 void cli_options_fini(struct cli_options *options);
+
+/* A file as read; `import` is NULL for a scenario. */
+struct cli_input {
+    struct scenario *scenario;
+    struct hpcc_config *import;
+};
+int cli_read(const struct cli_options *options, const char *file, struct cli_input *input,
+             struct xoff_err *err);
+void cli_input_fini(struct cli_input *input);
+/* An error of building what was read. */
+void cli_print_build_error(const struct cli_input *input, struct xoff_err *err);
 
 /* file:line:column: subject: message, in the colours of the terminal, on standard error. */
 void cli_print_error(const struct xoff_err *err);

@@ -80,12 +80,13 @@ static bool has_cycle(const struct plan *plan, const struct topo *topo)
 
 static int check_file(const struct check_arguments *a, const char *file)
 {
-    struct scenario *scenario;
+    struct cli_input input;
     struct xoff_err err = {0};
-    if (scenario_read(file, a->shared.settings, a->shared.n_settings, &scenario, &err)) {
+    if (cli_read(&a->shared, file, &input, &err)) {
         cli_print_error(&err);
         return EXIT_BAD_INPUT;
     }
+    const struct scenario *scenario = input.scenario;
     const struct build_options options_of_build = {.n_threads = a->shared.n_threads,
                                                    .cell_bound = a->shared.cell_bound};
     int status = EXIT_FINE;
@@ -93,7 +94,7 @@ static int check_file(const struct check_arguments *a, const char *file)
     for (uint32_t i = 0; i < scenario->n_plans && status != EXIT_BAD_INPUT; i++) {
         struct built *built;
         if (build_create(scenario->plans[i], &options_of_build, &built, &err)) {
-            cli_print_error(&err);
+            cli_print_build_error(&input, &err);
             status = EXIT_BAD_INPUT;
             break;
         }
@@ -112,7 +113,7 @@ static int check_file(const struct check_arguments *a, const char *file)
         json_decref(answer);
     } else if (status == EXIT_FINE)
         printf("%s: good%s\n", file, a->deadlock ? ", no cyclic buffer dependency" : "");
-    scenario_destroy(scenario);
+    cli_input_fini(&input);
     return status;
 }
 

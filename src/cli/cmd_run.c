@@ -11,19 +11,16 @@ struct run_arguments {
     struct cli_options shared;
     const char *output;
     bool csv, print_config;
-    bool is_ns3;       /* --compat */
     const char *write; /* --write; NULL: what fits the input */
 };
 
-enum { OPTION_CSV = 512, OPTION_PRINT_CONFIG, OPTION_COMPAT, OPTION_WRITE };
+enum { OPTION_CSV = 512, OPTION_PRINT_CONFIG, OPTION_WRITE };
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "Folder for the results (default: run-NAME)", 0},
     {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
     {"print-config", OPTION_PRINT_CONFIG, NULL, 0,
      "Print the scenario with all defaults and computed headroom, and do not run it", 0},
-    {"compat", OPTION_COMPAT, "ns3", 0,
-     "Frame sizes, whole nanoseconds and order of equal times as in the ns-3 RDMA family", 0},
     {"write", OPTION_WRITE, "FORMAT", 0,
      "Write fct.txt and pfc.txt too: hpcc (default when the input is a config.txt of that family), "
      "conweave (node ids instead of addresses), or none",
@@ -66,11 +63,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_PRINT_CONFIG:
         a->print_config = true;
-        return 0;
-    case OPTION_COMPAT:
-        if (strcmp(arg, "ns3"))
-            argp_error(state, "--compat %s: there is ns3", arg);
-        a->is_ns3 = true;
         return 0;
     case OPTION_WRITE:
         if (strcmp(arg, "hpcc") && strcmp(arg, "conweave") && strcmp(arg, "none"))
@@ -280,37 +272,21 @@ static int print_config(const struct plan *plan, struct xoff_err *err)
     return EXIT_FINE;
 }
 
-/* A scenario, or a config.txt of the ns-3 RDMA family, which becomes one. */
-static int read_input(const struct run_arguments *a, const char *file, struct scenario **scenario,
-                      struct hpcc_config **import, struct xoff_err *err)
-{
-    struct plan_setting settings[CLI_MAX_SETTINGS + 1];
-    uint32_t n = a->shared.n_settings;
-    memcpy(settings, a->shared.settings, sizeof *settings * n);
-    *import = NULL;
-    if (hpcc_recognise(file)) {
-        const int code = hpcc_scenario(file, a->is_ns3, settings, n, scenario, import, err);
-        if (!code)
-            cli_print_warnings((*import)->warnings, (*import)->n_warnings);
-        return code;
-    }
-    if (a->write && strcmp(a->write, "none"))
-        return xoff_err_set(err, XOFF_E_CONFLICT, "--write", a->write,
-                            "node ids and ports of these files come from a config.txt; give one");
-    if (a->is_ns3)
-        settings[n++] = (struct plan_setting){"compat", "ns3"};
-    return scenario_read(file, settings, n, scenario, err);
-}
-
 static int run_file(const struct run_arguments *a, const char *file)
 {
-    struct scenario *scenario;
-    struct hpcc_config *import;
+    struct cli_input input;
     struct xoff_err err = {0};
-    if (read_input(a, file, &scenario, &import, &err)) {
+    int code = cli_read(&a->shared, file, &input, &err);
+    if (!code && !input.import && a->write && strcmp(a->write, "none"))
+        code = xoff_err_set(&err, XOFF_E_CONFLICT, "--write", a->write,
+                            "node ids and ports of these files come from a config.txt; give one");
+    if (code) {
         cli_print_error(&err);
+        cli_input_fini(&input);
         return EXIT_BAD_INPUT;
     }
+    const struct scenario *scenario = input.scenario;
+    const struct hpcc_config *import = input.import;
     if (a->print_config) {
         int status = EXIT_FINE;
         for (uint32_t i = 0; i < scenario->n_plans && !status; i++) {
@@ -318,10 +294,9 @@ static int run_file(const struct run_arguments *a, const char *file)
                 puts("---");
             status = print_config(scenario->plans[i], &err);
             if (status)
-                cli_print_error(&err);
+                cli_print_build_error(&input, &err);
         }
-        scenario_destroy(scenario);
-        hpcc_destroy(import);
+        cli_input_fini(&input);
         return status;
     }
     struct cli_run *runs = calloc(scenario->n_plans, sizeof *runs);
@@ -344,7 +319,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     uint32_t n = 0;
     for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_is_interrupted(); i++, n++)
         if (cli_run_plan(scenario->plans[i], &options_of_build, true, &runs[i], &err)) {
-            cli_print_error(&err);
+            cli_print_build_error(&input, &err);
             status = EXIT_BAD_INPUT;
         }
     if (!status)
@@ -352,8 +327,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     for (uint32_t i = 0; i < scenario->n_plans; i++)
         cli_run_fini(&runs[i]);
     free(runs);
-    scenario_destroy(scenario);
-    hpcc_destroy(import);
+    cli_input_fini(&input);
     return status;
 }
 

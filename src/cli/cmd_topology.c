@@ -81,18 +81,18 @@ int cmd_topology(int argc, char **argv)
     struct cli_options c;
     cli_options_init(&c);
     argp_parse(&argp, argc, argv, 0, NULL, &c);
-    struct scenario *scenario;
+    struct cli_input input;
     struct built *built = NULL;
     struct xoff_err err = {0};
     int status = EXIT_FINE;
-    if (scenario_read(c.files[0], c.settings, c.n_settings, &scenario, &err)) {
+    if (cli_read(&c, c.files[0], &input, &err)) {
         cli_print_error(&err);
         cli_options_fini(&c);
         return EXIT_BAD_INPUT;
     }
     const struct build_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
-    if (build_create(scenario->plans[0], &options, &built, &err)) {
-        cli_print_error(&err);
+    if (build_create(input.scenario->plans[0], &options, &built, &err)) {
+        cli_print_build_error(&input, &err);
         status = EXIT_BAD_INPUT;
     } else if (c.json) {
         status = print_json(built) ? EXIT_FAILED : EXIT_FINE;
@@ -100,7 +100,7 @@ int cmd_topology(int argc, char **argv)
         print_text(built);
     }
     build_destroy(built);
-    scenario_destroy(scenario);
+    cli_input_fini(&input);
     cli_options_fini(&c);
     return status;
 }

@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 
-enum { OPTION_SET = 256, OPTION_SEED, OPTION_THREADS, OPTION_CELLS };
+enum { OPTION_SET = 256, OPTION_SEED, OPTION_THREADS, OPTION_CELLS, OPTION_COMPAT };
 
 static const struct argp_option table[] = {
     {"set", OPTION_SET, "KEY=VALUE", 0, "Change one key of the scenario, such as switch.pause=none",
@@ -19,6 +19,8 @@ static const struct argp_option table[] = {
     {"threads", OPTION_THREADS, "N", 0, "Run on N threads; the results are the same", 0},
     {"cell-bound", OPTION_CELLS, "TIME", OPTION_HIDDEN,
      "Join nodes by links with less lookahead than this; the results are the same", 0},
+    {"compat", OPTION_COMPAT, "ns3", 0,
+     "Frame sizes, whole nanoseconds and order of equal times as in the ns-3 RDMA family", 0},
     {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
     {0},
 };
@@ -57,6 +59,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPTION_CELLS:
         if (xoff_parse_time(arg, &c->cell_bound))
             argp_error(state, "--cell-bound %s: give a time such as 100ns", arg);
+        return 0;
+    case OPTION_COMPAT:
+        if (strcmp(arg, "ns3"))
+            argp_error(state, "--compat %s: there is ns3", arg);
+        c->is_ns3 = true;
         return 0;
     case 'j':
         c->json = true;

@@ -188,7 +188,7 @@ struct flow_note {
     uint32_t slot; /* of the open flow; NET_NO_SLOT: closed, or a later message of its stream */
 };
 
-/* A flow at its receiver: one cache line. */
+/* A flow at its receiver. */
 struct rx_flow {
     uint64_t key;      /* source << 32 | number, plus 1; 0: empty */
     uint64_t received; /* in-order bytes (reliable) or all bytes (datagram) */

@@ -2,7 +2,7 @@
 
 _xoff() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs="run check topology bench schema"
+    local verbs="run check topology convert bench schema"
     local common="--help --version --json"
     local scenario="--set --seed"
     local verb="" word options
@@ -28,6 +28,14 @@ _xoff() {
     --set | --seed)
         return
         ;;
+    --compat)
+        _xoff_fill "$(compgen -W "ns3" -- "$cur")"
+        return
+        ;;
+    --write)
+        _xoff_fill "$(compgen -W "hpcc conweave none" -- "$cur")"
+        return
+        ;;
     --threads)
         _xoff_fill "$(compgen -W "1 2 4 8" -- "$cur")"
         return
@@ -39,7 +47,8 @@ _xoff() {
         return
     fi
     case $verb in
-    run) options="$common $scenario --threads --output --print-config --csv -o -j" ;;
+    run) options="$common $scenario --threads --output --print-config --csv --compat --write -o -j" ;;
+    convert) options="--help --version --output --compat -o" ;;
     check) options="$common $scenario --deadlock -j" ;;
     topology) options="$common $scenario -j" ;;
     bench) options="$common --threads --output -o -j" ;;
@@ -50,10 +59,18 @@ _xoff() {
         return
     fi
     case $verb in
+    convert)
+        _xoff_fill "$(
+            compgen -W "hpcc" -- "$cur"
+            compgen -f -X '!*.txt' -- "$cur"
+            compgen -d -- "$cur"
+        )"
+        compopt -o filenames 2>/dev/null
+        ;;
     run | check | topology)
         # Folders too: scenario files live in them.
         _xoff_fill "$(
-            compgen -f -X '!*.yaml' -- "$cur"
+            compgen -f -X '!*.@(yaml|txt)' -- "$cur"
             compgen -d -- "$cur"
         )"
         compopt -o filenames 2>/dev/null

@@ -1,0 +1,37 @@
+/* What verbs read: a scenario, or a config.txt of the ns-3 RDMA family, which becomes one. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+int cli_read(const struct cli_options *options, const char *file, struct cli_input *input,
+             struct xoff_err *err)
+{
+    struct plan_setting settings[CLI_MAX_SETTINGS + 1];
+    uint32_t n = options->n_settings;
+    memcpy(settings, options->settings, sizeof *settings * n);
+    *input = (struct cli_input){0};
+    if (hpcc_recognise(file)) {
+        const int code = hpcc_scenario(file, options->is_ns3, settings, n, &input->scenario,
+                                       &input->import, err);
+        if (!code)
+            cli_print_warnings(input->import->warnings, input->import->n_warnings);
+        return code;
+    }
+    if (options->is_ns3)
+        settings[n++] = (struct plan_setting){"compat", "ns3"};
+    return scenario_read(file, settings, n, &input->scenario, err);
+}
+
+void cli_input_fini(struct cli_input *input)
+{
+    scenario_destroy(input->scenario);
+    hpcc_destroy(input->import);
+}
+
+void cli_print_build_error(const struct cli_input *input, struct xoff_err *err)
+{
+    /* Nobody has seen the scenario that was made of a config.txt: its lines mean nothing. */
+    if (input->import && !strcmp(err->file, input->scenario->file))
+        err->line = err->column = 0;
+    cli_print_error(err);
+}
