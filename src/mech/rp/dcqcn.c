@@ -26,8 +26,7 @@
  * which it does not give, is ten times RAI. Differs: RC has a floor, which the paper lacks.
  * Differs: bytes beyond B count for the next B.
  */
-#include <xoff/rp.h>
-#include <xoff/units.h>
+#include "mech/rp/rates.h"
 
 struct dcqcn_params {
     double gain;
@@ -137,34 +136,23 @@ static int dcqcn_check(const struct dcqcn_params *p, struct xoff_err *err)
     return 0;
 }
 
-static int64_t dcqcn_rate_or(int64_t given, xoff_rate line_bps, xoff_rate part)
-{
-    return given == XOFF_PARAM_AUTO ? (int64_t)(line_bps / part) : given;
-}
-
 static int dcqcn_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
                            struct xoff_err *err)
 {
     const struct dcqcn_params *p = params;
     struct dcqcn_cfg *c = cfg;
-    const int code = dcqcn_check(p, err);
+    int code = dcqcn_check(p, err);
     if (code)
         return code;
-    const int64_t min_bps = dcqcn_rate_or(p->min_rate, env->rate_bps, DCQCN_MIN_PART);
-    if (min_bps < 1 || (xoff_rate)min_bps > env->rate_bps) {
-        char text[32];
-        const int conflict =
-            xoff_err_set(err, XOFF_E_CONFLICT, "min_rate",
-                         xoff_format_rate(text, sizeof text, (xoff_rate)min_bps),
-                         "the floor is at least 1bps and at most the link's rate, which is ");
-        xoff_err_add(err, xoff_format_rate(text, sizeof text, env->rate_bps));
-        return conflict;
-    }
+    const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, DCQCN_MIN_PART);
+    code = rate_check_floor(min_bps, env->rate_bps, err);
+    if (code)
+        return code;
     *c = (struct dcqcn_cfg){
         .line = (double)env->rate_bps,
         .floor = (double)min_bps,
-        .ai = (double)dcqcn_rate_or(p->ai, env->rate_bps, DCQCN_AI_PART),
-        .hai = (double)dcqcn_rate_or(p->hai, env->rate_bps, DCQCN_HAI_PART),
+        .ai = (double)rate_or_part(p->ai, env->rate_bps, DCQCN_AI_PART),
+        .hai = (double)rate_or_part(p->hai, env->rate_bps, DCQCN_HAI_PART),
         .gain = p->gain,
         .keep = 1 - p->gain,
         .alpha_nil = p->gain * 0x1p-60,

@@ -37,8 +37,7 @@
  */
 #include <string.h>
 
-#include <xoff/rp.h>
-#include <xoff/units.h>
+#include "mech/rp/rates.h"
 
 struct nic_params {
     int64_t alpha_interval, decrease_interval, timer;
@@ -162,34 +161,23 @@ static int nic_check_params(const struct nic_params *p, struct xoff_err *err)
     return 0;
 }
 
-static int64_t nic_rate_or(int64_t given, xoff_rate line_bps, xoff_rate part)
-{
-    return given == XOFF_PARAM_AUTO ? (int64_t)(line_bps / part) : given;
-}
-
 static int nic_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
                          struct xoff_err *err)
 {
     const struct nic_params *p = params;
     struct nic_cfg *c = cfg;
-    const int code = nic_check_params(p, err);
+    int code = nic_check_params(p, err);
     if (code)
         return code;
-    const int64_t min_bps = nic_rate_or(p->min_rate, env->rate_bps, NIC_MIN_PART);
-    if (min_bps < 1 || (xoff_rate)min_bps > env->rate_bps) {
-        char text[32];
-        const int conflict =
-            xoff_err_set(err, XOFF_E_CONFLICT, "min_rate",
-                         xoff_format_rate(text, sizeof text, (xoff_rate)min_bps),
-                         "the floor is at least 1bps and at most the link's rate, which is ");
-        xoff_err_add(err, xoff_format_rate(text, sizeof text, env->rate_bps));
-        return conflict;
-    }
+    const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, NIC_MIN_PART);
+    code = rate_check_floor(min_bps, env->rate_bps, err);
+    if (code)
+        return code;
     *c = (struct nic_cfg){
         .line = (double)env->rate_bps,
         .floor = (double)min_bps,
-        .ai = (double)nic_rate_or(p->ai, env->rate_bps, NIC_AI_PART),
-        .hai = (double)nic_rate_or(p->hai, env->rate_bps, NIC_HAI_PART),
+        .ai = (double)rate_or_part(p->ai, env->rate_bps, NIC_AI_PART),
+        .hai = (double)rate_or_part(p->hai, env->rate_bps, NIC_HAI_PART),
         .gain = p->gain,
         .keep = 1 - p->gain,
         .alpha_nil = p->gain * 0x1p-60,

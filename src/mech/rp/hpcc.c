@@ -27,8 +27,7 @@
  * implementation divides by its time of 0. Its variant with a rate per hop (off by default there)
  * is not made.
  */
-#include <xoff/rp.h>
-#include <xoff/units.h>
+#include "mech/rp/rates.h"
 
 struct hpcc_params {
     double eta;
@@ -108,25 +107,19 @@ static int hpcc_configure(const void *params, const struct xoff_rp_env *env, voi
     struct hpcc_cfg *c = cfg;
     const double line_bps = (double)env->rate_bps;
     const double ai_bps = p->ai == XOFF_PARAM_AUTO ? line_bps / HPCC_AI_PART : (double)p->ai;
-    const double min_bps =
-        p->min_rate == XOFF_PARAM_AUTO ? line_bps / HPCC_MIN_PART : (double)p->min_rate;
-    char text[32];
+    const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, HPCC_MIN_PART);
     if (!(p->eta > 0 && p->eta <= 1)) /* also refuses what is no number */
         return xoff_err_set(err, XOFF_E_RANGE, "eta", NULL, "a share above 0, up to 1");
     if (p->max_stage < 0 || p->max_stage >= UINT32_MAX)
         return xoff_err_set(err, XOFF_E_RANGE, "max_stage", NULL, "a number of round trips");
-    if (!(min_bps > 0 && min_bps <= line_bps)) {
-        xoff_format_rate(text, sizeof text, (xoff_rate)p->min_rate);
-        int code = xoff_err_set(err, XOFF_E_CONFLICT, "min_rate", text,
-                                "must be above 0, up to the host's link at ");
-        xoff_err_add(err, xoff_format_rate(text, sizeof text, env->rate_bps));
+    const int code = rate_check_floor(min_bps, env->rate_bps, err);
+    if (code)
         return code;
-    }
     *c = (struct hpcc_cfg){
         .eta = p->eta,
         .line_rate = line_bps / BPS_PER_BYTE_NS,
         .ai_rate = ai_bps / BPS_PER_BYTE_NS,
-        .min_rate = min_bps / BPS_PER_BYTE_NS,
+        .min_rate = (double)min_bps / BPS_PER_BYTE_NS,
         .line_bps = env->rate_bps,
         .rtt = p->rtt,
         .max_stage = (uint32_t)p->max_stage,

@@ -42,8 +42,7 @@
  * line rate at least, divides Gs by a target of 0.95, adds 150 Mb/s whatever the link, and for
  * theta-PowerTCP uses gamma 0.7 and 1.05 tau.
  */
-#include <xoff/rp.h>
-#include <xoff/units.h>
+#include "mech/rp/rates.h"
 
 struct power_params {
     double gamma;
@@ -137,25 +136,19 @@ static int power_configure(const void *params, const struct xoff_rp_env *env, vo
     const struct power_params *p = params;
     struct power_cfg *c = cfg;
     const double line_bps = (double)env->rate_bps;
-    const double min_bps =
-        p->min_rate == XOFF_PARAM_AUTO ? line_bps / POWER_MIN_PART : (double)p->min_rate;
-    char text[32];
+    const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, POWER_MIN_PART);
     if (!(p->gamma > 0 && p->gamma <= 1)) /* also refuses what is no number */
         return xoff_err_set(err, XOFF_E_RANGE, "gamma", NULL, "a weight above 0, up to 1");
     if (p->flows < 1)
         return xoff_err_set(err, XOFF_E_RANGE, "flows", NULL, "at least 1");
-    if (!(min_bps > 0 && min_bps <= line_bps)) {
-        xoff_format_rate(text, sizeof text, (xoff_rate)p->min_rate);
-        int code = xoff_err_set(err, XOFF_E_CONFLICT, "min_rate", text,
-                                "must be above 0, up to the host's link at ");
-        xoff_err_add(err, xoff_format_rate(text, sizeof text, env->rate_bps));
+    const int code = rate_check_floor(min_bps, env->rate_bps, err);
+    if (code)
         return code;
-    }
     *c = (struct power_cfg){
         .gamma = p->gamma,
         .line_rate = line_bps / BPS_PER_BYTE_NS,
         .beta_rate = line_bps / BPS_PER_BYTE_NS / (double)p->flows,
-        .min_rate = min_bps / BPS_PER_BYTE_NS,
+        .min_rate = (double)min_bps / BPS_PER_BYTE_NS,
         .line_bps = env->rate_bps,
         .rtt = p->rtt,
         .payload_bytes = env->payload_bytes,

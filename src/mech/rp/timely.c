@@ -25,8 +25,7 @@
  * on the flows of the host. Differs: the factor 1 - beta g is held at 0 from below (g may pass
  * 1 / beta when a queue fills within a round trip), so R falls to min_rate at worst.
  */
-#include <xoff/rp.h>
-#include <xoff/units.h>
+#include "mech/rp/rates.h"
 
 #define TIMELY_RISES_BEFORE_HAI 5
 
@@ -125,19 +124,15 @@ static int timely_configure(const void *params, const struct xoff_rp_env *env, v
         p->min_rate == XOFF_PARAM_AUTO ? part_bps : (xoff_rate)p->min_rate;
     char text[32];
     if (p->t_low > p->t_high) {
-        int code = xoff_err_set(err, XOFF_E_CONFLICT, "t_low",
-                                xoff_format_time(text, sizeof text, p->t_low),
-                                "TIMELY needs t_low <= t_high, and t_high is ");
+        const int conflict = xoff_err_set(err, XOFF_E_CONFLICT, "t_low",
+                                          xoff_format_time(text, sizeof text, p->t_low),
+                                          "TIMELY needs t_low <= t_high, and t_high is ");
         xoff_err_add(err, xoff_format_time(text, sizeof text, p->t_high));
-        return code;
+        return conflict;
     }
-    if (min_rate_bps > env->rate_bps) {
-        int code = xoff_err_set(err, XOFF_E_CONFLICT, "min_rate",
-                                xoff_format_rate(text, sizeof text, min_rate_bps),
-                                "the least rate of a flow is above that of its link, ");
-        xoff_err_add(err, xoff_format_rate(text, sizeof text, env->rate_bps));
+    const int code = rate_check_floor(min_rate_bps, env->rate_bps, err);
+    if (code)
         return code;
-    }
     if (!(p->alpha >= 0 && p->alpha <= 1)) /* also refuses what is no number */
         return xoff_err_set(err, XOFF_E_RANGE, "alpha", NULL, "a weight is from 0 to 1");
     if (!(p->beta >= 0 && p->beta <= 1))
