@@ -178,12 +178,17 @@ void flow_close(struct host *host, uint32_t index)
     host->free_flow = index;
 }
 
-void flow_set_timer(struct host *host, uint32_t index)
+void flow_set_timer(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
-    const xoff_time timeout_at =
-        flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->timeout_at : flow->timeout_at;
-    const xoff_time at = xoff_time_min(timeout_at, flow->rp.deadline);
+    const bool is_tcp = flow->reliability == XOFF_REL_TCP;
+    xoff_time at = is_tcp ? flow_tcp(host, flow)->timeout_at : flow->timeout_at;
+    /* With nothing to send and nothing outstanding the clocks of a reaction point can wait: they
+     * catch up when there is something again (flow_offer). */
+    const uint64_t sent = is_tcp ? flow_tcp(host, flow)->sent_to : flow->sent_to;
+    const bool is_idle = at == XOFF_NEVER && sent >= end_of_data(host, flow, now);
+    if (!is_idle)
+        at = xoff_time_min(at, flow->rp.deadline);
     const uint32_t timer = host_pace_timer(host, index) + 1;
     if (at < flow->timer_at) {
         flow->timer_at = at;
@@ -253,7 +258,7 @@ void flow_take_answer(struct host *host, uint32_t index, xoff_time now)
     if (bps != flow->pace_bps)
         set_pace(host, index, bps, now);
     flow->window_bytes = window_of(host, flow);
-    flow_set_timer(host, index);
+    flow_set_timer(host, index, now);
 }
 
 static inline void note_sent(struct host *host, uint32_t index, const struct xoff_tcp_segment *s,
@@ -269,7 +274,7 @@ static inline void note_sent(struct host *host, uint32_t index, const struct xof
             flow->highest = flow->sent_to;
         if (flow->reliability == XOFF_REL_GO_BACK_N && flow->timeout_at == XOFF_NEVER) {
             flow->timeout_at = now + host->net->spec.timeout_for;
-            flow_set_timer(host, index);
+            flow_set_timer(host, index, now);
         }
     }
     if (flow->pace_bps) {
@@ -284,9 +289,9 @@ static inline void note_sent(struct host *host, uint32_t index, const struct xof
         if (answer.rate_bps != flow->rp.rate_bps || answer.window_bytes != flow->rp.window_bytes)
             flow_take_answer(host, index, now);
         else
-            flow_set_timer(host, index);
+            flow_set_timer(host, index, now);
     } else if (flow->reliability == XOFF_REL_TCP) {
-        flow_set_timer(host, index);
+        flow_set_timer(host, index, now);
     }
 }
 
@@ -316,8 +321,9 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
     }
     struct flow_note *note = &host->flow_notes[number];
     const bool is_datagram = flow->reliability == XOFF_REL_DATAGRAM;
-    const uint64_t acked =
-        flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->una : flow->acked;
+    const bool is_tcp = flow->reliability == XOFF_REL_TCP;
+    const uint64_t acked = is_tcp ? flow_tcp(host, flow)->una : flow->acked;
+    const bool is_known = is_tcp ? acked || flow_tcp(host, flow)->sacked_to : acked && !is_datagram;
     *frame = (struct frame){
         /* A datagram counts from the start of its message: only that tells how long it is. */
         .seq = is_datagram ? s.seq - acked : s.seq,
@@ -332,7 +338,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         .transport = flow->transport & 15u,
         .priority = flow->priority,
         .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (ends ? FRAME_ENDS : 0) |
-                           (acked && !is_datagram ? FRAME_KNOWN : 0)),
+                           (is_known ? FRAME_KNOWN : 0)),
         .message = number,
         .word = word,
     };
@@ -489,6 +495,11 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
         number = flow_at(host, index)->number;
     }
     struct flow *flow = flow_at(host, index);
+    if (flow->rp.deadline <= now) {
+        const struct transport *t = &host->transports[flow->transport];
+        t->rp->expire(t->rp_cfg, flow_rp_state(host, flow), now, &flow->rp);
+        flow_take_answer(host, index, now);
+    }
     if (!flow->endless) {
         flow->offered += offer->bytes;
         host->flow_notes[number].offered += offer->bytes;

@@ -83,7 +83,7 @@ static void take_plain(struct host *host, struct worker *w, uint32_t index, cons
     const uint64_t before = flow->acked;
     take_gbn(host, flow, ack, sim_now(w));
     if (flow->timeout_at == XOFF_NEVER)
-        flow_set_timer(host, index);
+        flow_set_timer(host, index, sim_now(w));
     flow_settle(host, index, sim_now(w));
     if (flow->acked > before && (flow->has_messages || flow->acked == flow->offered))
         finish(host, w, index, flow->acked);
@@ -133,13 +133,16 @@ void flow_on_ack(struct host *host, struct worker *w, const struct frame *ack)
     const struct xoff_rp_answer answer = flow->rp;
     if (t->rp->on_ack)
         t->rp->on_ack(t->rp_cfg, rp, &about, now, &flow->rp);
-    if (about.is_marked && flow->rp.window_bytes < answer.window_bytes)
-        flow->has_halved = is_tcp;
     if (has_lost && t->rp->on_loss)
         t->rp->on_loss(t->rp_cfg, rp, XOFF_RP_LOST, about.outstanding_bytes, about.sent_to, now,
                        &flow->rp);
+    /* RFC 3168 6.1.2: the receiver is told of every reduction, and repeats its echo until then; at
+     * the least window there is nothing left to reduce. */
+    const bool is_least = flow->rp.window_bytes <= 2 * flow->payload_max;
+    if (is_tcp && (flow->rp.window_bytes < answer.window_bytes || (about.is_marked && is_least)))
+        flow->has_halved = true;
     if (is_same(&flow->rp, &answer))
-        flow_set_timer(host, index);
+        flow_set_timer(host, index, now);
     else
         flow_take_answer(host, index, now);
     flow_settle(host, index, now);

@@ -409,7 +409,7 @@ void flow_retire(struct host *host, xoff_time now);
 /* Puts a flow where it belongs: on the ready list, on its pacing timer, or off the list. */
 void flow_settle(struct host *host, uint32_t flow, xoff_time now);
 void flow_close(struct host *host, uint32_t flow);
-void flow_set_timer(struct host *host, uint32_t flow);
+void flow_set_timer(struct host *host, uint32_t flow, xoff_time now);
 /* The reaction point has answered: rate, window and deadline are taken over. */
 void flow_take_answer(struct host *host, uint32_t flow, xoff_time now);
 void *flow_rp_state(const struct host *host, const struct flow *flow);

@@ -301,8 +301,12 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
         tx_measure(cfg, tx, rtt);
     bool is_duplicate = ack->acked_to == tx->una && tx->una < tx->sent_to;
     if (ack->acked_to > tx->una) {
-        outcome.newly_acked_bytes = ack->acked_to - tx->una;
-        tx->una = ack->acked_to;
+        /* What was SACKed right behind it is there as well. A receiver that keeps nothing of a
+         * finished transfer acknowledges what is sent again piece by piece. */
+        uint64_t end;
+        const uint64_t acked_to = xoff_ranges_gap(pool, tx->sacked, ack->acked_to, &end);
+        outcome.newly_acked_bytes = acked_to - tx->una;
+        tx->una = acked_to;
         tx->sacked_bytes -= xoff_ranges_trim(pool, &tx->sacked, tx->una);
         tx->has_partial = true;
         tx->backoff = 0;

@@ -740,6 +740,31 @@ static void lost_by_the_letter(void **unused)
     }
 }
 
+/* Segments 1 and 2 of four are SACKed. A receiver that keeps nothing of a finished transfer
+ * acknowledges segment 0, sent again, alone: what lies behind it is known to be there, so segment 3
+ * is next; acknowledged in the same way it ends the transfer. */
+static void sacked_behind_an_ack(void **state)
+{
+    (void)state;
+    struct sender s;
+    setup(&s, 4, 10);
+    send_new(&s, 0, 4);
+    const struct xoff_tcp_ack first = {
+        .acked_to = 0, .sack_from = {1 * MSS}, .sack_to = {3 * MSS}, .n_sacks = 1};
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &first, XOFF_US, s.now);
+    const struct xoff_tcp_ack blind = {.acked_to = 1 * MSS};
+    const struct xoff_tcp_outcome o =
+        xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &blind, XOFF_US, s.now);
+    assert_int_equal(s.tx.una, 3 * MSS);
+    assert_int_equal(o.newly_acked_bytes, 3 * MSS);
+    assert_int_equal(s.tx.sacked_bytes, 0);
+    assert_int_equal(s.pool.n_taken, 0);
+    const struct xoff_tcp_ack last = {.acked_to = 4 * MSS};
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &last, XOFF_US, s.now);
+    assert_int_equal(s.tx.una, 4 * MSS);
+    assert_true(s.tx.timeout_at == XOFF_NEVER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -761,6 +786,7 @@ int main(void)
         cmocka_unit_test(timer_follows_the_rtt),
         cmocka_unit_test(backoff_ends),
         cmocka_unit_test(lost_by_the_letter),
+        cmocka_unit_test(sacked_behind_an_ack),
     };
     return cmocka_run_group_tests_name("tcp_tx", tests, NULL, NULL);
 }
