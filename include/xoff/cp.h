@@ -35,6 +35,7 @@ struct xoff_cp_ops {
     const char *name, *summary;
     const struct xoff_param *params;
     size_t params_size, cfg_size, state_size;
+    bool stamps; /* may answer telemetry, for which frames need room */
     int (*configure)(const void *params, const struct xoff_cp_env *env, void *cfg,
                      struct xoff_err *err);
     void (*init)(const void *cfg, void *state);

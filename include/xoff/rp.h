@@ -20,7 +20,6 @@ struct xoff_rp_env {
     xoff_rate rate_bps;     /* of the host's link */
     uint32_t frame_bytes;   /* full MAC frame */
     uint32_t payload_bytes; /* of it */
-    xoff_time max_base_rtt; /* largest base RTT between any two hosts */
 };
 
 /* What is known of a flow when it starts. */
@@ -32,13 +31,13 @@ struct xoff_rp_flow {
 struct xoff_rp_ack {
     uint64_t acked_to; /* next byte that the receiver expects */
     uint64_t newly_acked_bytes;
-    uint64_t sent_to;            /* next new byte to send */
-    uint64_t outstanding_bytes;  /* sent and not acknowledged, this ACK taken into account */
-    xoff_time rtt;               /* of the frame that caused it; 0: not known, it was sent again */
-    uint32_t n_marked, n_frames; /* frames this ACK speaks of, and how many carried a mark */
-    bool is_marked;              /* congestion echo: any of them was marked, or TCP's ECE */
-    bool is_recovering;          /* the reliability is repairing a loss */
-    bool is_window_bound;        /* the window is what held the flow back */
+    uint64_t sent_to;                 /* next new byte to send */
+    uint64_t outstanding_bytes;       /* in the network by all that is known, this ACK considered */
+    xoff_time rtt;                    /* of the frame that caused it; 0: not known */
+    uint32_t n_marked, n_frames;      /* frames this ACK speaks of, and how many carried a mark */
+    bool is_marked;                   /* congestion echo: any of them was marked, or TCP's ECE */
+    bool is_recovering;               /* the reliability is repairing a loss */
+    bool is_window_bound;             /* the window is what held the flow back */
     const struct xoff_int *telemetry; /* NULL: none */
 };
 
@@ -64,6 +63,9 @@ struct xoff_rp_ops {
     size_t params_size, cfg_size, state_size;
     const char *marking;               /* the congestion point it reads: "none", "ecn", "int"... */
     enum xoff_reliability reliability; /* that it comes with, unless the scenario says otherwise */
+    bool needs_acks;                   /* without them it learns nothing */
+    bool reads_telemetry;
+    bool reads_each_mark; /* TCP's echo must tell marked bytes from others (DCTCP) */
     int (*configure)(const void *params, const struct xoff_rp_env *env, void *cfg,
                      struct xoff_err *err);
     void (*init)(const void *cfg, void *state, const struct xoff_rp_flow *flow, xoff_time now,
@@ -73,9 +75,9 @@ struct xoff_rp_ops {
     void (*on_cnp)(const void *cfg, void *state, xoff_time now, struct xoff_rp_answer *answer);
     void (*on_sent)(const void *cfg, void *state, uint32_t frame_bytes, xoff_time now,
                     struct xoff_rp_answer *answer);
-    void (*on_loss)(const void *cfg, void *state, enum xoff_rp_loss loss,
-                    uint64_t outstanding_bytes, uint64_t sent_to, xoff_time now,
-                    struct xoff_rp_answer *answer);
+    /* `flight_bytes`: sent and not acknowledged as the loss was found (RFC 5681, FlightSize). */
+    void (*on_loss)(const void *cfg, void *state, enum xoff_rp_loss loss, uint64_t flight_bytes,
+                    uint64_t sent_to, xoff_time now, struct xoff_rp_answer *answer);
     /* Called at or after answer->deadline; must move it beyond `now`. */
     void (*expire)(const void *cfg, void *state, xoff_time now, struct xoff_rp_answer *answer);
     /* Notification point at the receiver: least time between two CNPs of a flow whose frames are

@@ -89,9 +89,12 @@ bool cli_is_interrupted(void);
 /* Writes a text aside, then renames it: the file appears whole or not at all. Returns an exit
  * status; says what went wrong. */
 int cli_write_file(const char *path, const char *text);
-/* fct.txt, pfc.txt and qlen.txt of a run of `config`. Returns an exit status. */
+/* fct.txt, pfc.txt and qlen.txt of a run of `config`, their paths put into `written`. Returns an
+ * exit status. */
 int cli_write_hpcc(const char *dir, const struct hpcc_config *config, const struct results *results,
-                   bool has_node_ids);
+                   bool has_node_ids, char *written, size_t size);
+/* Those of an earlier run into the same folder. */
+void cli_remove_hpcc(const char *dir);
 
 /* Table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);

@@ -126,7 +126,7 @@ int cmd_check(int argc, char **argv)
         .args_doc = "FILE...",
         .doc = "Reads scenarios and builds their networks without running them.\v"
                "Exit status: 0 good, 1 a cycle was found, 2 bad input.\n"
-               "Example: xoff check --deadlock scenarios/ring.yaml",
+               "Example: xoff check --deadlock scenarios/ring-deadlock.yaml",
         .children = children};
     struct check_arguments a = {0};
     cli_options_init(&a.shared);

@@ -172,7 +172,7 @@ static bool has_node_ids(const struct run_arguments *a, const struct hpcc_config
 }
 
 static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *dir,
-                       bool has_hpcc_files)
+                       const char *more_files)
 {
     const struct cli_style *s = cli_style(stdout);
     putchar('\n');
@@ -190,8 +190,7 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
                r->wall_s > 0 ? (double)r->packet_hops / r->wall_s / 1e6 : 0, r->threads,
                r->threads == 1 ? "" : "s", s->off);
     }
-    printf("results: %s/run.sqlite, %s/summary.json", dir, dir);
-    printf(has_hpcc_files ? ", %s/fct.txt, %s/pfc.txt\n" : "\n", dir, dir);
+    printf("results: %s/run.sqlite, %s/summary.json%s\n", dir, dir, more_files);
 }
 
 /* `n` runs of the scenario's plans; fewer than there are when interrupted. */
@@ -231,11 +230,14 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         cli_print_error(&err);
         status = EXIT_FAILED;
     } else {
+        char written[4096] = "";
+        cli_remove_hpcc(dir);
         if (writes_hpcc(a, import) &&
-            cli_write_hpcc(dir, import, results[0], has_node_ids(a, import)))
+            cli_write_hpcc(dir, import, results[0], has_node_ids(a, import), written,
+                           sizeof written))
             status = EXIT_FAILED;
         if (!a->shared.json)
-            print_tail(runs, n, dir, writes_hpcc(a, import));
+            print_tail(runs, n, dir, written);
     }
     if (a->shared.json && results_write_json(stdout, results, summaries, n))
         status = EXIT_FAILED;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -127,33 +128,44 @@ void cli_print_warnings(char *const *warnings, uint32_t n_warnings)
         fprintf(stderr, "%swarning:%s %s\n", s->yellow, s->off, warnings[i]);
 }
 
+/* Writes to `to`; returns 0 or the reason. */
+static int write_text(const char *to, const char *text)
+{
+    FILE *out = fopen(to, "w");
+    int reason = out ? 0 : errno;
+    if (out && (fputs(text, out) < 0 || fflush(out)))
+        reason = errno;
+    if (out && fclose(out) && !reason)
+        reason = errno;
+    return reason;
+}
+
 int cli_write_file(const char *path, const char *text)
 {
-    char *aside;
-    if (asprintf(&aside, "%s.part", path) < 0)
-        return EXIT_FAILED;
-    FILE *out = fopen(aside, "w");
-    bool is_good = out && fputs(text, out) >= 0 && fflush(out) == 0;
-    int reason = errno;
-    if (out && fclose(out) && is_good) {
-        reason = errno;
-        is_good = false;
-    }
-    if (is_good && rename(aside, path)) {
-        reason = errno;
-        is_good = false;
-    }
-    if (!is_good) {
-        struct xoff_err err = {0};
-        if (out)
+    struct stat status;
+    int reason;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        reason = write_text(path, text); /* a terminal, a pipe: nothing to put aside */
+    } else {
+        char *whole = realpath(path, NULL), *aside; /* what a link leads to, if it is one */
+        const char *target = whole ? whole : path;
+        XOFF_ASSERT(asprintf(&aside, "%s.part", target) >= 0);
+        reason = write_text(aside, text);
+        if (!reason && rename(aside, target))
+            reason = errno;
+        if (reason)
             unlink(aside);
-        xoff_err_set(&err, XOFF_E_IO, NULL, NULL, "cannot be written: ");
-        xoff_err_add(&err, strerror(reason));
-        snprintf(err.file, sizeof err.file, "%s", path);
-        cli_print_error(&err);
+        free(aside);
+        free(whole);
     }
-    free(aside);
-    return is_good ? EXIT_FINE : EXIT_FAILED;
+    if (!reason)
+        return EXIT_FINE;
+    struct xoff_err err = {0};
+    xoff_err_set(&err, XOFF_E_IO, NULL, NULL, "cannot be written: ");
+    xoff_err_add(&err, strerror(reason));
+    snprintf(err.file, sizeof err.file, "%s", path);
+    cli_print_error(&err);
+    return EXIT_FAILED;
 }
 
 char *cli_figure(char *buf, size_t size, double value, const char *unit)

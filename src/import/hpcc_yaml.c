@@ -195,8 +195,9 @@ static void put_hosts(const struct yaml *y)
 {
     const struct hpcc_keys *k = &y->config->keys;
     const uint64_t header = y->compat_ns3 ? HPCC_HEADER_BYTES : NET_HEADER_BYTES;
-    fprintf(y->out, "port: {max_frame: %lluB%s}\n", (unsigned long long)(k->payload_bytes + header),
-            y->compat_ns3 ? ", response: 0" : "");
+    /* A pause takes effect as it arrives there, and headroom is reckoned with that. */
+    fprintf(y->out, "port: {max_frame: %lluB, response: 0}\n",
+            (unsigned long long)(k->payload_bytes + header));
     fprintf(y->out, "host: {ack_every: %llu%s, timeout: 100ms}\n", (unsigned long long)ack_every(k),
             k->ack_high_prio ? ", ack_priority: 0" : "");
 }

@@ -68,7 +68,7 @@ static void the_whole_scenario(void **state)
     free(text);
     text = yaml_of(config, TESTING_TOPOLOGY, TESTING_FLOWS, false);
     assert_null(strstr(text, "compat"));
-    assert_non_null(strstr(text, "port: {max_frame: 1062B}\n"));
+    assert_non_null(strstr(text, "port: {max_frame: 1062B, response: 0}\n"));
     free(text);
 }
 

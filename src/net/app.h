@@ -85,9 +85,10 @@ struct traffic_env {
     uint64_t seed;
     xoff_time stop;
     uint32_t max_frame_bytes;
-    uint32_t header_bytes; /* of max_frame_bytes that are not payload */
+    uint32_t header_bytes; /* of a frame that are not payload, where `header` is NULL */
+    uint32_t (*header)(void *context, uint8_t transport); /* the same by transport */
     /* The transport of that name in the scenario's list, or of that kind; "": the default one. -1:
-     * none. NULL: there is only transport 0. */
+     * none, -2: there are too many. NULL: there is only transport 0. */
     int (*transport)(void *context, const char *name);
     void *transport_context;
     /* Whether APP_ACKED comes for what that transport carries; NULL: for all of them. */

@@ -153,6 +153,23 @@ static void audit_link(struct net *net, const struct result_port *from,
             (unsigned long long)rx, (unsigned long long)in_flight_bytes);
 }
 
+/* A network at rest has nothing left to repair. */
+static void audit_flows(struct net *net, const struct host *host, struct results *results)
+{
+    for (uint32_t i = 0; i < host->n_flow_notes; i++) {
+        const struct flow_note *note = &host->flow_notes[i];
+        if (note->slot == NET_NO_SLOT || !note->reliable)
+            continue;
+        const struct flow *flow = flow_at(host, note->slot);
+        const uint64_t acked = flow_acked_to(host, flow), sent = flow_sent_to(host, flow);
+        if (acked < sent || sent < flow_end(host, flow, net->end_at))
+            note_finding(results, "%s: flow %u to %s stands still, %llu of %llu B acknowledged",
+                         name_of(net, host->node), i, name_of(net, note->to),
+                         (unsigned long long)acked,
+                         (unsigned long long)flow_end(host, flow, net->end_at));
+    }
+}
+
 void audit(struct net *net, struct results *results)
 {
     for (uint32_t s = 0; s < net->n_switches; s++)
@@ -169,6 +186,8 @@ void audit(struct net *net, struct results *results)
     }
     if (!net->is_at_rest || net->n_deadlocks)
         return;
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        audit_flows(net, &net->hosts[h], results);
     for (uint32_t n = 0; n < results->n_nodes; n++)
         if (results->nodes[n].held_bytes)
             note_finding(results, "%s: %lld B stuck after the network came to rest",

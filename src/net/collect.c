@@ -92,13 +92,6 @@ static int compare_flows(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* How far a flow without end has come; it never closes. */
-static uint64_t sent_to(const struct host *host, const struct flow_note *note)
-{
-    const struct flow *flow = flow_at(host, note->slot);
-    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->highest;
-}
-
 static void collect_flows(struct net *net, struct results *r)
 {
     uint64_t *first = make(net->n_hosts + 1, sizeof *first);
@@ -120,7 +113,9 @@ static void collect_flows(struct net *net, struct results *r)
                 .tag = n->tag,
                 .priority = n->priority,
                 .reliable = n->reliable,
-                .offered_bytes = n->offered ? n->offered : sent_to(&net->hosts[h], n),
+                .offered_bytes =
+                    n->offered ? n->offered /* without end: it never closes */
+                               : flow_sent_to(&net->hosts[h], flow_at(&net->hosts[h], n->slot)),
                 .sent_bytes = n->sent,
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,
@@ -143,8 +138,6 @@ static void collect_flows(struct net *net, struct results *r)
         for (uint32_t i = 0; i < host->n_rx_notes; i++) {
             const struct rx_note *n = &host->rx_notes[i];
             struct result_flow *f = &r->flows[first[n->from] + n->number];
-            if (f->finish_at != XOFF_NEVER) /* received again, since every ACK of it was lost */
-                continue;
             f->delivered_bytes = n->received;
             f->marked_frames = n->marked;
             f->finish_at = n->finish_at;

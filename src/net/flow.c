@@ -12,26 +12,13 @@
 
 #include "net/model.h"
 
-void *flow_rp_state(const struct host *host, const struct flow *flow)
-{
-    (void)host;
-    return (unsigned char *)flow + sizeof *flow;
-}
-
-struct xoff_tcp_tx *flow_tcp(const struct host *host, const struct flow *flow)
-{
-    return (struct xoff_tcp_tx *)((unsigned char *)flow + sizeof *flow + host->rp_bytes);
-}
-
 /* The byte behind the last that may be sent, window aside. From the run's stop on, a flow without
  * end has nothing new, but what was lost must still be sent again. */
-static uint64_t end_of_data(const struct host *host, const struct flow *flow, xoff_time now)
+uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time now)
 {
     if (!flow->endless)
         return flow->offered;
-    if (now < host->net->spec.stop)
-        return UINT64_MAX / 2;
-    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->highest;
+    return now < host->net->spec.stop ? UINT64_MAX / 2 : flow_sent_to(host, flow);
 }
 
 static const struct message *message_at(const struct host *host, const struct flow *flow,
@@ -47,7 +34,7 @@ static const struct message *message_at(const struct host *host, const struct fl
 static inline bool next_segment(const struct host *host, const struct flow *flow, xoff_time now,
                                 struct xoff_tcp_segment *s)
 {
-    const uint64_t end = end_of_data(host, flow, now);
+    const uint64_t end = flow_end(host, flow, now);
     if (__builtin_expect(flow->reliability == XOFF_REL_TCP, 0)) {
         const struct transport *t = &host->transports[flow->transport];
         if (!xoff_tcp_next(&t->tcp, flow_tcp(host, flow), &host->ranges, end, flow->window_bytes,
@@ -137,9 +124,9 @@ static inline bool settle(struct host *host, uint32_t index, xoff_time now)
     struct flow *flow = flow_at(host, index);
     struct xoff_tcp_segment s;
     if (!next_segment(host, flow, now, &s)) {
-        const uint64_t sent =
-            flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->sent_to;
-        flow->is_bound = sent < end_of_data(host, flow, now);
+        const bool is_tcp = flow->reliability == XOFF_REL_TCP;
+        const uint64_t next = is_tcp ? flow_tcp(host, flow)->sent_to : flow->sent_to;
+        flow->is_bound = next < flow_end(host, flow, now);
         if (flow->is_ready)
             leave_ready(host, index);
         return false;
@@ -181,12 +168,10 @@ void flow_close(struct host *host, uint32_t index)
 void flow_set_timer(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
-    const bool is_tcp = flow->reliability == XOFF_REL_TCP;
-    xoff_time at = is_tcp ? flow_tcp(host, flow)->timeout_at : flow->timeout_at;
+    xoff_time at = flow_timeout_at(host, flow);
     /* With nothing to send and nothing outstanding the clocks of a reaction point can wait: they
      * catch up when there is something again (flow_offer). */
-    const uint64_t sent = is_tcp ? flow_tcp(host, flow)->sent_to : flow->sent_to;
-    const bool is_idle = at == XOFF_NEVER && sent >= end_of_data(host, flow, now);
+    const bool is_idle = at == XOFF_NEVER && flow_sent_to(host, flow) >= flow_end(host, flow, now);
     if (!is_idle)
         at = xoff_time_min(at, flow->rp.deadline);
     const uint32_t timer = host_pace_timer(host, index) + 1;
@@ -285,7 +270,7 @@ static inline void note_sent(struct host *host, uint32_t index, const struct xof
     }
     if (t->rp->on_sent) {
         const struct xoff_rp_answer answer = flow->rp;
-        t->rp->on_sent(t->rp_cfg, flow_rp_state(host, flow), bytes, now, &flow->rp);
+        t->rp->on_sent(t->rp_cfg, flow_rp_state(flow), bytes, now, &flow->rp);
         if (answer.rate_bps != flow->rp.rate_bps || answer.window_bytes != flow->rp.window_bytes)
             flow_take_answer(host, index, now);
         else
@@ -301,8 +286,7 @@ static void forget_message(struct host *host, struct flow *flow)
     const uint32_t m = flow->messages;
     flow->acked = host->messages.at[m].end;
     flow->messages = host->messages.at[m].next;
-    host->messages.at[m].next = host->messages.free;
-    host->messages.free = m;
+    message_return(&host->messages, m);
 }
 
 void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *frame)
@@ -321,12 +305,9 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
     }
     struct flow_note *note = &host->flow_notes[number];
     const bool is_datagram = flow->reliability == XOFF_REL_DATAGRAM;
-    const bool is_tcp = flow->reliability == XOFF_REL_TCP;
-    const uint64_t acked = is_tcp ? flow_tcp(host, flow)->una : flow->acked;
-    const bool is_known = is_tcp ? acked || flow_tcp(host, flow)->sacked_to : acked && !is_datagram;
     *frame = (struct frame){
         /* A datagram counts from the start of its message: only that tells how long it is. */
-        .seq = is_datagram ? s.seq - acked : s.seq,
+        .seq = is_datagram ? s.seq - flow->acked : s.seq,
         .src = host->node,
         .dst = flow->to,
         .flow = flow->number,
@@ -338,7 +319,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         .transport = flow->transport & 15u,
         .priority = flow->priority,
         .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (ends ? FRAME_ENDS : 0) |
-                           (is_known ? FRAME_KNOWN : 0)),
+                           (s.is_again ? FRAME_AGAIN : 0)),
         .message = number,
         .word = word,
     };
@@ -359,8 +340,8 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         forget_message(host, flow);
     }
     bool asks = !settle(host, index, now);
-    if (flow->reliability == XOFF_REL_TCP) /* it has delayed ACKs for a closed window */
-        asks = flow_tcp(host, flow)->sent_to >= end_of_data(host, flow, now);
+    if (flow->reliability == XOFF_REL_TCP) /* only the end: a closed window is waited out */
+        asks = flow_sent_to(host, flow) >= flow_end(host, flow, now);
     if (asks || (flow->endless && flow->next_at >= host->net->spec.stop))
         frame->flags |= FRAME_ASKS;
 }
@@ -415,18 +396,18 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint3
 }
 
 /* What frames carry for the app at the other end: its traffic entry, and the word. */
-static uint32_t word_of(const struct app_offer *offer)
+static uint32_t word_of(const struct host *host, uint32_t app, const struct app_offer *offer)
 {
-    return offer->tag << 24 | (offer->word & APP_MAX_WORD);
+    const bool listens = host->apps[app].ops->on_event != NULL;
+    return (listens ? offer->tag : HOST_NOBODY) << 24 | (offer->word & APP_MAX_WORD);
 }
 
-static uint32_t start_flow(struct host *host, const struct app_offer *offer, xoff_time now)
+static uint32_t start_flow(struct host *host, const struct app_offer *offer, uint32_t word,
+                           xoff_time now)
 {
     const uint32_t index = new_slot(host), number = host->n_flow_notes;
     const struct transport *t = &host->transports[offer->transport];
-    const uint64_t id =
-        xoff_mix64(((uint64_t)host->node << 32 | offer->to) ^ xoff_mix64((uint64_t)number + 1));
-    const uint32_t hash = (uint32_t)(id >> 32);
+    const uint32_t hash = flow_hash(host->node, offer->to, number);
     new_note(host, offer, hash, index, now);
     const uint32_t frame_bytes = host->flow_notes[number].frame_bytes;
     struct flow *flow = flow_at(host, index);
@@ -434,14 +415,14 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, xof
         .number = number,
         .to = offer->to,
         .hash = hash,
-        .payload_max = frame_bytes > t->header_bytes ? frame_bytes - t->header_bytes : 1,
+        .payload_max = frame_bytes - t->header_bytes, /* traffic makes sure that some is left */
         .priority = offer->priority,
         .transport = offer->transport,
         .reliability = (uint8_t)t->spec->reliability,
         .endless = offer->bytes == UINT64_MAX,
         .is_stream = offer->continues,
         .has_messages = offer->continues && offer->is_message,
-        .word = word_of(offer),
+        .word = word,
         .app_bps = offer->rate_bps,
         .next_at = now,
         .messages = NET_NO_SLOT,
@@ -456,7 +437,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, xof
     if (flow->reliability == XOFF_REL_TCP)
         xoff_tcp_tx_init(&t->tcp, flow_tcp(host, flow));
     const struct xoff_rp_flow about = {.base_rtt = flow->base_rtt, .pace_bps = offer->rate_bps};
-    t->rp->init(t->rp_cfg, flow_rp_state(host, flow), &about, now, &flow->rp);
+    t->rp->init(t->rp_cfg, flow_rp_state(flow), &about, now, &flow->rp);
     flow_take_answer(host, index, now);
     return index;
 }
@@ -483,9 +464,10 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
     }
     uint32_t *stream = &host->app_streams[host->app_first_stream[app] + offer->stream];
     uint32_t index = offer->continues ? *stream : NET_NO_SLOT;
+    const uint32_t word = word_of(host, app, offer);
     uint32_t number = host->n_flow_notes;
     if (index == NET_NO_SLOT) {
-        index = start_flow(host, offer, now);
+        index = start_flow(host, offer, word, now);
         if (offer->continues)
             *stream = index;
     } else if (offer->is_message) {
@@ -497,14 +479,15 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
     struct flow *flow = flow_at(host, index);
     if (flow->rp.deadline <= now) {
         const struct transport *t = &host->transports[flow->transport];
-        t->rp->expire(t->rp_cfg, flow_rp_state(host, flow), now, &flow->rp);
+        t->rp->expire(t->rp_cfg, flow_rp_state(flow), now, &flow->rp);
         flow_take_answer(host, index, now);
     }
     if (!flow->endless) {
         flow->offered += offer->bytes;
         host->flow_notes[number].offered += offer->bytes;
         if (flow->has_messages)
-            add_message(host, index, number, word_of(offer));
+            add_message(host, index, number, word);
     }
     flow_settle(host, index, now);
+    flow_set_timer(host, index, now); /* it may have been idle */
 }

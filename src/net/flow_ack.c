@@ -7,7 +7,7 @@
 
 /* Everything up to `acked` is there: messages that end with it, or the flow itself, are done. Apps
  * are told last, since what they offer may move the flow. */
-static void finish(struct host *host, struct worker *w, uint32_t index, uint64_t acked)
+static void finish_acked(struct host *host, struct worker *w, uint32_t index, uint64_t acked)
 {
     const xoff_time now = sim_now(w);
     struct flow *flow = flow_at(host, index);
@@ -17,8 +17,7 @@ static void finish(struct host *host, struct worker *w, uint32_t index, uint64_t
         const uint32_t m = flow->messages;
         const struct message done = host->messages.at[m];
         flow->messages = done.next;
-        host->messages.at[m].next = host->messages.free;
-        host->messages.free = m;
+        message_return(&host->messages, m);
         host->flow_notes[done.number].acked_at = now;
         event.word = done.word & APP_MAX_WORD;
         host_tell_app(host, w, host->flow_notes[done.number].tag, &event);
@@ -53,11 +52,11 @@ static bool take_gbn(struct host *host, struct flow *flow, const struct frame *a
     return has_lost;
 }
 
-static struct xoff_tcp_outcome take_tcp(struct host *host, struct flow *flow,
-                                        const struct frame *ack, xoff_time rtt, xoff_time now)
+static struct xoff_tcp_outcome take_tcp_ack(struct host *host, struct flow *flow,
+                                            const struct frame *ack, xoff_time rtt, xoff_time now)
 {
     const struct transport *t = &host->transports[flow->transport];
-    struct xoff_tcp_ack a = {.acked_to = ack->seq, .echo = ack->flags & FRAME_MARKED};
+    struct xoff_tcp_ack a = {.acked_to = ack->seq};
     if (t->tcp.has_sack) {
         const struct sack *sack = &extra_at(ack)->sack;
         a.n_sacks = sack->n;
@@ -86,7 +85,7 @@ static void take_plain(struct host *host, struct worker *w, uint32_t index, cons
         flow_set_timer(host, index, sim_now(w));
     flow_settle(host, index, sim_now(w));
     if (flow->acked > before && (flow->has_messages || flow->acked == flow->offered))
-        finish(host, w, index, flow->acked);
+        finish_acked(host, w, index, flow->acked);
 }
 
 void flow_on_ack(struct host *host, struct worker *w, const struct frame *ack)
@@ -97,14 +96,15 @@ void flow_on_ack(struct host *host, struct worker *w, const struct frame *ack)
         return;
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
-    if (!t->rp->on_ack && flow->reliability != XOFF_REL_TCP) {
+    if (!t->rp->on_ack && !t->rp->on_loss && flow->reliability != XOFF_REL_TCP) {
         take_plain(host, w, index, ack);
         return;
     }
-    void *rp = flow_rp_state(host, flow);
+    void *rp = flow_rp_state(flow);
     const bool is_tcp = flow->reliability == XOFF_REL_TCP;
     struct xoff_tcp_tx *tcp = flow_tcp(host, flow);
-    const uint64_t before = is_tcp ? tcp->una : flow->acked;
+    const bool has_hops = t->has_telemetry && extra_at(ack)->telemetry.n;
+    const uint64_t before = flow_acked_to(host, flow);
     const uint64_t outstanding_before =
         is_tcp ? xoff_tcp_outstanding(tcp) : flow->sent_to - flow->acked;
     struct xoff_rp_ack about = {
@@ -113,41 +113,40 @@ void flow_on_ack(struct host *host, struct worker *w, const struct frame *ack)
         .n_marked = ack->payload >> 8,
         .is_marked = ack->flags & FRAME_MARKED,
         .is_window_bound = flow->is_bound || 2 * outstanding_before >= flow->window_bytes,
-        .telemetry = t->has_telemetry ? &extra_at(ack)->telemetry : NULL,
+        .telemetry = has_hops ? &extra_at(ack)->telemetry : NULL,
     };
     bool has_lost;
     if (is_tcp) {
-        const struct xoff_tcp_outcome outcome = take_tcp(host, flow, ack, about.rtt, now);
+        const struct xoff_tcp_outcome outcome = take_tcp_ack(host, flow, ack, about.rtt, now);
         has_lost = outcome.has_lost;
         about.is_recovering = outcome.is_recovering;
-        about.sent_to = tcp->sent_to;
         about.outstanding_bytes = xoff_tcp_outstanding(tcp);
-        about.acked_to = tcp->una;
     } else {
         has_lost = take_gbn(host, flow, ack, now);
-        about.sent_to = flow->highest;
         about.outstanding_bytes = flow->sent_to - flow->acked;
-        about.acked_to = flow->acked;
     }
+    about.sent_to = flow_sent_to(host, flow);
+    about.acked_to = flow_acked_to(host, flow);
     about.newly_acked_bytes = about.acked_to - before;
     const struct xoff_rp_answer answer = flow->rp;
     if (t->rp->on_ack)
         t->rp->on_ack(t->rp_cfg, rp, &about, now, &flow->rp);
     if (has_lost && t->rp->on_loss)
-        t->rp->on_loss(t->rp_cfg, rp, XOFF_RP_LOST, about.outstanding_bytes, about.sent_to, now,
-                       &flow->rp);
-    /* RFC 3168 6.1.2: the receiver is told of every reduction, and repeats its echo until then; at
-     * the least window there is nothing left to reduce. */
-    const bool is_least = flow->rp.window_bytes <= 2 * flow->payload_max;
-    if (is_tcp && (flow->rp.window_bytes < answer.window_bytes || (about.is_marked && is_least)))
+        t->rp->on_loss(t->rp_cfg, rp, XOFF_RP_LOST, about.sent_to - about.acked_to, about.sent_to,
+                       now, &flow->rp);
+    /* RFC 3168 6.1.2: the receiver repeats its echo until it is told that it was answered, which is
+     * once for each window of data. */
+    if (is_tcp && about.is_marked && about.acked_to > flow->echo_to) {
         flow->has_halved = true;
+        flow->echo_to = about.sent_to;
+    }
     if (is_same(&flow->rp, &answer))
         flow_set_timer(host, index, now);
     else
         flow_take_answer(host, index, now);
     flow_settle(host, index, now);
     if (about.newly_acked_bytes)
-        finish(host, w, index, about.acked_to);
+        finish_acked(host, w, index, about.acked_to);
 }
 
 void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
@@ -159,7 +158,7 @@ void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
     const struct transport *t = &host->transports[flow->transport];
     if (!t->rp->on_cnp)
         return;
-    t->rp->on_cnp(t->rp_cfg, flow_rp_state(host, flow), now, &flow->rp);
+    t->rp->on_cnp(t->rp_cfg, flow_rp_state(flow), now, &flow->rp);
     flow_take_answer(host, index, now);
     flow_settle(host, index, now);
 }
@@ -168,22 +167,17 @@ static void time_out(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
-    uint64_t outstanding, sent_to;
+    const uint64_t sent_to = flow_sent_to(host, flow);
+    const uint64_t flight_bytes = sent_to - flow_acked_to(host, flow);
     if (flow->reliability == XOFF_REL_TCP) {
-        struct xoff_tcp_tx *tcp = flow_tcp(host, flow);
-        outstanding = xoff_tcp_outstanding(tcp);
-        sent_to = tcp->sent_to;
-        xoff_tcp_on_timeout(&t->tcp, tcp, &host->ranges, now);
+        xoff_tcp_on_timeout(&t->tcp, flow_tcp(host, flow), &host->ranges, now);
     } else {
-        outstanding = flow->sent_to - flow->acked;
-        sent_to = flow->highest;
         flow->sent_to = flow->acked;
-        flow->timeout_at =
-            flow->acked < flow->highest ? now + host->net->spec.timeout_for : XOFF_NEVER;
+        flow->timeout_at = flight_bytes ? now + host->net->spec.timeout_for : XOFF_NEVER;
     }
     if (t->rp->on_loss)
-        t->rp->on_loss(t->rp_cfg, flow_rp_state(host, flow), XOFF_RP_TIMEOUT, outstanding, sent_to,
-                       now, &flow->rp);
+        t->rp->on_loss(t->rp_cfg, flow_rp_state(flow), XOFF_RP_TIMEOUT, flight_bytes, sent_to, now,
+                       &flow->rp);
 }
 
 void flow_on_timer(struct host *host, uint32_t index, bool is_pace, xoff_time now)
@@ -194,10 +188,8 @@ void flow_on_timer(struct host *host, uint32_t index, bool is_pace, xoff_time no
     if (!is_pace) {
         flow->timer_at = XOFF_NEVER;
         if (flow->rp.deadline <= now)
-            t->rp->expire(t->rp_cfg, flow_rp_state(host, flow), now, &flow->rp);
-        const xoff_time timeout_at =
-            flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->timeout_at : flow->timeout_at;
-        if (timeout_at <= now)
+            t->rp->expire(t->rp_cfg, flow_rp_state(flow), now, &flow->rp);
+        if (flow_timeout_at(host, flow) <= now)
             time_out(host, index, now);
         flow_take_answer(host, index, now);
     }

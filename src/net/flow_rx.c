@@ -1,16 +1,20 @@
 /* Flows at their receiver: order, ACKs and CNPs, and the completion of messages.
  *
  * Go-back-N takes frames in order only, acknowledges every `ack_every`-th and those behind which
- * the sender has no more for now, and answers the first frame beyond a gap with a NACK. TCP is in
- * tcp.h. A frame that was marked is echoed on the next ACK; where the transport has a notification
- * point it also causes a CNP, at most one per flow and interval.
+ * the sender has no more for now, at the latest after `ack_delay`, and answers the first frame
+ * beyond a gap with a NACK. TCP is in tcp.h. A frame that was marked is echoed on the next ACK;
+ * where the transport has a notification point it also causes a CNP, at most one per flow and
+ * interval.
  *
- * Nothing is kept of a flow that has arrived whole. A frame of it that is sent again, since its
- * last ACK was lost, says that its sender has heard of the receiver before (FRAME_KNOWN): a
- * receiver that does not know the flow must have finished it, and acknowledges blindly. Where no
- * ACK came through at all the flow is simply received once more; its first completion counts.
+ * Nothing is kept of a flow that has arrived whole but its record. Frames of it that come once
+ * more, since its last ACKs were lost or late, are known by that record and acknowledged blindly.
  */
 #include "net/model.h"
+
+static uint64_t key_of(const struct frame *data)
+{
+    return ((uint64_t)data->src << 32 | data->flow) + 1;
+}
 
 static uint32_t rx_slot(const struct host *host, uint64_t key)
 {
@@ -20,18 +24,26 @@ static uint32_t rx_slot(const struct host *host, uint64_t key)
     return i;
 }
 
-/* The state of a flow at its receiver, made when its first frame comes; NULL: finished long ago. */
+/* The state of a flow at its receiver, made when its first frame comes; NULL: finished before. */
 static struct rx_flow *rx_find(struct host *host, const struct frame *data)
 {
-    const uint64_t key = ((uint64_t)data->src << 32 | data->flow) + 1;
+    const uint64_t key = key_of(data);
+    host->has_copies |= data->flags & FRAME_AGAIN;
     if (2 * (host->n_rx + 1) > host->rx_mask + 1)
         host_grow_rx(host);
     struct rx_flow *rx = &host->rx[rx_slot(host, key)];
     if (rx->key)
         return rx;
-    if (data->flags & FRAME_KNOWN)
+    /* The first frame of a flow is not looked for among those that came before, unless there may
+     * be copies of it. */
+    if (__builtin_expect(data->seq || host->has_copies, 0) && host_has_finished(host, key))
         return NULL;
-    *rx = (struct rx_flow){.key = key, .message = data->message, .tcp = NET_NO_SLOT};
+    *rx = (struct rx_flow){.key = key,
+                           .message = data->message,
+                           .tcp = NET_NO_SLOT,
+                           .priority = data->priority,
+                           .transport = data->transport,
+                           .ack_at = XOFF_NEVER};
     host->n_rx++;
     return rx;
 }
@@ -83,25 +95,26 @@ static void send_back(struct host *host, struct worker *w, const struct frame *d
 static void send_tcp_ack(struct host *host, struct worker *w, const struct tcp_flow *tcp,
                          const struct xoff_tcp_ack *ack)
 {
+    const struct transport *t = &host->transports[tcp->transport];
     const int64_t priority = host->net->spec.ack_priority;
     const uint64_t id = tcp->key - 1;
     /* The option takes 2 bytes and 8 for each block, in words of 4. */
     const uint32_t option_bytes = ack->n_sacks ? 4 + 8 * ack->n_sacks : 0;
-    struct long_frame back = {
-        .frame = {
-            .seq = ack->acked_to,
-            .src = host->node,
-            .dst = (uint32_t)(id >> 32),
-            .flow = (uint32_t)id,
-            .hash = tcp->hash,
-            .sent_at = tcp->echo_at,
-            .bytes = (uint16_t)(host->transports[tcp->transport].ack_bytes + option_bytes),
-            .kind = FRAME_ACK,
-            .transport = tcp->transport & 15u,
-            .priority = priority < 0 ? tcp->priority : (uint8_t)priority,
-            .flags = ack->echo ? FRAME_MARKED : 0,
-        }};
-    if (host->transports[tcp->transport].tcp.has_sack) {
+    struct long_frame back;
+    back.frame = (struct frame){
+        .seq = ack->acked_to,
+        .src = host->node,
+        .dst = (uint32_t)(id >> 32),
+        .flow = (uint32_t)id,
+        .hash = flow_hash((uint32_t)(id >> 32), host->node, (uint32_t)id),
+        .sent_at = tcp->echo_at,
+        .bytes = (uint16_t)(t->ack_bytes + option_bytes),
+        .kind = FRAME_ACK,
+        .transport = tcp->transport & 15u,
+        .priority = priority < 0 ? tcp->priority : (uint8_t)priority,
+        .flags = ack->echo ? FRAME_MARKED : 0,
+    };
+    if (t->tcp.has_sack) {
         struct sack *sack = &extra_of(&back.frame)->sack;
         sack->n = ack->n_sacks;
         for (uint32_t i = 0; i < ack->n_sacks; i++) {
@@ -113,8 +126,8 @@ static void send_tcp_ack(struct host *host, struct worker *w, const struct tcp_f
 }
 
 /* A message, or a whole flow, has arrived. */
-static void finish(struct host *host, struct worker *w, struct rx_flow *rx, uint32_t number,
-                   uint32_t word, uint64_t bytes, bool ends_flow)
+static void finish_received(struct host *host, struct worker *w, struct rx_flow *rx,
+                            uint32_t number, uint32_t word, uint64_t bytes, bool ends_flow)
 {
     const uint32_t from = (uint32_t)((rx->key - 1) >> 32);
     if (host->n_rx_notes == host->rx_notes_capacity)
@@ -129,7 +142,6 @@ static void finish(struct host *host, struct worker *w, struct rx_flow *rx, uint
         if (rx->tcp != NET_NO_SLOT) {
             struct tcp_flow *tcp = &host->tcp_rx[rx->tcp];
             xoff_tcp_rx_fini(&tcp->rx, &host->ranges);
-            tcp->key = 0;
             tcp->next = host->free_tcp_rx;
             host->free_tcp_rx = rx->tcp;
         }
@@ -138,6 +150,77 @@ static void finish(struct host *host, struct worker *w, struct rx_flow *rx, uint
     const struct app_event event = {
         .kind = APP_ARRIVED, .peer = from, .word = word & APP_MAX_WORD, .bytes = bytes};
     host_tell_app(host, w, word >> 24, &event);
+}
+
+/* When the ACK that is held back for a flow goes out; XOFF_NEVER: none is. */
+static xoff_time held_until(const struct host *host, const struct rx_flow *rx)
+{
+    if (!rx->key)
+        return XOFF_NEVER;
+    return rx->tcp == NET_NO_SLOT ? rx->ack_at : host->tcp_rx[rx->tcp].rx.ack_at;
+}
+
+static void hold_ack(struct host *host, uint64_t key, xoff_time at)
+{
+    if (host->n_delayed == host->delayed_capacity)
+        host_grow_delayed(host);
+    const uint32_t mask = host->delayed_capacity - 1;
+    uint32_t i = host->n_delayed++;
+    for (; i > 0 && host->delayed[(host->delayed_head + i - 1) & mask].at > at; i--)
+        host->delayed[(host->delayed_head + i) & mask] =
+            host->delayed[(host->delayed_head + i - 1) & mask];
+    host->delayed[(host->delayed_head + i) & mask] = (struct delayed){.at = at, .key = key};
+}
+
+/* Drops what was acknowledged meanwhile from the head of the ring, and sets the timer for what is
+ * left. */
+static void trim_held(struct host *host)
+{
+    const uint32_t mask = host->delayed_capacity - 1;
+    xoff_time at = XOFF_NEVER;
+    while (host->n_delayed && at == XOFF_NEVER) {
+        const struct delayed *head = &host->delayed[host->delayed_head];
+        if (held_until(host, &host->rx[rx_slot(host, head->key)]) == head->at) {
+            at = head->at;
+        } else {
+            host->delayed_head = (host->delayed_head + 1) & mask;
+            host->n_delayed--;
+        }
+    }
+    heap_set(&host->timers, HOST_DELAYED, at);
+}
+
+void flow_send_delayed(struct host *host, struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    while (host->n_delayed && host->delayed[host->delayed_head].at <= now) {
+        const struct delayed due = host->delayed[host->delayed_head];
+        host->delayed_head = (host->delayed_head + 1) & (host->delayed_capacity - 1);
+        host->n_delayed--;
+        struct rx_flow *rx = &host->rx[rx_slot(host, due.key)];
+        if (held_until(host, rx) != due.at)
+            continue;
+        if (rx->tcp != NET_NO_SLOT) {
+            struct tcp_flow *tcp = &host->tcp_rx[rx->tcp];
+            struct xoff_tcp_ack ack;
+            xoff_tcp_on_delayed(&host->transports[tcp->transport].tcp, &tcp->rx, &host->ranges,
+                                &ack);
+            send_tcp_ack(host, w, tcp, &ack);
+            continue;
+        }
+        const uint32_t from = (uint32_t)((due.key - 1) >> 32), flow = (uint32_t)(due.key - 1);
+        const struct long_frame data = {.frame = {.src = from,
+                                                  .flow = flow,
+                                                  .hash = flow_hash(from, host->node, flow),
+                                                  .sent_at = rx->sent_at,
+                                                  .priority = rx->priority,
+                                                  .transport = rx->transport & 15u}};
+        rx->ack_at = XOFF_NEVER;
+        send_back(host, w, &data.frame, FRAME_ACK, rx->received, rx->unacked_frames,
+                  rx->unacked_marked);
+        rx->unacked_frames = rx->unacked_marked = 0;
+    }
+    trim_held(host);
 }
 
 /* Order and acknowledgement of go-back-N. Returns false for a frame not taken. */
@@ -156,9 +239,16 @@ static bool take_in_order(struct host *host, struct worker *w, struct rx_flow *r
     rx->unacked_frames++;
     rx->unacked_marked = (uint16_t)(rx->unacked_marked + is_marked);
     if (rx->unacked_frames >= host->net->spec.ack_every || data->flags & FRAME_ASKS) {
-        send_back(host, w, data, FRAME_ACK, rx->received + data->payload, rx->unacked_frames & 0xff,
-                  rx->unacked_marked & 0xff);
+        send_back(host, w, data, FRAME_ACK, rx->received + data->payload, rx->unacked_frames,
+                  rx->unacked_marked);
         rx->unacked_frames = rx->unacked_marked = 0;
+        rx->ack_at = XOFF_NEVER;
+    } else {
+        rx->sent_at = data->sent_at;
+        if (rx->ack_at == XOFF_NEVER) {
+            rx->ack_at = sim_now(w) + host->net->spec.ack_delay;
+            hold_ack(host, rx->key, rx->ack_at);
+        }
     }
     return true;
 }
@@ -172,7 +262,6 @@ static struct tcp_flow *tcp_of(struct host *host, struct rx_flow *rx, const stru
         struct tcp_flow *tcp = &host->tcp_rx[rx->tcp];
         host->free_tcp_rx = tcp->next;
         *tcp = (struct tcp_flow){.key = rx->key,
-                                 .hash = data->hash,
                                  .ends = NET_NO_SLOT,
                                  .priority = data->priority,
                                  .transport = data->transport};
@@ -185,62 +274,27 @@ static struct tcp_flow *tcp_of(struct host *host, struct rx_flow *rx, const stru
 static void add_end(struct host *host, struct tcp_flow *tcp, const struct frame *data)
 {
     const uint64_t end = data->seq + data->payload;
+    const uint32_t m = message_take(&host->messages); /* first, since the pool may move */
     uint32_t *link = &tcp->ends;
     while (*link != NET_NO_SLOT && host->messages.at[*link].end < end)
         link = &host->messages.at[*link].next;
-    if (*link != NET_NO_SLOT && host->messages.at[*link].end == end)
+    if (*link != NET_NO_SLOT && host->messages.at[*link].end == end) {
+        message_return(&host->messages, m);
         return;
-    const uint32_t after = *link;
-    const size_t place =
-        link == &tcp->ends ? SIZE_MAX : (size_t)((char *)link - (char *)host->messages.at);
-    const uint32_t m = message_take(&host->messages); /* may move the pool */
-    link = place == SIZE_MAX ? &tcp->ends : (uint32_t *)((char *)host->messages.at + place);
+    }
     host->messages.at[m] = (struct message){.end = end,
                                             .number = data->message,
                                             .word = data->word,
-                                            .next = after,
+                                            .next = *link,
                                             .ends_flow = data->flags & FRAME_ENDS};
     *link = m;
 }
 
-static void push_delayed(struct host *host, uint32_t slot, xoff_time at)
-{
-    if (host->n_delayed == host->delayed_capacity)
-        host_grow_delayed(host);
-    const uint32_t mask = host->delayed_capacity - 1;
-    uint32_t i = host->n_delayed++;
-    for (; i > 0 && host->delayed[(host->delayed_head + i - 1) & mask].at > at; i--)
-        host->delayed[(host->delayed_head + i) & mask] =
-            host->delayed[(host->delayed_head + i - 1) & mask];
-    host->delayed[(host->delayed_head + i) & mask] = (struct delayed){.at = at, .tcp = slot};
-    heap_set(&host->timers, HOST_DELAYED, host->delayed[host->delayed_head].at);
-}
-
-void flow_send_delayed(struct host *host, struct worker *w)
-{
-    const xoff_time now = sim_now(w);
-    const uint32_t mask = host->delayed_capacity - 1;
-    while (host->n_delayed && host->delayed[host->delayed_head].at <= now) {
-        const struct delayed due = host->delayed[host->delayed_head];
-        host->delayed_head = (host->delayed_head + 1) & mask;
-        host->n_delayed--;
-        struct tcp_flow *tcp = &host->tcp_rx[due.tcp];
-        if (!tcp->key || tcp->rx.ack_at != due.at) /* acknowledged meanwhile */
-            continue;
-        struct xoff_tcp_ack ack;
-        xoff_tcp_on_delayed(&host->transports[tcp->transport].tcp, &tcp->rx, &host->ranges, &ack);
-        send_tcp_ack(host, w, tcp, &ack);
-    }
-    heap_set(&host->timers, HOST_DELAYED,
-             host->n_delayed ? host->delayed[host->delayed_head].at : XOFF_NEVER);
-}
-
-static void take_tcp(struct host *host, struct worker *w, struct rx_flow *rx,
-                     const struct frame *data)
+static void take_segment(struct host *host, struct worker *w, struct rx_flow *rx,
+                         const struct frame *data)
 {
     const struct xoff_tcp_cfg *cfg = &host->transports[data->transport].tcp;
     struct tcp_flow *tcp = tcp_of(host, rx, data);
-    const uint32_t slot = rx->tcp;
     if ((data->flags & FRAME_LAST) && data->seq + data->payload > tcp->rx.next)
         add_end(host, tcp, data);
     if (!tcp->rx.n_unacked)
@@ -251,50 +305,70 @@ static void take_tcp(struct host *host, struct worker *w, struct rx_flow *rx,
     const uint32_t n = xoff_tcp_on_segment(cfg, &tcp->rx, &host->ranges, data->seq, data->payload,
                                            data->flags & FRAME_MARKED, data->flags & FRAME_REDUCED,
                                            data->flags & FRAME_ASKS, sim_now(w), acks);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         send_tcp_ack(host, w, tcp, &acks[i]);
-    if (n)
         tcp->echo_at = data->sent_at;
+    }
     if (tcp->rx.ack_at != XOFF_NEVER && tcp->rx.ack_at != ack_at)
-        push_delayed(host, slot, tcp->rx.ack_at);
+        hold_ack(host, rx->key, tcp->rx.ack_at);
     rx->received = tcp->rx.next;
-    const uint64_t key = rx->key;
+    /* Neither rx nor tcp moves by what apps offer here: both belong to what arrives. */
     while (tcp->ends != NET_NO_SLOT && host->messages.at[tcp->ends].end <= tcp->rx.next) {
         const uint32_t m = tcp->ends;
         const struct message done = host->messages.at[m];
         tcp->ends = done.next;
-        host->messages.at[m].next = host->messages.free;
-        host->messages.free = m;
+        message_return(&host->messages, m);
         const uint64_t bytes = done.end - rx->message_from;
         rx->message_from = done.end;
-        finish(host, w, rx, done.number, done.word, bytes, done.ends_flow);
+        finish_received(host, w, rx, done.number, done.word, bytes, done.ends_flow);
         if (done.ends_flow)
             return;
-        /* What apps did may have moved both. */
-        rx = &host->rx[rx_slot(host, key)];
-        tcp = &host->tcp_rx[slot];
     }
     if (rx->received > rx->message_from && data->seq < rx->received)
         rx->message = data->message;
 }
 
-void flow_on_data(struct host *host, struct worker *w, const struct frame *data)
+/* A datagram counts from the start of its message. Frames of a message come together, but not in
+ * order where paths differ. */
+static void take_datagram(struct host *host, struct worker *w, struct rx_flow *rx,
+                          const struct frame *data)
+{
+    if (rx->message != data->message) {
+        rx->message = data->message; /* what the last one lacked is lost */
+        rx->received = rx->total = 0;
+    }
+    rx->received += data->payload;
+    if (data->flags & FRAME_LAST) {
+        rx->total = data->seq + data->payload;
+        rx->has_end = data->flags & FRAME_ENDS;
+    }
+    if (rx->total && rx->received >= rx->total)
+        finish_received(host, w, rx, data->message, data->word, rx->received, rx->has_end);
+}
+
+/* Of a flow that arrived whole before. */
+static void acknowledge_blindly(struct host *host, struct worker *w, const struct frame *data)
+{
+    const uint64_t acked_to = data->seq + data->payload;
+    if (host->transports[data->transport].spec->reliability != XOFF_REL_TCP) {
+        send_back(host, w, data, FRAME_ACK, acked_to, 1, (data->flags & FRAME_MARKED) != 0);
+        return;
+    }
+    const struct tcp_flow gone = {.key = key_of(data),
+                                  .echo_at = data->sent_at,
+                                  .priority = data->priority,
+                                  .transport = data->transport};
+    const struct xoff_tcp_ack ack = {.acked_to = acked_to};
+    send_tcp_ack(host, w, &gone, &ack);
+}
+
+static void take_data(struct host *host, struct worker *w, const struct frame *data)
 {
     const struct transport *t = &host->transports[data->transport];
-    const enum xoff_reliability reliability = t->spec->reliability;
     const bool is_marked = data->flags & FRAME_MARKED;
     struct rx_flow *rx = rx_find(host, data);
     if (__builtin_expect(!rx, 0)) {
-        struct tcp_flow gone = {.key = ((uint64_t)data->src << 32 | data->flow) + 1,
-                                .hash = data->hash,
-                                .echo_at = data->sent_at,
-                                .priority = data->priority,
-                                .transport = data->transport};
-        const struct xoff_tcp_ack ack = {.acked_to = data->seq + data->payload};
-        if (reliability == XOFF_REL_TCP)
-            send_tcp_ack(host, w, &gone, &ack);
-        else
-            send_back(host, w, data, FRAME_ACK, ack.acked_to, 1, is_marked);
+        acknowledge_blindly(host, w, data);
         return;
     }
     rx->marked += is_marked;
@@ -302,28 +376,30 @@ void flow_on_data(struct host *host, struct worker *w, const struct frame *data)
         rx->cnp_at = sim_now(w) + t->cnp_interval;
         send_back(host, w, data, FRAME_CNP, 0, 0, 0);
     }
-    if (reliability == XOFF_REL_TCP) {
-        take_tcp(host, w, rx, data);
+    switch (t->spec->reliability) {
+    case XOFF_REL_TCP:
+        take_segment(host, w, rx, data);
         return;
-    }
-    if (reliability == XOFF_REL_GO_BACK_N && !take_in_order(host, w, rx, data))
+    case XOFF_REL_DATAGRAM:
+        take_datagram(host, w, rx, data);
         return;
-    if (reliability == XOFF_REL_DATAGRAM && rx->message != data->message) {
-        rx->message = data->message; /* what the last one lacked is lost */
-        rx->received = rx->total = 0;
+    case XOFF_REL_GO_BACK_N:
+        break;
     }
+    if (!take_in_order(host, w, rx, data))
+        return;
     rx->received += data->payload;
-    if (reliability == XOFF_REL_DATAGRAM) {
-        if (data->flags & FRAME_LAST)
-            rx->total = data->seq + data->payload;
-        if (rx->total && rx->received >= rx->total)
-            finish(host, w, rx, data->message, data->word, rx->received, data->flags & FRAME_ENDS);
-        return;
-    }
     rx->message = data->message;
     if (data->flags & FRAME_LAST) {
         const uint64_t bytes = rx->received - rx->message_from;
         rx->message_from = rx->received;
-        finish(host, w, rx, data->message, data->word, bytes, data->flags & FRAME_ENDS);
+        finish_received(host, w, rx, data->message, data->word, bytes, data->flags & FRAME_ENDS);
     }
+}
+
+void flow_on_data(struct host *host, struct worker *w, const struct frame *data)
+{
+    take_data(host, w, data);
+    if (__builtin_expect(host->n_delayed, 0))
+        trim_held(host);
 }

@@ -159,6 +159,7 @@ struct flow {
     xoff_time timer_at;              /* the timer that is set: it runs behind, see flow.c */
     xoff_time base_rtt;
     uint64_t window_bytes; /* in force */
+    uint64_t echo_to;      /* TCP: an echo beyond it is of another window of data */
     struct xoff_rp_answer rp;
 };
 
@@ -201,15 +202,20 @@ struct rx_flow {
     uint32_t tcp;     /* into host.tcp_rx; NET_NO_SLOT: none */
     uint32_t marked;
     uint16_t unacked_frames, unacked_marked;
-    uint8_t is_nacked;
+    bool is_nacked;
+    bool has_end; /* datagram: the frame that sets `total` ends the flow */
+    /* For an ACK that coalescing holds back. */
+    uint8_t priority, transport;
+    xoff_time ack_at;  /* it is sent then; XOFF_NEVER: none is held */
+    xoff_time sent_at; /* of the last frame */
 };
 
 /* What TCP needs beyond that. */
 struct tcp_flow {
     struct xoff_tcp_rx rx;
-    uint64_t key;        /* of its rx_flow */
-    xoff_time echo_at;   /* sent_at of the first frame not acknowledged */
-    uint32_t hash, ends; /* messages whose end lies beyond a gap, in order */
+    uint64_t key;      /* of its rx_flow */
+    xoff_time echo_at; /* sent_at of the first frame not acknowledged */
+    uint32_t ends;     /* messages whose end lies beyond a gap, in order */
     uint8_t priority, transport;
     uint32_t next; /* free list */
 };
@@ -217,7 +223,7 @@ struct tcp_flow {
 /* A delayed ACK. */
 struct delayed {
     xoff_time at;
-    uint32_t tcp;
+    uint64_t key; /* of its rx_flow */
 };
 
 struct rx_note {
@@ -258,12 +264,15 @@ struct host {
     struct xoff_range_pool ranges;
     struct tcp_flow *tcp_rx;
     uint32_t n_tcp_rx, tcp_rx_capacity, free_tcp_rx;
-    struct delayed *delayed; /* ring, in order of time */
+    struct delayed *delayed; /* ring, in order of time; entries may be out of date */
     uint32_t delayed_head, n_delayed, delayed_capacity;
     uint32_t n_listening; /* apps that hear events */
-    struct heap timers;   /* gate, signal, receiver, ACKs, apps, then pace and timeout per flow */
-    xoff_time timer_at;   /* the timer event that is set */
-    bool has_retired;     /* flows without end have left the ready list */
+    bool has_copies;      /* frames sent more than once have arrived: rx_find */
+    uint32_t *finished;   /* rx_notes by key, made when it is first asked for: notes.c */
+    uint32_t finished_mask, n_finished;
+    struct heap timers; /* gate, signal, receiver, ACKs, apps, then pace and timeout per flow */
+    xoff_time timer_at; /* the timer event that is set */
+    bool has_retired;   /* flows without end have left the ready list */
     struct heap_entry *timer_entries;
     uint32_t *timer_pos;
     const struct app *apps;
@@ -326,9 +335,48 @@ static inline struct notes *net_notes(const struct net *net, uint32_t node)
                                : &net->switches[node - net->n_hosts].notes;
 }
 
+/* By which equal-cost paths are chosen; the receiver of a flow can tell it, too. */
+static inline uint32_t flow_hash(uint32_t from, uint32_t to, uint32_t number)
+{
+    const uint64_t pair = (uint64_t)from << 32 | to;
+    return (uint32_t)(xoff_mix64(pair ^ xoff_mix64((uint64_t)number + 1)) >> 32);
+}
+
 static inline struct flow *flow_at(const struct host *host, uint32_t index)
 {
     return (struct flow *)(host->flows + (size_t)index * host->flow_bytes);
+}
+
+static inline struct xoff_tcp_tx *flow_tcp(const struct host *host, const struct flow *flow)
+{
+    return (struct xoff_tcp_tx *)((unsigned char *)flow + sizeof *flow + host->rp_bytes);
+}
+
+/* Beyond it nothing was ever sent; the oldest byte not acknowledged; when to send again. */
+static inline uint64_t flow_sent_to(const struct host *host, const struct flow *flow)
+{
+    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->highest;
+}
+
+static inline uint64_t flow_acked_to(const struct host *host, const struct flow *flow)
+{
+    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->una : flow->acked;
+}
+
+static inline xoff_time flow_timeout_at(const struct host *host, const struct flow *flow)
+{
+    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->timeout_at : flow->timeout_at;
+}
+
+static inline void *flow_rp_state(struct flow *flow)
+{
+    return (unsigned char *)flow + sizeof *flow;
+}
+
+static inline void message_return(struct message_pool *pool, uint32_t m)
+{
+    pool->at[m].next = pool->free;
+    pool->free = m;
 }
 
 /* Pools and lists. */
@@ -412,8 +460,8 @@ void flow_close(struct host *host, uint32_t flow);
 void flow_set_timer(struct host *host, uint32_t flow, xoff_time now);
 /* The reaction point has answered: rate, window and deadline are taken over. */
 void flow_take_answer(struct host *host, uint32_t flow, xoff_time now);
-void *flow_rp_state(const struct host *host, const struct flow *flow);
-struct xoff_tcp_tx *flow_tcp(const struct host *host, const struct flow *flow);
+/* The byte behind the last that may be sent, window aside. */
+uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time now);
 
 /* flow_ack.c: what comes back to the sender, and its timers. */
 void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
@@ -433,6 +481,8 @@ xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t h
                    uint32_t frame_bytes, uint32_t ack_bytes);
 xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack_bytes,
                        uint32_t *max_switches);
+
+#define HOST_NOBODY 0xffu /* in place of a traffic entry: no app hears of it */
 
 /* Timer numbers of a host. */
 enum { HOST_GATE, HOST_SIGNAL, HOST_SERVICE, HOST_DELAYED, HOST_APPS };
@@ -458,6 +508,7 @@ void note_heard(struct notes *notes, uint32_t node, uint32_t port,
                 const struct xoff_pause_frame *frame, xoff_time now);
 void note_operation(struct host *host, const struct app_offer *offer, xoff_time now);
 uint32_t message_take(struct message_pool *pool);
+bool host_has_finished(struct host *host, uint64_t key);
 void host_grow_tcp_rx(struct host *host);
 void host_grow_delayed(struct host *host);
 void host_grow_ranges(struct host *host, uint32_t n);

@@ -15,7 +15,7 @@
 #define NET_HEADER_BYTES 62     /* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 */
 #define NET_TCP_HEADER_BYTES 70 /* Ethernet 14, IPv4 20, TCP 20, timestamps 12, FCS 4 */
 #define NET_MAX_FRAME_BYTES 16000
-#define NET_MAX_TRANSPORTS 15
+#define NET_MAX_TRANSPORTS 16  /* frames name theirs in 4 bits */
 #define NET_MAX_FLOW_BYTES 512 /* of an active flow at its sender, SACK ranges apart */
 #define NET_NO_SLOT UINT32_MAX
 
@@ -57,6 +57,8 @@ struct net_wire {
     bool is_ns3;        /* no preamble, no gap, whole nanoseconds; equal times by port number */
 };
 extern const struct net_wire net_wire_ethernet, net_wire_ns3;
+/* Of a data frame of that transport. */
+uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport);
 
 enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8 };
 
@@ -85,6 +87,7 @@ struct net_spec {
     int64_t ack_priority; /* XOFF_PARAM_AUTO: that of the data */
     int64_t cnp_priority; /* XOFF_PARAM_AUTO: that of ACKs */
     uint32_t ack_every;
+    xoff_time ack_delay; /* longest time that an ACK of go-back-N is held back */
     xoff_time timeout_for;
     const struct net_receiver *receivers;
     uint32_t n_receivers;

@@ -76,6 +76,17 @@ static int64_t steady_headroom(const struct net_spec *spec, xoff_rate rate_bps, 
 {
     if (spec->headroom_bytes != XOFF_PARAM_AUTO)
         return spec->headroom_bytes;
+    if (spec->wire && spec->wire->is_ns3) {
+        /* Frames follow each other without a gap, at a rate that whole nanoseconds make higher:
+         * what arrives in two delays, the pause frame's time and the response, and a frame at each
+         * end. */
+        const xoff_time frame_ns =
+            (xoff_time)(spec->max_frame_bytes * UINT64_C(8000000000) / rate_bps);
+        const xoff_time for_ns =
+            (2 * delay + xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps)) / XOFF_NS +
+            frame_ns + 2;
+        return ((int64_t)for_ns / (frame_ns ? frame_ns : 1) + 3) * spec->max_frame_bytes;
+    }
     const struct xoff_headroom_params params = {
         .rate_bps = rate_bps,
         .delay = delay,
@@ -284,8 +295,8 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
         return code;
     build_pool(net, &sw->pool);
     /* There every frame is accounted for, however shortly it stays. */
-    sw->passes_through = !sw->pause.every_frame && !net->spec.processing_for &&
-                         !net->spec.wire->is_ns3 && !net->spec.histogram_every;
+    sw->passes_through =
+        !sw->pause.every_frame && !net->spec.processing_for && !net->spec.wire->is_ns3;
 
     sw->scatters = net->spec.scatters;
     if (net->spec.histogram_every)
@@ -337,6 +348,31 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     return code ? code : build_pause(net, 1, &r->pause, &r->edges, err);
 }
 
+uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport)
+{
+    const bool is_tcp = transport->reliability == XOFF_REL_TCP;
+    return (is_tcp ? wire->tcp_header_bytes : wire->header_bytes) +
+           (transport->rp->reads_telemetry ? XOFF_INT_WIRE_BYTES : 0);
+}
+
+/* Combinations that cannot work, each with what to do instead. */
+static int check_reliability(const struct net_transport *spec, struct xoff_err *err)
+{
+    const bool is_datagram = spec->reliability == XOFF_REL_DATAGRAM;
+    if (is_datagram && spec->rp->needs_acks)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "reliability", "datagram",
+                            "this kind learns from ACKs, and datagrams have none; give go-back-n "
+                            "or tcp");
+    if (is_datagram && spec->window != NET_WINDOW_NONE)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "window", NULL,
+                            "ACKs open a window, and datagrams have none; give reliability: "
+                            "go-back-n, or window: none");
+    if (spec->reliability == XOFF_REL_TCP && spec->rp->reads_telemetry)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "reliability", "tcp",
+                            "telemetry comes back on ACKs of go-back-n only");
+    return 0;
+}
+
 /* A transport at hosts with links of one rate. */
 static int build_transport(struct net *net, const struct net_transport *spec, xoff_rate rate_bps,
                            struct transport *t, struct xoff_err *err)
@@ -345,35 +381,46 @@ static int build_transport(struct net *net, const struct net_transport *spec, xo
     const bool is_tcp = spec->reliability == XOFF_REL_TCP;
     t->spec = spec;
     t->rp = spec->rp;
-    t->has_telemetry = !strcmp(spec->rp->marking, "int");
-    t->header_bytes = is_tcp ? wire->tcp_header_bytes : wire->header_bytes;
+    t->has_telemetry = spec->rp->reads_telemetry;
+    t->header_bytes = net_header_bytes(wire, spec);
     t->ack_bytes = is_tcp ? wire->tcp_header_bytes : wire->ack_bytes;
-    if (t->has_telemetry) {
-        t->header_bytes += XOFF_INT_WIRE_BYTES;
+    int code = check_reliability(spec, err);
+    if (code)
+        return code;
+    if (t->has_telemetry)
         t->ack_bytes += XOFF_INT_WIRE_BYTES;
-    }
     if (net->spec.max_frame_bytes <= t->header_bytes) {
         char text[32];
-        return xoff_err_set(err, XOFF_E_RANGE, "port.max_frame",
+        return xoff_err_set(err, XOFF_E_RANGE, "kind",
                             xoff_format_bytes(text, sizeof text, net->spec.max_frame_bytes),
-                            "leaves no room for payload behind the headers of the transport");
+                            "port.max_frame leaves no room for payload behind its headers");
     }
     const uint32_t payload_bytes = net->spec.max_frame_bytes - t->header_bytes;
     const struct xoff_rp_env env = {.rate_bps = rate_bps,
                                     .frame_bytes = net->spec.max_frame_bytes,
                                     .payload_bytes = payload_bytes};
     t->rp_cfg = make(1, t->rp->cfg_size);
-    int code = t->rp->configure(spec->rp_params, &env, t->rp_cfg, err);
+    code = t->rp->configure(spec->rp_params, &env, t->rp_cfg, err);
     if (code)
         return code;
     t->has_cnps = t->rp->cnp_interval != NULL;
     t->cnp_interval = t->has_cnps ? t->rp->cnp_interval(t->rp_cfg) : 0;
-    return is_tcp ? xoff_tcp_configure(&spec->tcp, payload_bytes, &t->tcp, err) : 0;
+    code = is_tcp ? xoff_tcp_configure(&spec->tcp, payload_bytes, &t->tcp, err) : 0;
+    if (code) {
+        char subject[sizeof err->subject];
+        snprintf(subject, sizeof subject, "tcp.%.*s", (int)sizeof subject - 5, err->subject);
+        memcpy(err->subject, subject, sizeof subject);
+    }
+    return code;
 }
 
 static int check_telemetry(struct net *net, uint32_t max_switches, struct xoff_err *err)
 {
-    if (strcmp(net->spec.marking->name, "int"))
+    if (net->spec.scatters)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
+                            "compares telemetry from frame to frame, which take different paths "
+                            "with switch.paths: scatter; give ecmp");
+    if (!net->spec.marking->stamps)
         return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
                             "reads in-band telemetry, which switches write with marking: int");
     if (max_switches <= XOFF_INT_HOPS)
@@ -396,11 +443,11 @@ static int build_transports(struct net *net, struct xoff_err *err)
     }
     net->transports = make((size_t)net->n_rates * n, sizeof *net->transports);
     int code = 0;
+    net->has_extra = net->spec.marking->stamps;
     for (uint32_t i = 0; i < net->n_rates * n && !code; i++) {
         const struct net_transport *spec = &net->spec.transports[i % n];
         struct transport *t = &net->transports[i];
         code = build_transport(net, spec, net->rates[i / n], t, err);
-        net->has_extra |= t->has_telemetry;
         net->has_extra |= spec->reliability == XOFF_REL_TCP && t->tcp.has_sack;
         uint32_t max_switches = 0;
         if (!code && i < n && (spec->has_common_rtt || t->has_telemetry))
@@ -551,6 +598,18 @@ static void build_sim(struct net *net)
     free(n_ports), free(links);
 }
 
+/* Picoseconds below the nanosecond carry an order there (port.c): a frame must not arrive within
+ * the nanosecond in which it was sent. */
+static int check_wire(const struct net *net, struct xoff_err *err)
+{
+    for (uint32_t l = 0; l < net->topo->n_links && net->spec.wire->is_ns3; l++)
+        if (life_of(net->topo, l).min_delay < XOFF_NS)
+            return xoff_err_set(err, XOFF_E_CONFLICT, "links", NULL,
+                                "compat: ns3 works in whole nanoseconds; give every link a delay "
+                                "of 1ns or more");
+    return 0;
+}
+
 int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
                struct xoff_err *err)
 {
@@ -564,7 +623,9 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
     if (!net->spec.wire)
         net->spec.wire = &net_wire_ethernet;
     *part = NET_PART_NET;
-    int code = routes_create(net->topo, 0, true, &net->routes, err);
+    int code = check_wire(net, err);
+    if (!code)
+        code = routes_create(net->topo, 0, true, &net->routes, err);
     if (!code) {
         *part = NET_PART_TRANSPORT;
         code = build_transports(net, err);
@@ -619,6 +680,7 @@ static void free_host(struct host *host)
     free(host->app_rngs), free(host->app_streams), free(host->rx), free(host->flow_notes);
     free(host->rx_notes), free(host->operations), free(host->app_first_stream);
     free(host->messages.at), free(host->ranges.blocks), free(host->tcp_rx), free(host->delayed);
+    free(host->finished);
     free_notes(&host->notes);
 }
 

@@ -115,6 +115,37 @@ uint32_t message_take(struct message_pool *pool)
     return pool->used++;
 }
 
+/* Whether that flow has arrived whole at this host before. Seldom asked, so the notes of arrivals
+ * are put in order by key only when it is, and only since the last time. */
+bool host_has_finished(struct host *host, uint64_t key)
+{
+    if (2 * (host->n_rx_notes + 1) > host->finished_mask) {
+        uint32_t size = 64;
+        while (size < 4 * (host->n_rx_notes + 1))
+            size *= 2;
+        free(host->finished);
+        host->finished = calloc(size, sizeof *host->finished);
+        XOFF_ASSERT(host->finished);
+        host->finished_mask = size - 1;
+        host->n_finished = 0;
+    }
+    for (; host->n_finished < host->n_rx_notes; host->n_finished++) {
+        const struct rx_note *note = &host->rx_notes[host->n_finished];
+        const uint64_t noted = ((uint64_t)note->from << 32 | note->number) + 1;
+        uint32_t i = (uint32_t)xoff_mix64(noted) & host->finished_mask;
+        while (host->finished[i])
+            i = (i + 1) & host->finished_mask;
+        host->finished[i] = host->n_finished + 1;
+    }
+    uint32_t i = (uint32_t)xoff_mix64(key) & host->finished_mask;
+    for (; host->finished[i]; i = (i + 1) & host->finished_mask) {
+        const struct rx_note *note = &host->rx_notes[host->finished[i] - 1];
+        if (((uint64_t)note->from << 32 | note->number) + 1 == key)
+            return true;
+    }
+    return false;
+}
+
 void histogram_grow(struct histogram *h, uint32_t n_bins)
 {
     h->counts = realloc(h->counts, sizeof *h->counts * n_bins);

@@ -46,28 +46,54 @@ xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t h
     return rtt > 0 ? rtt : 1;
 }
 
+/* The host of an edge whose own link takes longest, `but` left out; TOPO_NONE: none. */
+static uint32_t slowest_of(const struct net *net, uint32_t edge, uint32_t but, uint32_t bytes)
+{
+    uint32_t slowest = TOPO_NONE;
+    xoff_time longest = -1;
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        if (net->routes->edge_of_host[h] != edge || h == but)
+            continue;
+        const struct topo_port *p = &net->topo->ports[net->topo->nodes[h].first_port];
+        const xoff_time t = link_time(net, &net->topo->links[p->link], bytes);
+        if (t > longest) {
+            longest = t;
+            slowest = h;
+        }
+    }
+    return slowest;
+}
+
 xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack_bytes,
                        uint32_t *max_switches)
 {
-    /* Hosts of one edge switch differ by their own links only: the first and the last of each stand
-     * for all, and in a network of very many edges some do. */
-    const uint32_t n = net->n_hosts, step = n / 2048 + 1;
+    /* Paths between the same two edges differ by the hosts' own links: the slowest host stands for
+     * its edge. Of very many edges some are looked at. */
+    const uint32_t n_edges = net->routes->n_edges, step = n_edges / 512 + 1;
+    uint32_t hosts[513];
+    uint32_t n = 0;
     xoff_time longest = 0;
     *max_switches = 0;
-    for (uint32_t a = 0; a < n; a += step) {
-        const bool is_edge = a == 0 || a + step >= n ||
-                             net->routes->edge_of_host[a] != net->routes->edge_of_host[a - 1] ||
-                             net->routes->edge_of_host[a] != net->routes->edge_of_host[a + 1];
-        for (uint32_t b = 0; is_edge && b < n; b += step) {
+    for (uint32_t e = 0; e < n_edges; e += step) {
+        hosts[n++] = slowest_of(net, e, TOPO_NONE, frame_bytes);
+        const uint32_t second = slowest_of(net, e, hosts[n - 1], frame_bytes);
+        xoff_time rtt;
+        if (second != TOPO_NONE &&
+            walk(net, hosts[n - 1], second, 0, frame_bytes, ack_bytes, &rtt) != UINT32_MAX)
+            longest = rtt > longest ? rtt : longest;
+    }
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n; b++) {
             xoff_time rtt;
             if (a == b)
                 continue;
-            const uint32_t hops = walk(net, a, b, 0, frame_bytes, ack_bytes, &rtt);
+            const uint32_t hops = walk(net, hosts[a], hosts[b], 0, frame_bytes, ack_bytes, &rtt);
             if (hops == UINT32_MAX)
                 continue;
             longest = rtt > longest ? rtt : longest;
             *max_switches = hops > *max_switches ? hops : *max_switches;
         }
-    }
+    if (n == 1)
+        *max_switches = 1;
     return longest;
 }

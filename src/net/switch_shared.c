@@ -185,7 +185,7 @@ __attribute__((noinline)) static void mark(struct sw *sw, struct sw_port *sp, st
         f->flags |= FRAME_MARKED;
         sp->marked[f->priority]++;
     }
-    if (answer.stamp) {
+    if (answer.stamp) { /* there is room for it: net_build.c */
         struct xoff_int *telemetry = &extra_of(f)->telemetry;
         if (telemetry->n < XOFF_INT_HOPS)
             telemetry->hop[telemetry->n++] = answer.hop;

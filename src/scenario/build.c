@@ -12,11 +12,12 @@
 static int located(const struct plan *plan, struct plan_place place, const char *prefix,
                    struct xoff_err *err)
 {
-    if (!err->file[0]) /* a flow file has a place of its own */
+    const bool has_own = err->file[0]; /* a flow file has a place of its own, or none */
+    if (!has_own)
         snprintf(err->file, sizeof err->file, "%s", plan->file);
     if (!place.line) /* the section is not in the file: the one that cannot be missing */
         place = plan->sw.place.line ? plan->sw.place : plan->topology.place;
-    if (!err->line) {
+    if (!err->line && !has_own) {
         err->line = place.line;
         err->column = place.column;
     }
@@ -127,7 +128,7 @@ static int find_transport(void *context, const char *name)
         if (b->transports[i].rp == rp)
             return (int)i;
     if (b->n_transports == NET_MAX_TRANSPORTS)
-        return -1;
+        return -2;
     void *params = calloc(1, rp->params_size + 1);
     XOFF_ASSERT(params && app_set_keep(&b->apps, params) == 0);
     xoff_param_defaults(rp->params, params);
@@ -138,10 +139,33 @@ static int find_transport(void *context, const char *name)
     return (int)b->n_transports++;
 }
 
+static uint32_t header_of(void *context, uint8_t transport)
+{
+    const struct named *n = context;
+    return net_header_bytes(n->built->spec.wire, &n->built->transports[transport]);
+}
+
 static bool acknowledges(void *context, uint8_t transport)
 {
     const struct named *n = context;
     return n->built->transports[transport].reliability != XOFF_REL_DATAGRAM;
+}
+
+/* What a closed loop needs of the network. */
+static int check_loop(const struct plan *plan, const struct plan_traffic *traffic, uint32_t index,
+                      uint32_t n_streams, struct named *named, struct xoff_err *err)
+{
+    /* Frames carry the entry's number to the app at the other end in one byte. */
+    if (index >= UINT8_MAX)
+        return xoff_err_set(err, XOFF_E_RANGE, "kind", traffic->kind->name,
+                            "a closed-loop entry must be among the first 255 of the list");
+    const struct xoff_param *p = xoff_param_find(traffic->kind->params, "transport");
+    const int transport = p ? find_transport(named, (const char *)traffic->params + p->offset) : 0;
+    if (plan->sw.scatters && n_streams && !acknowledges(named, (uint8_t)transport))
+        return xoff_err_set(err, XOFF_E_CONFLICT, "transport", NULL,
+                            "datagrams of two messages mix on different paths, and a closed loop "
+                            "would wait for ever; give another transport, or switch.paths: ecmp");
+    return 0;
 }
 
 static int build_traffic(const struct plan *plan, struct built *b, struct xoff_err *err)
@@ -157,7 +181,7 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
             .seed = (uint64_t)plan->seed,
             .stop = plan->stop,
             .max_frame_bytes = (uint32_t)plan->port.max_frame_bytes,
-            .header_bytes = b->spec.wire->header_bytes,
+            .header = header_of,
             .transport = find_transport,
             .acknowledges = acknowledges,
             .transport_context = &named,
@@ -167,10 +191,8 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
         };
         const uint32_t n_before = b->apps.n;
         int code = t->kind->bind(&env, t->params, t->items, t->n_items, &b->apps, err);
-        /* Frames carry the entry's number to the app at the other end in one byte. */
-        if (!code && i > UINT8_MAX && b->apps.n > n_before && b->apps.apps[n_before].ops->on_event)
-            code = xoff_err_set(err, XOFF_E_RANGE, "kind", t->kind->name,
-                                "a closed-loop entry must be among the first 256 of the list");
+        if (!code && b->apps.n > n_before && b->apps.apps[n_before].ops->on_event)
+            code = check_loop(plan, t, i, b->apps.apps[n_before].n_streams, &named, err);
         if (code)
             return located(plan, t->place, t->name, err);
     }
@@ -227,6 +249,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .ack_priority = plan->host.ack_priority,
         .cnp_priority = plan->host.cnp_priority,
         .ack_every = (uint32_t)plan->host.ack_every,
+        .ack_delay = plan->host.ack_delay,
         .timeout_for = plan->host.timeout_for,
         .receivers = b->receivers,
         .n_receivers = b->n_receivers,

@@ -150,6 +150,7 @@ struct plan_host {        /* `host:` */
     int64_t ack_priority; /* XOFF_PARAM_AUTO: that of the data */
     int64_t cnp_priority; /* XOFF_PARAM_AUTO: that of ACKs */
     int64_t ack_every;    /* frames per ACK */
+    int64_t ack_delay;    /* longest that one is held back */
     int64_t timeout_for;  /* go-back-N retransmission timeout */
 };
 

@@ -25,6 +25,7 @@ static int read_switch(struct fields_reader *r, const struct yaml_node *root,
 static int read_transports(struct fields_reader *r, const struct yaml_node *root,
                            struct plan *plan);
 static int choose_marking(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
+static const struct yaml_node *deepest(const struct yaml_node *node, const char *path);
 static int read_priorities(struct fields_reader *r, const struct yaml_node *node,
                            struct plan *plan);
 static int read_measure(struct fields_reader *r, const struct yaml_node *root,
@@ -272,6 +273,9 @@ static int read_transports(struct fields_reader *r, const struct yaml_node *root
         const size_t inner = fields_enter(r, node->key);
         struct plan_transport *transport = &plan->transports[plan->n_transports++];
         rc = fields_check_name(r, node, node->key, "-", sizeof transport->name);
+        if (!rc && xoff_rp_find(node->key))
+            rc = fields_fail_key(r, node, XOFF_E_CONFLICT,
+                                 "is the name of a kind; give the transport one of its own");
         if (!rc) {
             memcpy(transport->name, node->key, strlen(node->key) + 1);
             rc = read_transport(r, node, transport);
@@ -282,24 +286,63 @@ static int read_transports(struct fields_reader *r, const struct yaml_node *root
     return rc;
 }
 
-/* What the transports in use read, where the file does not say how switches mark. */
+/* The reaction point behind a name that traffic gives; NULL: unknown, which building will tell. */
+static const struct xoff_rp_ops *named_rp(const struct plan *plan, const char *name)
+{
+    for (uint32_t i = 0; i < plan->n_transports; i++)
+        if (strcmp(plan->transports[i].name, name) == 0)
+            return plan->transports[i].rp;
+    return xoff_rp_find(name);
+}
+
+/* What switches have to do for the transports that traffic uses, where the file does not say. */
+struct wanted {
+    const char *marking; /* "none" until one is wanted */
+    const struct xoff_rp_ops *rp;
+};
+
+static int want_marking(struct fields_reader *r, const struct yaml_node *root,
+                        const struct plan *plan, const struct xoff_param *table, const void *params,
+                        struct wanted *wanted)
+{
+    const struct xoff_param *p = xoff_param_find(table, "transport");
+    const struct xoff_rp_ops *rp = p ? named_rp(plan, (const char *)params + p->offset) : NULL;
+    if (!rp || strcmp(rp->marking, "none") == 0 || strcmp(rp->marking, wanted->marking) == 0)
+        return 0;
+    if (strcmp(wanted->marking, "none") != 0) {
+        char message[160];
+        snprintf(message, sizeof message,
+                 "%s reads %s and %s reads %s; give the one that switches are to do",
+                 wanted->rp->name, wanted->marking, rp->name, rp->marking);
+        const size_t length = fields_enter(r, "switch.marking");
+        const int rc = fields_fail(r, deepest(root, "switch.marking"), XOFF_E_CONFLICT, message);
+        fields_leave(r, length);
+        return rc;
+    }
+    *wanted = (struct wanted){rp->marking, rp};
+    return 0;
+}
+
 static int choose_marking(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
 {
     const struct yaml_node *sw = yaml_find(root, "switch");
     if (sw && yaml_find(sw, "marking"))
         return 0;
-    const char *wanted = "none";
-    for (uint32_t i = 0; i < plan->n_transports && !strcmp(wanted, "none"); i++)
-        wanted = plan->transports[i].rp->marking;
-    for (uint32_t i = 0; i < plan->n_traffic && !strcmp(wanted, "none"); i++) {
+    struct wanted wanted = {"none", NULL};
+    if (!plan->n_traffic)
+        wanted.marking = plan->transports[0].rp->marking;
+    int rc = 0;
+    for (uint32_t i = 0; i < plan->n_traffic && !rc; i++) {
         const struct plan_traffic *t = &plan->traffic[i];
-        const struct xoff_param *p = xoff_param_find(t->kind->params, "transport");
-        const struct xoff_rp_ops *rp = p ? xoff_rp_find((const char *)t->params + p->offset) : NULL;
-        if (rp)
-            wanted = rp->marking;
+        rc = want_marking(r, root, plan, t->kind->params, t->params, &wanted);
+        for (uint32_t k = 0; k < t->n_items && !rc; k++)
+            rc = want_marking(r, root, plan, t->kind->item_params,
+                              (const char *)t->items + k * t->kind->item_size, &wanted);
     }
+    if (rc)
+        return rc;
     struct kind kind;
-    XOFF_ASSERT(kinds_find(KINDS_MARKING, wanted, &kind));
+    XOFF_ASSERT(kinds_find(KINDS_MARKING, wanted.marking, &kind));
     free(plan->sw.marking_params);
     plan->sw.marking = kind.ops;
     return plan_read_kind(r, NULL, &kind, NULL, &plan->sw.marking_params);

@@ -101,6 +101,8 @@ const struct xoff_param section_host[] = {
      .max = "7", .allows_auto = true, .help = "Priority of CNP frames; auto: that of ACKs."},
     {"ack_every", XOFF_P_INT, FIELD(plan_host, ack_every), .preset = "1", .min = "1", .max = "255",
      .help = "Data frames per ACK; the last frame of a flow always gets one."},
+    {"ack_delay", XOFF_P_TIME, FIELD(plan_host, ack_delay), .preset = "20us", .min = "1ps",
+     .max = "1s", .help = "Longest time that an ACK waits for further frames (go-back-N)."},
     {"timeout", XOFF_P_TIME, FIELD(plan_host, timeout_for), .preset = "1ms", .min = "1us",
      .max = "100s", .help = "Time without an ACK after which go-back-N sends again."},
     {0},

@@ -107,7 +107,13 @@ static void marking_follows(void **state)
     assert_marking("transport: dctcp\n", "step");
     assert_marking("transport: dcqcn\nswitch: {marking: none}\n", "none");
     assert_marking("transport: timely\nswitch: {marking: ecn}\n", "ecn");
-    assert_marking("transports: {rdma: dcqcn-nic}\n", "ecn");
+    assert_marking("transports: {rdma: dcqcn-nic}\n", "none"); /* nobody uses it */
+    assert_marking("transports: {rdma: dcqcn-nic, web: dctcp}\n"
+                   "traffic: [{kind: cbr, from: h0, to: h1, transport: rdma}]\n",
+                   "ecn");
+    assert_marking("traffic: [{kind: flows, list: [{from: h0, to: h1, size: 1KB, transport: "
+                   "dctcp}]}]\n",
+                   "step");
     assert_marking("traffic: [{kind: cbr, from: h0, to: h1, transport: powertcp}]\n", "int");
 }
 
@@ -134,8 +140,24 @@ static void refused(void **state)
     assert_fails(STAR "transport: {kind: dcqcn, min_rate: 200Gbps}\n", 2, 12, "transport.min_rate",
                  "");
     assert_fails(STAR "transport: {kind: tcp, tcp: {rto_min: 2s, rto_max: 1s}}\n", 2, 12,
-                 "transport.rto_min", "");
-    assert_fails(STAR "port: {max_frame: 64B}\ntransport: tcp\n", 3, 12, "transport.port.max_frame",
+                 "transport.tcp.rto_min", "");
+    assert_fails(STAR "transport: dcqcn\ntraffic: [{kind: cbr, from: h0, to: h1},\n"
+                      "  {kind: cbr, from: h1, to: h2, transport: dctcp}]\n",
+                 1, 1, "switch.marking", "dcqcn reads ecn and dctcp reads step");
+    assert_fails(STAR "transports: {dcqcn: tcp}\n", 2, 14, "transports.dcqcn", "name of a kind");
+    assert_fails(STAR "transport: {kind: hpcc, reliability: datagram}\n", 2, 12,
+                 "transport.reliability", "learns from ACKs");
+    assert_fails(STAR "transport: {kind: none, reliability: datagram, window: bdp}\n", 2, 12,
+                 "transport.window", "ACKs open a window");
+    assert_fails(STAR "transport: {kind: powertcp, reliability: tcp}\n", 2, 12,
+                 "transport.reliability", "go-back-n only");
+    assert_fails(STAR "transport: hpcc\nswitch: {paths: scatter}\n", 2, 12, "transport.kind",
+                 "different paths");
+    assert_fails(STAR "traffic: [{kind: cbr, from: h0, to: h1, frame: 70B, transport: tcp}]\n", 2,
+                 11, "cbr#0.frame", "from 71B");
+    assert_fails("compat: ns3\ntopology: {kind: star, hosts: 4, host_link: {delay: 999ps}}\n", 2,
+                 11, "topology.links", "1ns or more");
+    assert_fails(STAR "port: {max_frame: 64B}\ntransport: tcp\n", 3, 12, "transport.kind",
                  "no room for payload");
 }
 

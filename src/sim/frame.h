@@ -23,10 +23,9 @@ enum {
     FRAME_LAST = 1,     /* ends its message */
     FRAME_MARKED = 2,   /* congestion experienced; on an ACK: its echo */
     FRAME_ASKS = 4,     /* to be acknowledged at once: its sender has nothing more to send */
-    FRAME_KNOWN = 8,    /* its sender has had an ACK of this flow: see rx_find in flow_rx.c */
-    FRAME_AGAIN = 16,   /* sent before; on an ACK: of such a frame, so its time says nothing */
-    FRAME_REDUCED = 32, /* the sender has answered the echo (TCP's CWR) */
-    FRAME_ENDS = 64,    /* ends its flow as well as its message */
+    FRAME_AGAIN = 8,    /* may be there already: see rx_find in flow_rx.c */
+    FRAME_REDUCED = 16, /* the sender has answered the echo (TCP's CWR) */
+    FRAME_ENDS = 32,    /* ends its flow as well as its message */
 };
 
 struct frame {

@@ -134,12 +134,12 @@ static int bernoulli_bind(const struct traffic_env *env, const void *params, con
     if (rc == 0)
         rc = bind_period(env, &p->period, &cfg.period, err);
     if (rc == 0)
-        rc = bind_frame(env, p->frame, &cfg.offer.frame_bytes, err);
+        rc = bind_frame(env, cfg.offer.transport, p->frame, &cfg.offer.frame_bytes, err);
     if (rc == 0)
         rc = targets_bind(env, &p->targets, TARGETS_UNIFORM, &targets, err);
     if (rc)
         return rc;
-    cfg.offer.bytes = cfg.offer.frame_bytes - env->header_bytes;
+    cfg.offer.bytes = cfg.offer.frame_bytes - bind_header(env, cfg.offer.transport);
     cfg.slot_bits = (uint64_t)(cfg.offer.frame_bytes + XOFF_OVERHEAD_BYTES) * 8;
     cfg.log_miss = p->load == 1 ? 0 : draw_log_miss(p->load);
     rc = make_apps(env, &cfg, &targets, apps, err);

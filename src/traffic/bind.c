@@ -113,12 +113,18 @@ int bind_period(const struct traffic_env *env, const struct bind_period *params,
     return 0;
 }
 
-int bind_frame(const struct traffic_env *env, int64_t frame, uint32_t *bytes, struct xoff_err *err)
+uint32_t bind_header(const struct traffic_env *env, uint8_t transport)
+{
+    return env->header ? env->header(env->transport_context, transport) : env->header_bytes;
+}
+
+int bind_frame(const struct traffic_env *env, uint8_t transport, int64_t frame, uint32_t *bytes,
+               struct xoff_err *err)
 {
     char text[32];
-    const int64_t smallest = env->header_bytes < XOFF_MIN_FRAME_BYTES
-                                 ? XOFF_MIN_FRAME_BYTES
-                                 : (int64_t)env->header_bytes + 1;
+    const uint32_t header = bind_header(env, transport);
+    const int64_t smallest =
+        header < XOFF_MIN_FRAME_BYTES ? XOFF_MIN_FRAME_BYTES : (int64_t)header + 1;
     if (frame == XOFF_PARAM_AUTO)
         frame = env->max_frame_bytes;
     if (frame < smallest || frame > env->max_frame_bytes) {
@@ -206,6 +212,9 @@ int bind_transport(const struct traffic_env *env, const char *name, uint8_t *tra
 {
     const int index =
         env->transport ? env->transport(env->transport_context, name) : (*name ? -1 : 0);
+    if (index == -2)
+        return xoff_err_set(err, XOFF_E_RANGE, "transport", name,
+                            "too many different transports; accepted are up to 16 in all");
     if (index < 0)
         return xoff_err_set(err, XOFF_E_UNKNOWN, "transport", name,
                             "no such transport; accepted are datagram, none, dcqcn or another kind "

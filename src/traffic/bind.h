@@ -90,7 +90,10 @@ uint32_t bind_position(const struct bind_hosts *list, uint32_t host);
 /* `out` ends at the run's stop at the latest; it may be empty (start == stop) then. */
 int bind_period(const struct traffic_env *env, const struct bind_period *params,
                 struct bind_period *out, struct xoff_err *err);
-int bind_frame(const struct traffic_env *env, int64_t frame, uint32_t *bytes, struct xoff_err *err);
+/* Bytes of a frame that are not payload. */
+uint32_t bind_header(const struct traffic_env *env, uint8_t transport);
+int bind_frame(const struct traffic_env *env, uint8_t transport, int64_t frame, uint32_t *bytes,
+               struct xoff_err *err);
 /* A pace that no sender's link can keep is refused. Returns it as an offer has it: 0 for auto. */
 int bind_rate(const struct traffic_env *env, int64_t rate, const struct bind_hosts *senders,
               xoff_rate *rate_bps, struct xoff_err *err);

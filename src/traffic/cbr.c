@@ -52,7 +52,7 @@ static int cbr_bind(const struct traffic_env *env, const void *params, const voi
     if (rc == 0)
         rc = bind_period(env, &p->period, &period, err);
     if (rc == 0)
-        rc = bind_frame(env, p->frame, &frame_bytes, err);
+        rc = bind_frame(env, offer.transport, p->frame, &frame_bytes, err);
     if (rc == 0)
         rc = targets_bind(env, &p->targets, TARGETS_PAIRS, &targets, err);
     if (rc == 0)
@@ -67,9 +67,9 @@ static int cbr_bind(const struct traffic_env *env, const void *params, const voi
                                        .priority = offer.priority,
                                        .transport = offer.transport};
         if (period.stop < env->stop)
-            entry.bytes = (frame_bytes - env->header_bytes) * frames_in(period.stop - period.start,
-                                                                        frame_bytes, rate_bps,
-                                                                        bind_line_rate(env, from));
+            entry.bytes = (frame_bytes - bind_header(env, offer.transport)) *
+                          frames_in(period.stop - period.start, frame_bytes, rate_bps,
+                                    bind_line_rate(env, from));
         rc = schedule_add(&schedule, &entry, err);
     }
     targets_fini(&targets);

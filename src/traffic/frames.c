@@ -41,12 +41,13 @@ static int frames_bind(const struct traffic_env *env, const void *params, const 
     if (rc == 0)
         rc = bind_period(env, &p->period, &arrivals.period, err);
     if (rc == 0)
-        rc = bind_frame(env, p->frame, &arrivals.offer.frame_bytes, err);
+        rc = bind_frame(env, arrivals.offer.transport, p->frame, &arrivals.offer.frame_bytes, err);
     if (rc == 0)
         rc = targets_bind(env, &p->targets, TARGETS_UNIFORM, &targets, err);
     if (rc)
         return rc;
-    sizes_fixed((int64_t)arrivals.offer.frame_bytes - env->header_bytes, &arrivals.sizes);
+    sizes_fixed((int64_t)arrivals.offer.frame_bytes - bind_header(env, arrivals.offer.transport),
+                &arrivals.sizes);
     arrivals.bits = (arrivals.offer.frame_bytes + XOFF_OVERHEAD_BYTES) * 8.0;
     rc = arrivals_bind(env, &arrivals, &targets, apps, err);
     targets_fini(&targets);

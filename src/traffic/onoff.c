@@ -190,7 +190,7 @@ static int onoff_bind(const struct traffic_env *env, const void *params, const v
     if (rc == 0)
         rc = bind_period(env, &p->period, &period, err);
     if (rc == 0)
-        rc = bind_frame(env, p->frame, &cfg.offer.frame_bytes, err);
+        rc = bind_frame(env, cfg.offer.transport, p->frame, &cfg.offer.frame_bytes, err);
     if (rc == 0)
         rc = targets_bind(env, &p->targets, TARGETS_UNIFORM, &targets, err);
     if (rc == 0)
@@ -201,7 +201,7 @@ static int onoff_bind(const struct traffic_env *env, const void *params, const v
         cfg.shape = p->lengths == LENGTHS_PARETO ? p->shape : 0;
         cfg.burst_ps = (double)p->burst * scale;
         cfg.idle_ps = (double)p->idle * scale;
-        cfg.payload_bytes = cfg.offer.frame_bytes - env->header_bytes;
+        cfg.payload_bytes = cfg.offer.frame_bytes - bind_header(env, cfg.offer.transport);
         cfg.frame_bits =
             (uint64_t)(cfg.offer.frame_bytes + (cfg.offer.rate_bps ? 0 : XOFF_OVERHEAD_BYTES)) * 8;
         rc = make_apps(env, &cfg, period.start, &targets, apps, err);

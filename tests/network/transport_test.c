@@ -609,6 +609,53 @@ static void one_digest_for_any_number_of_threads(void **state)
     }
 }
 
+/* PowerTCP cuts its window while the receiver holds back an ACK of up to 31 frames: the sender
+ * waits for it `ack_delay`, not the timeout of 50 ms. */
+static void held_back_acks_come(void **state)
+{
+    (void)state;
+    static const uint32_t every[] = {1, 4, 32, 255};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 20ms\ndrain: 1s\n"
+                "topology: {kind: star, hosts: 8, host_link: {delay: 2us}}\n"
+                "host: {ack_every: %u, timeout: 50ms}\nswitch: {buffer: 16MB, pause: pfc}\n"
+                "priorities: {0: {lossless: true}}\ntransport: powertcp\n"
+                "traffic:\n- {kind: incast, to: h0, size: 5MB, at: 100us}\n"
+                "- {kind: flows, list: [{from: h1, to: h0, size: 20MB},\n"
+                "   {from: h2, to: h0, size: 20MB}]}\n",
+                every[i]);
+        assert_true(rig_metric(&rig, "retransmissions") == 0);
+        assert_true(rig_metric(&rig, "fct.max") < 15e-3);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* Telemetry that nobody reads does no harm: all that differs is that every frame goes through the
+ * buffer. */
+static void telemetry_for_nobody(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"datagram", "none", "dcqcn", "timely"};
+    for (uint32_t i = 0; i < 4; i++) {
+        double fct[2];
+        for (uint32_t k = 0; k < 2; k++) {
+            struct rig rig;
+            rig_run(&rig, NULL,
+                    "stop: 1ms\ntopology: {kind: star, hosts: 8}\ntransport: %s\n"
+                    "priorities: {0: {lossless: true}}\nswitch: {buffer: 8MB, marking: %s}\n"
+                    "traffic: [{kind: incast, to: h0, size: 100KB}]\n",
+                    kinds[i], k ? "int" : "none");
+            fct[k] = rig_metric(&rig, "fct.max");
+            rig_assert_clean(&rig);
+            rig_fini(&rig);
+        }
+        assert_true(fct[0] == fct[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -628,6 +675,8 @@ int main(void)
         cmocka_unit_test(paused_acks_are_held),
         cmocka_unit_test(random_marks_lose_nothing),
         cmocka_unit_test(one_digest_for_any_number_of_threads),
+        cmocka_unit_test(held_back_acks_come),
+        cmocka_unit_test(telemetry_for_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,54 @@ static void loss_delays_but_loses_nothing(void **state)
             }
 }
 
+/* Queues longer than the timeout: whole flows arrive twice and more, and late copies after the end.
+ * Each is told to its app once, or a query would end before its answers are there. */
+static void copies_are_told_once(void **state)
+{
+    (void)state;
+    static const char *const more[] = {
+        "transport: none\nhost: {timeout: 20us}\n"
+        "topology: {kind: star, hosts: 8}\n",
+        "transport: none\nhost: {timeout: 20us}\n"
+        "topology: {kind: star, hosts: 8, host_link: {error: 2%}}\n",
+        "transport: {kind: tcp, tcp: {rto_min: 20us, rto_initial: 20us, delayed_ack: 1us}}\n"
+        "topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 4,\n"
+        "  host_link: {error: 2%}}\nswitch: {paths: scatter}\n"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1ms\npriorities: {0: {lossless: true}}\n%s"
+                "traffic: [{kind: query, senders: 7, size: 20KB, every: 5us, outstanding: 100}]\n",
+                more[i]);
+        const struct results *r = rig.results;
+        assert_true(rig_metric(&rig, "retransmissions") > 0);
+        assert_true(r->n_operations > 100);
+        assert_int_equal(r->n_flows, 14 * r->n_operations); /* seven requests, seven answers */
+        assert_true(rig_metric(&rig, "flows.finished") == rig_metric(&rig, "flows"));
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* An entry beyond what a frame can name is heard by nobody, not by entry 0. */
+static void plain_flows_are_not_heard(void **state)
+{
+    (void)state;
+    static char text[64000];
+    size_t n = (size_t)snprintf(text, sizeof text,
+                                STAR "stop: 100us\ntransport: none\ntraffic:\n"
+                                     "- {kind: query, senders: 3, size: 2KB, every: 10us}\n");
+    for (uint32_t i = 1; i < 300; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "- {kind: flows, list: [{at: %uns, from: h1, to: h0, size: 1KB}]}\n",
+                              100 * i);
+    struct rig rig;
+    rig_run(&rig, NULL, "%s", text);
+    assert_int_equal(rig.results->n_flows, 299 + 6 * rig.results->n_operations);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 /* Queries: each has its answers, and the same digest on any number of threads. */
 static void queries_and_threads(void **state)
 {
@@ -149,6 +197,7 @@ static void queries_and_threads(void **state)
         struct rig rig;
         rig_run(&rig, &options,
                 "stop: 1ms\ntransport: dctcp\npriorities: {3: {lossless: true}}\n"
+                "switch: {marking: ecn}\n"
                 "topology: {kind: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 4}\n"
                 "traffic:\n"
                 "- {kind: query, senders: 10, size: 20KB, every: 20us, priority: 3}\n"
@@ -170,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allreduce_is_2n_2_steps), cmocka_unit_test(iscsi_by_hand),
         cmocka_unit_test(exchange_iterations),     cmocka_unit_test(loss_delays_but_loses_nothing),
+        cmocka_unit_test(copies_are_told_once),    cmocka_unit_test(plain_flows_are_not_heard),
         cmocka_unit_test(queries_and_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,8 +207,12 @@ static void say_switch(struct draw *d)
     say(d, "  pause: {kind: %s, ", chance(d, 80) ? "pfc" : "pause");
     say(d, "quanta: %u}\n", chance(d, 60) ? 65535 : least + below(d, 65535 - least));
     say(d, "  scheduler: %s\n", schedulers[below(d, 4)]);
-    if (chance(d, 30))
+    if (chance(d, 40))
         say(d, "  marking: {kind: ecn, kmin: 10KB, kmax: 40KB, pmax: 0.5}\n");
+    else
+        say(d, "  marking: %s\n", chance(d, 20) ? "int" : "none");
+    if (chance(d, 10))
+        say(d, "  paths: scatter\n");
 }
 
 /* Of those that need no telemetry; short frames have no room for TCP's header. */

@@ -167,6 +167,7 @@ const struct xoff_cp_ops xoff_cp_int = {
     .summary = "writes time, bytes sent, queue and rate of the port into every frame",
     .params = int_table,
     .cfg_size = sizeof(struct int_cfg),
+    .stamps = true,
     .configure = int_configure,
     .init = int_init,
     .quiet_below = int_quiet_below,

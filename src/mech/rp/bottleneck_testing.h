@@ -34,10 +34,8 @@
 #define BN_MAX_FLOWS 8
 #define BN_RING 8192 /* frames in the queue or on their way back */
 
-static const struct xoff_rp_env bn_env = {.rate_bps = 100 * XOFF_GBPS,
-                                          .frame_bytes = BN_FRAME,
-                                          .payload_bytes = BN_FRAME,
-                                          .max_base_rtt = BN_RTT};
+static const struct xoff_rp_env bn_env = {
+    .rate_bps = 100 * XOFF_GBPS, .frame_bytes = BN_FRAME, .payload_bytes = BN_FRAME};
 
 _Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
 {

@@ -334,6 +334,7 @@ const struct xoff_rp_ops xoff_rp_dcqcn_nic = {
     .state_size = sizeof(struct nic),
     .marking = "ecn",
     .reliability = XOFF_REL_GO_BACK_N,
+    .needs_acks = true,
     .configure = nic_configure,
     .init = nic_init,
     .on_ack = nic_on_ack,

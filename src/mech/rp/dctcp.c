@@ -134,13 +134,13 @@ static void dctcp_on_ack(const void *cfg, void *state, const struct xoff_rp_ack 
 }
 
 static void dctcp_on_loss(const void *cfg, void *state, enum xoff_rp_loss loss,
-                          uint64_t outstanding_bytes, uint64_t sent_to, xoff_time now,
+                          uint64_t flight_bytes, uint64_t sent_to, xoff_time now,
                           struct xoff_rp_answer *answer)
 {
     const struct dctcp_cfg *c = cfg;
     struct dctcp_state *s = state;
     (void)now;
-    window_on_loss(&c->window, &s->window, loss, outstanding_bytes, sent_to);
+    window_on_loss(&c->window, &s->window, loss, flight_bytes, sent_to);
     answer->window_bytes = s->window.bytes;
 }
 
@@ -153,6 +153,8 @@ const struct xoff_rp_ops xoff_rp_dctcp = {
     .state_size = sizeof(struct dctcp_state),
     .marking = "step",
     .reliability = XOFF_REL_TCP,
+    .needs_acks = true,
+    .reads_each_mark = true,
     .configure = dctcp_configure,
     .init = dctcp_init,
     .on_ack = dctcp_on_ack,

@@ -43,10 +43,7 @@ static inline void flow_setup(struct tested_flow *f, const struct xoff_rp_ops *o
 {
     *f = (struct tested_flow){
         .ops = ops,
-        .env = {.rate_bps = rate_bps,
-                .frame_bytes = 1058,
-                .payload_bytes = 1000,
-                .max_base_rtt = 20 * XOFF_US},
+        .env = {.rate_bps = rate_bps, .frame_bytes = 1058, .payload_bytes = 1000},
         .flow = {.base_rtt = 12 * XOFF_US},
     };
     assert_true(ops->params_size <= sizeof f->params && ops->cfg_size <= sizeof f->cfg);

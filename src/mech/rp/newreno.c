@@ -65,12 +65,12 @@ static void newreno_on_ack(const void *cfg, void *state, const struct xoff_rp_ac
 }
 
 static void newreno_on_loss(const void *cfg, void *state, enum xoff_rp_loss loss,
-                            uint64_t outstanding_bytes, uint64_t sent_to, xoff_time now,
+                            uint64_t flight_bytes, uint64_t sent_to, xoff_time now,
                             struct xoff_rp_answer *answer)
 {
     struct window *w = state;
     (void)now;
-    window_on_loss(cfg, w, loss, outstanding_bytes, sent_to);
+    window_on_loss(cfg, w, loss, flight_bytes, sent_to);
     answer->window_bytes = w->bytes;
 }
 
@@ -83,6 +83,7 @@ const struct xoff_rp_ops xoff_rp_newreno = {
     .state_size = sizeof(struct window),
     .marking = "none",
     .reliability = XOFF_REL_TCP,
+    .needs_acks = true,
     .configure = newreno_configure,
     .init = newreno_init,
     .on_ack = newreno_on_ack,

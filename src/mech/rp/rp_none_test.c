@@ -12,10 +12,8 @@ extern const struct xoff_rp_ops xoff_rp_datagram, xoff_rp_none;
 
 static void expect_line_rate(const struct xoff_rp_ops *ops, xoff_rate rate_bps, xoff_rate pace_bps)
 {
-    const struct xoff_rp_env env = {.rate_bps = rate_bps,
-                                    .frame_bytes = 1518,
-                                    .payload_bytes = 1460,
-                                    .max_base_rtt = 10 * XOFF_US};
+    const struct xoff_rp_env env = {
+        .rate_bps = rate_bps, .frame_bytes = 1518, .payload_bytes = 1460};
     const struct xoff_rp_flow flow = {.base_rtt = 8 * XOFF_US, .pace_bps = pace_bps};
     _Alignas(16) unsigned char cfg[64];
     struct xoff_err err;

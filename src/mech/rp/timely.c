@@ -221,6 +221,7 @@ const struct xoff_rp_ops xoff_rp_timely = {
     .state_size = sizeof(struct timely_state),
     .marking = "none",
     .reliability = XOFF_REL_GO_BACK_N,
+    .needs_acks = true,
     .configure = timely_configure,
     .init = timely_init,
     .on_ack = timely_on_ack,
