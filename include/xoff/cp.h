@@ -42,6 +42,9 @@ struct xoff_cp_ops {
     /* Queue length up to which on_enqueue and on_dequeue answer nothing and keep no state, so that
      * the caller may skip them: 0 when every frame counts. */
     int64_t (*quiet_below)(const void *cfg);
+    /* Whether it has anything to say of frames that join the queue (or, false, that leave it), so
+     * that the caller may skip the call. NULL: of both. */
+    bool (*looks_at)(const void *cfg, bool enqueue);
     /* Either may be NULL. */
     struct xoff_cp_answer (*on_enqueue)(const void *cfg, void *state,
                                         const struct xoff_cp_frame *frame, xoff_time now);

@@ -104,9 +104,9 @@ struct sw {
     struct sw_port *ports;
     struct pool pool;
     uint8_t used;        /* priorities seen so far */
-    bool passes_through; /* frames for an idle port bypass the buffer */
-    bool scatters;       /* every frame takes any of the equal-cost paths */
-    struct xoff_mmu mmu;
+    bool passes_through; /* frames for an idle port bypass the buffer */    bool scatters; /* every frame takes any of the equal-cost paths */
+    bool marks_in, marks_out; /* the congestion point looks at frames that join, that leave */
+struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
     struct xoff_sched sched;

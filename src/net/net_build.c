@@ -230,6 +230,8 @@ static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
         if (code)
             return code;
         sw->ports[p].port.quiet_below = sw->cp->quiet_below(cfg);
+        sw->marks_in = sw->cp->on_enqueue && (!sw->cp->looks_at || sw->cp->looks_at(cfg, true));
+        sw->marks_out = sw->cp->on_dequeue && (!sw->cp->looks_at || sw->cp->looks_at(cfg, false));
         for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
             sw->cp->init(cfg, sw->cp_states + (p * XOFF_N_PRIORITIES + q) * sw->cp->state_size);
     }

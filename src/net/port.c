@@ -38,7 +38,7 @@ void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta)
 #define NS3_LAST (XOFF_NS - 1)
 #define NS3_BURST 900
 
-static void send_ns3(struct port *port, struct worker *w, const struct frame *frame)
+XOFF_SELDOM static void send_ns3(struct port *port, struct worker *w, const struct frame *frame)
 {
     const xoff_time now = sim_now(w), start = now - now % XOFF_NS;
     xoff_time last_bit, free_at;

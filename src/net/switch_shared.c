@@ -249,7 +249,7 @@ static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
     struct frame *f = pool_at(&sw->pool, slot);
     if (is_contested)
         xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
-    if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) && sw->cp->on_dequeue)
+    if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) && sw->marks_out)
         mark(sw, sp, f, false, now);
     count_out(sp, f, now);
     port_tx_begin(port, w, f);
@@ -274,7 +274,7 @@ static void enqueue(struct sw *sw, struct worker *w, uint32_t slot)
     }
     f->at = now;
     push(sw, sp, slot, f, now);
-    if (__builtin_expect(queue->bytes > sp->port.quiet_below, 0) && sw->cp->on_enqueue)
+    if (__builtin_expect(queue->bytes > sp->port.quiet_below, 0) && sw->marks_in)
         mark(sw, sp, f, true, now);
     if (sp->port.is_armed)
         return;

@@ -267,6 +267,12 @@ static int64_t ecn_quiet_below(const void *cfg)
     return c->kmin_bytes;
 }
 
+static bool ecn_looks_at(const void *cfg, bool enqueue)
+{
+    const struct ecn_cfg *c = cfg;
+    return enqueue == (c->at == ECN_AT_ENQUEUE);
+}
+
 static bool ecn_is_marked(const struct ecn_cfg *c, const struct xoff_cp_frame *frame)
 {
     const int64_t own_bytes = c->counts == ECN_COUNTS_OTHERS ? frame->bytes : 0;
@@ -306,6 +312,7 @@ const struct xoff_cp_ops xoff_cp_ecn = {
     .configure = ecn_configure,
     .init = ecn_init,
     .quiet_below = ecn_quiet_below,
+    .looks_at = ecn_looks_at,
     .on_enqueue = ecn_on_enqueue,
     .on_dequeue = ecn_on_dequeue,
 };

@@ -202,10 +202,12 @@ static void only_at_its_moment(void **unused)
     point_setup(&point, 25 * XOFF_GBPS);
     point_start(&point);
     assert_true(xoff_cp_ecn.on_dequeue(point.cfg, NULL, &frame, 0).mark);
+    assert_true(xoff_cp_ecn.looks_at(point.cfg, false) && !xoff_cp_ecn.looks_at(point.cfg, true));
     assert_false(xoff_cp_ecn.on_enqueue(point.cfg, NULL, &frame, 0).mark);
     point_set(&point, "at", "enqueue");
     point_start(&point);
     assert_false(xoff_cp_ecn.on_dequeue(point.cfg, NULL, &frame, 0).mark);
+    assert_true(xoff_cp_ecn.looks_at(point.cfg, true) && !xoff_cp_ecn.looks_at(point.cfg, false));
     assert_true(xoff_cp_ecn.on_enqueue(point.cfg, NULL, &frame, 0).mark);
 }
 

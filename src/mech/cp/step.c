@@ -67,6 +67,12 @@ static int64_t step_quiet_below(const void *cfg)
     return c->k_bytes;
 }
 
+static bool step_looks_at(const void *cfg, bool enqueue)
+{
+    const struct step_cfg *c = cfg;
+    return enqueue == (c->at == STEP_AT_ENQUEUE);
+}
+
 static struct xoff_cp_answer step_on_enqueue(const void *cfg, void *state,
                                              const struct xoff_cp_frame *frame, xoff_time now)
 {
@@ -94,6 +100,7 @@ const struct xoff_cp_ops xoff_cp_step = {
     .configure = step_configure,
     .init = step_init,
     .quiet_below = step_quiet_below,
+    .looks_at = step_looks_at,
     .on_enqueue = step_on_enqueue,
     .on_dequeue = step_on_dequeue,
 };

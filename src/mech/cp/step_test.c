@@ -54,6 +54,11 @@ static void expect_marks(const struct point *point, int64_t queue_bytes, bool at
         assert_true(answer.mark == at_enqueue && !answer.stamp);
         answer = xoff_cp_step.on_dequeue(point->cfg, NULL, &frame, 0);
         assert_true(answer.mark == at_dequeue && !answer.stamp);
+        /* A call that may be skipped marks nothing. */
+        assert_true(!at_enqueue || xoff_cp_step.looks_at(point->cfg, true));
+        assert_true(!at_dequeue || xoff_cp_step.looks_at(point->cfg, false));
+        assert_true(xoff_cp_step.looks_at(point->cfg, true) !=
+                    xoff_cp_step.looks_at(point->cfg, false));
     }
 }
 
