@@ -32,7 +32,7 @@ setup:
 
 run: all
 	@$(BUILD)/xoff run $(QUICKSTART) -o $(RESULTS)
-	@echo "results are in $(RESULTS)/; the scenario is $(QUICKSTART)"
+	@echo "the scenario is $(QUICKSTART); open $(RESULTS)/report.html in a browser"
 
 test:
 	@tools/setup test
@@ -55,7 +55,7 @@ install: all
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
 
 clean:
-	@rm -rf build build-* run-*
+	@rm -rf build build-* run-* reproduce web/node_modules web/dist
 
 help:
 	@echo "make              build $(BUILD)/xoff"

@@ -23,6 +23,8 @@ int cmd_convert(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_reproduce(int argc, char **argv);
 
 /* Options that several verbs take. */
 #define CLI_MAX_SETTINGS 256
@@ -95,6 +97,13 @@ int cli_write_hpcc(const char *dir, const struct hpcc_config *config, const stru
                    bool has_node_ids, char *written, size_t size);
 /* Those of an earlier run into the same folder. */
 void cli_remove_hpcc(const char *dir);
+
+/* capture-NODE-PORT.pcapng of each captured port, with the variant's name where there is one;
+ * `snap_bytes` of each frame, 0: all. Returns an exit status; says what went wrong. */
+int cli_write_captures(const char *dir, const struct results *const *runs, uint32_t n_runs,
+                       uint32_t snap_bytes);
+void cli_print_captures(FILE *out, const char *dir, const struct results *const *runs,
+                        uint32_t n_runs);
 
 /* Table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);

@@ -1,30 +1,53 @@
 /* xoff run: runs scenarios, prints summaries, leaves results, checks what was expected. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <xoff/units.h>
 
 #include "base/digest.h"
 #include "cli/cli.h"
+#include "report/report.h"
 
 struct run_arguments {
     struct cli_options shared;
     const char *output;
-    bool csv, print_config;
+    bool csv, print_config, no_report;
     const char *write; /* --write; NULL: what fits the input */
+    const char **captures;
+    uint32_t n_captures;
+    uint64_t capture_limit;
+    uint32_t capture_bytes; /* 0: whole frames */
 };
 
-enum { OPTION_CSV = 512, OPTION_PRINT_CONFIG, OPTION_WRITE };
+enum {
+    OPTION_CSV = 512,
+    OPTION_NO_REPORT,
+    OPTION_PRINT_CONFIG,
+    OPTION_WRITE,
+    OPTION_CAPTURE,
+    OPTION_CAPTURE_LIMIT,
+    OPTION_CAPTURE_BYTES
+};
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "Folder for the results (default: run-NAME)", 0},
     {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
+    {"no-report", OPTION_NO_REPORT, NULL, 0, "Do not write report.html", 0},
     {"print-config", OPTION_PRINT_CONFIG, NULL, 0,
      "Print the scenario with all defaults and computed headroom, and do not run it", 0},
     {"write", OPTION_WRITE, "FORMAT", 0,
      "Write fct.txt and pfc.txt too: hpcc (default when the input is a config.txt of that family), "
      "conweave (node ids instead of addresses), or none",
      0},
+    {"capture", OPTION_CAPTURE, "NODE:PORT", 0,
+     "Write every frame that crosses this port to capture-NODE-PORT.pcapng, such as leaf0:3; NODE "
+     "alone for a host",
+     0},
+    {"capture-limit", OPTION_CAPTURE_LIMIT, "N", 0,
+     "Keep the first N frames of each captured port (default: 1000000)", 0},
+    {"capture-bytes", OPTION_CAPTURE_BYTES, "N", 0,
+     "Keep the first N bytes of each captured frame (default: all)", 0},
     {0},
 };
 
@@ -61,6 +84,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPTION_CSV:
         a->csv = true;
         return 0;
+    case OPTION_NO_REPORT:
+        a->no_report = true;
+        return 0;
     case OPTION_PRINT_CONFIG:
         a->print_config = true;
         return 0;
@@ -69,6 +95,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--write %s: give hpcc, conweave or none", arg);
         a->write = arg;
         return 0;
+    case OPTION_CAPTURE:
+        a->captures = realloc(a->captures, sizeof *a->captures * (a->n_captures + 1));
+        XOFF_ASSERT(a->captures);
+        a->captures[a->n_captures++] = arg;
+        return 0;
+    case OPTION_CAPTURE_LIMIT: {
+        int64_t n;
+        if (xoff_parse_int(arg, &n) || n < 1)
+            argp_error(state, "--capture-limit %s: give a number of frames, 1 or more", arg);
+        a->capture_limit = (uint64_t)n;
+        return 0;
+    }
+    case OPTION_CAPTURE_BYTES: {
+        int64_t n;
+        if (xoff_parse_int(arg, &n) || n < 64 || n > UINT16_MAX)
+            argp_error(state, "--capture-bytes %s: give a number from 64 to 65535", arg);
+        a->capture_bytes = (uint32_t)n;
+        return 0;
+    }
     case ARGP_KEY_END:
         if (!a->shared.n_files)
             argp_error(state, "no scenario file given");
@@ -103,23 +148,26 @@ static bool passes_audit(const struct scenario *scenario, const struct cli_run *
 {
     const struct cli_style *s = cli_style(out);
     const struct metric *lossless = summary_find(run->summary, "drops.lossless");
-    bool passes = !run->results->n_findings;
-    if (lossless && lossless->value > 0 && !speaks_of(scenario, "drops")) {
-        fprintf(out, "%s%sfailed%s: frames of a lossless class were lost\n", s->bold, s->red,
-                s->off);
-        passes = false;
-    }
-    if (run->results->n_deadlocks && !speaks_of(scenario, "deadlock")) {
-        fprintf(out, "%s%sfailed%s: the network is in deadlock\n", s->bold, s->red, s->off);
-        passes = false;
-    }
-    if (run->results->n_findings)
+    struct results *r = run->results;
+    const char *troubles[2];
+    uint32_t n = 0;
+    if (lossless && lossless->value > 0 && !speaks_of(scenario, "drops"))
+        troubles[n++] = "frames of a lossless class were lost";
+    if (r->n_deadlocks && !speaks_of(scenario, "deadlock"))
+        troubles[n++] = "the network is in deadlock";
+    if (r->n_findings)
         fprintf(out, "%s%sfailed%s: the audit found %u things wrong\n", s->bold, s->red, s->off,
-                run->results->n_findings);
-    return passes;
+                r->n_findings);
+    for (uint32_t i = 0; i < n; i++) {
+        fprintf(out, "%s%sfailed%s: %s\n", s->bold, s->red, s->off, troubles[i]);
+        results_add_finding(r, "%s", troubles[i]);
+    }
+    return !r->n_findings;
 }
 
-static int check_expectations(const struct scenario *scenario, const struct results *const *results,
+/* What does not hold is noted in the results of every run: an expectation is of the whole file. */
+static int check_expectations(const struct scenario *scenario, const struct cli_run *runs,
+                              const struct results *const *results,
                               const struct summary *const *summaries, FILE *out)
 {
     const struct cli_style *s = cli_style(out);
@@ -129,18 +177,17 @@ static int check_expectations(const struct scenario *scenario, const struct resu
         char detail[256];
         struct xoff_err err = {0};
         const char *text = scenario->expects[i].text;
-        if (expect_evaluate(text, results, summaries, scenario->n_plans, &holds, detail,
-                            sizeof detail, &err)) {
-            fprintf(out, "%s%sfailed%s: expected %s, but %s\n", s->bold, s->red, s->off, text,
-                    err.message);
-            status = EXIT_FAILED;
-        } else if (!holds) {
-            fprintf(out, "%s%sfailed%s: expected %s, but %s\n", s->bold, s->red, s->off, text,
-                    detail);
-            status = EXIT_FAILED;
-        } else {
+        const bool is_wrong = expect_evaluate(text, results, summaries, scenario->n_plans, &holds,
+                                              detail, sizeof detail, &err);
+        if (!is_wrong && holds) {
             fprintf(out, "%sholds%s: %s\n", s->green, s->off, text);
+            continue;
         }
+        const char *why = is_wrong ? err.message : detail;
+        fprintf(out, "%s%sfailed%s: expected %s, but %s\n", s->bold, s->red, s->off, text, why);
+        for (uint32_t k = 0; k < scenario->n_plans; k++)
+            results_add_finding(runs[k].results, "expected %s, but %s", text, why);
+        status = EXIT_FAILED;
     }
     return status;
 }
@@ -169,6 +216,24 @@ static bool writes_hpcc(const struct run_arguments *a, const struct hpcc_config 
 static bool has_node_ids(const struct run_arguments *a, const struct hpcc_config *import)
 {
     return a->write ? !strcmp(a->write, "conweave") : hpcc_is_conweave(import);
+}
+
+/* report.html in the results' folder, or none from an earlier run. Returns an exit status. */
+static int write_report(const struct run_arguments *a, const char *dir, char *path, size_t size)
+{
+    struct xoff_err err = {0};
+    if ((size_t)snprintf(path, size, "%s/report.html", dir) >= size)
+        return EXIT_FAILED; /* results_write() has refused such a name */
+    if (a->no_report) {
+        unlink(path);
+        *path = '\0';
+        return EXIT_FINE;
+    }
+    if (!report_create(&dir, 1, path, &err))
+        return EXIT_FINE;
+    cli_print_error(&err);
+    *path = '\0';
+    return EXIT_FAILED;
 }
 
 static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *dir,
@@ -222,7 +287,7 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         fprintf(words,
                 "interrupted: the results up to here are written, expectations not tested\n");
         status = EXIT_FAILED;
-    } else if (check_expectations(scenario, results, summaries, words)) {
+    } else if (check_expectations(scenario, runs, results, summaries, words)) {
         status = EXIT_FAILED;
     }
     struct xoff_err err = {0};
@@ -236,8 +301,17 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
             cli_write_hpcc(dir, import, results[0], has_node_ids(a, import), written,
                            sizeof written))
             status = EXIT_FAILED;
-        if (!a->shared.json)
+        char report[600];
+        if (write_report(a, dir, report, sizeof report))
+            status = EXIT_FAILED;
+        if (cli_write_captures(dir, results, n, a->capture_bytes))
+            status = EXIT_FAILED;
+        if (!a->shared.json) {
             print_tail(runs, n, dir, written);
+            cli_print_captures(stdout, dir, results, n);
+            if (*report)
+                printf("report: %s\n", report);
+        }
     }
     if (a->shared.json && results_write_json(stdout, results, summaries, n))
         status = EXIT_FAILED;
@@ -314,6 +388,9 @@ static int run_file(const struct run_arguments *a, const char *file)
     }
     struct build_options options_of_build = {.n_threads = a->shared.n_threads,
                                              .cell_bound = a->shared.cell_bound,
+                                             .captures = a->captures,
+                                             .n_captures = a->n_captures,
+                                             .capture_limit = a->capture_limit,
                                              .keeps_heard = writes_hpcc(a, import)};
     if (writes_hpcc(a, import) &&
         hpcc_qlen_window(import, &options_of_build.histogram_from, &options_of_build.histogram_to))
@@ -355,5 +432,6 @@ int cmd_run(int argc, char **argv)
         status = one > status ? one : status;
     }
     cli_options_fini(&a.shared);
+    free(a.captures);
     return status;
 }

@@ -8,6 +8,9 @@ const char *argp_program_version = "xoff " XOFF_VERSION;
 error_t argp_err_exit_status = EXIT_BAD_INPUT;
 
 static const struct verb verb_run = {"run", "run scenarios and leave their results", cmd_run};
+static const struct verb verb_report = {"report", "make the page of one or more runs", cmd_report};
+static const struct verb verb_reproduce = {
+    "reproduce", "run the experiments of papers, say which claims hold", cmd_reproduce};
 static const struct verb verb_check = {"check", "read scenarios, build them, say what is wrong",
                                        cmd_check};
 static const struct verb verb_topology = {"topology", "print the network a scenario builds",
@@ -17,8 +20,9 @@ static const struct verb verb_convert = {
 static const struct verb verb_bench = {"bench", "measure the simulator itself", cmd_bench};
 static const struct verb verb_schema = {"schema", "print the JSON schema of scenario files",
                                         cmd_schema};
-const struct verb *const verbs[] = {
-    &verb_run, &verb_check, &verb_topology, &verb_convert, &verb_bench, &verb_schema, NULL};
+const struct verb *const verbs[] = {&verb_run,   &verb_report,   &verb_reproduce,
+                                    &verb_check, &verb_topology, &verb_convert,
+                                    &verb_bench, &verb_schema,   NULL};
 
 static void usage(FILE *out)
 {

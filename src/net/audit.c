@@ -1,27 +1,6 @@
 /* The audit of a run: bytes in = bytes out + bytes held + drops, per node, pool and link; pauses
  * paired; nothing left behind in a network at rest. Every finding fails the run. */
-#include <stdarg.h>
-#include <stdlib.h>
-
 #include "net/model.h"
-
-static void note_finding(struct results *results, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void note_finding(struct results *results, const char *format, ...)
-{
-    if (results->n_findings >= 64) /* enough to see what is wrong */
-        return;
-    results->findings =
-        realloc(results->findings, sizeof *results->findings * (results->n_findings + 1));
-    XOFF_ASSERT(results->findings);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(results->findings[results->n_findings].text, sizeof results->findings[0].text, format,
-              args);
-    va_end(args);
-    results->n_findings++;
-}
 
 static const char *name_of(const struct net *net, uint32_t node)
 {
@@ -45,13 +24,14 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         sum += view.used_bytes[p];
     if (sum != queued_bytes || view.used_bytes[XOFF_POOL_DROP] != queued_bytes)
-        note_finding(results, "%s: pools account for %lld B (total %lld B), queues hold %lld B",
-                     name_of(net, node), (long long)sum, (long long)view.used_bytes[XOFF_POOL_DROP],
-                     (long long)queued_bytes);
+        results_add_finding(results,
+                            "%s: pools account for %lld B (total %lld B), queues hold %lld B",
+                            name_of(net, node), (long long)sum,
+                            (long long)view.used_bytes[XOFF_POOL_DROP], (long long)queued_bytes);
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         if (view.peak_bytes[p] > view.capacity_bytes[p])
-            note_finding(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
-                         (long long)view.peak_bytes[p], (long long)view.capacity_bytes[p]);
+            results_add_finding(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
+                                (long long)view.peak_bytes[p], (long long)view.capacity_bytes[p]);
 }
 
 /* What causes of pauses and deadlocks are read from: lossless bytes by priority, in and out port.
@@ -72,9 +52,9 @@ static void audit_held(struct net *net, struct sw *sw, struct results *results)
             if (pool_at(&sw->pool, slot)->priority == p)
                 queued += pool_at(&sw->pool, slot)->bytes;
         if (noted != queued)
-            note_finding(results, "%s priority %u: %llu B noted by port, %llu B held",
-                         name_of(net, sw->node), p, (unsigned long long)noted,
-                         (unsigned long long)queued);
+            results_add_finding(results, "%s priority %u: %llu B noted by port, %llu B held",
+                                name_of(net, sw->node), p, (unsigned long long)noted,
+                                (unsigned long long)queued);
     }
 }
 
@@ -92,9 +72,10 @@ static void audit_switch(struct net *net, struct sw *sw, struct results *results
         }
     const int64_t dropped = dropped_bytes(&sw->notes);
     if (in != out + dropped + queued)
-        note_finding(results, "%s: %lld B in, but %lld B out, %lld B dropped and %lld B held",
-                     name_of(net, sw->node), (long long)in, (long long)out, (long long)dropped,
-                     (long long)queued);
+        results_add_finding(results,
+                            "%s: %lld B in, but %lld B out, %lld B dropped and %lld B held",
+                            name_of(net, sw->node), (long long)in, (long long)out,
+                            (long long)dropped, (long long)queued);
     audit_pools(net, sw->node, &sw->mmu, queued, results);
     audit_held(net, sw, results);
     results->nodes[sw->node].held_bytes = queued;
@@ -112,14 +93,14 @@ static void audit_host(struct net *net, struct host *host, struct results *resul
     }
     const int64_t dropped = dropped_bytes(&host->notes);
     if (in != host->consumed_bytes + dropped + waiting)
-        note_finding(results,
-                     "%s: %lld B in, but %lld B consumed, %lld B dropped and %lld B waiting",
-                     name_of(net, host->node), (long long)in, (long long)host->consumed_bytes,
-                     (long long)dropped, (long long)waiting);
+        results_add_finding(
+            results, "%s: %lld B in, but %lld B consumed, %lld B dropped and %lld B waiting",
+            name_of(net, host->node), (long long)in, (long long)host->consumed_bytes,
+            (long long)dropped, (long long)waiting);
     if (host->offered_bytes != out + acks)
-        note_finding(results, "%s: %lld B to send, but %lld B sent and %lld B queued",
-                     name_of(net, host->node), (long long)host->offered_bytes, (long long)out,
-                     (long long)acks);
+        results_add_finding(results, "%s: %lld B to send, but %lld B sent and %lld B queued",
+                            name_of(net, host->node), (long long)host->offered_bytes,
+                            (long long)out, (long long)acks);
     if (host->receiver)
         audit_pools(net, host->node, &host->receiver->mmu, waiting, results);
     results->nodes[host->node].held_bytes = acks + waiting;
@@ -138,16 +119,17 @@ static void audit_link(struct net *net, const struct result_port *from,
         const uint64_t ended = a->resume_tx + port->lapsed_tx[p];
         /* A policy without resumes lets pauses run out. */
         if (a->pause_tx < ended || (port->signal_cfg.how.resumes && a->pause_tx > ended + 1))
-            note_finding(results,
-                         "%s port %u priority %u: %llu pauses and %llu resumes sent do not pair",
-                         name_of(net, from->node), from->port, p, (unsigned long long)a->pause_tx,
-                         (unsigned long long)a->resume_tx);
+            results_add_finding(
+                results, "%s port %u priority %u: %llu pauses and %llu resumes sent do not pair",
+                name_of(net, from->node), from->port, p, (unsigned long long)a->pause_tx,
+                (unsigned long long)a->resume_tx);
         if (b->pause_rx > a->pause_tx || b->resume_rx > a->resume_tx)
-            note_finding(results, "%s port %u priority %u: more pauses received than %s sent",
-                         name_of(net, to->node), to->port, p, name_of(net, from->node));
+            results_add_finding(results,
+                                "%s port %u priority %u: more pauses received than %s sent",
+                                name_of(net, to->node), to->port, p, name_of(net, from->node));
     }
     if (tx != rx + in_flight_bytes)
-        note_finding(
+        results_add_finding(
             results, "link %s port %u to %s: %llu B sent, %llu B received, %llu B on the wire",
             name_of(net, from->node), from->port, name_of(net, to->node), (unsigned long long)tx,
             (unsigned long long)rx, (unsigned long long)in_flight_bytes);
@@ -163,10 +145,10 @@ static void audit_flows(struct net *net, const struct host *host, struct results
         const struct flow *flow = flow_at(host, note->slot);
         const uint64_t acked = flow_acked_to(host, flow), sent = flow_sent_to(host, flow);
         if (acked < sent || sent < flow_end(host, flow, net->end_at))
-            note_finding(results, "%s: flow %u to %s stands still, %llu of %llu B acknowledged",
-                         name_of(net, host->node), i, name_of(net, note->to),
-                         (unsigned long long)acked,
-                         (unsigned long long)flow_end(host, flow, net->end_at));
+            results_add_finding(
+                results, "%s: flow %u to %s stands still, %llu of %llu B acknowledged",
+                name_of(net, host->node), i, name_of(net, note->to), (unsigned long long)acked,
+                (unsigned long long)flow_end(host, flow, net->end_at));
     }
 }
 
@@ -190,6 +172,6 @@ void audit(struct net *net, struct results *results)
         audit_flows(net, &net->hosts[h], results);
     for (uint32_t n = 0; n < results->n_nodes; n++)
         if (results->nodes[n].held_bytes)
-            note_finding(results, "%s: %lld B stuck after the network came to rest",
-                         name_of(net, n), (long long)results->nodes[n].held_bytes);
+            results_add_finding(results, "%s: %lld B stuck after the network came to rest",
+                                name_of(net, n), (long long)results->nodes[n].held_bytes);
 }

@@ -487,6 +487,7 @@ struct results *net_collect(struct net *net)
     collect_operations(net, r);
     collect_heard(net, r);
     histogram_collect(net, r);
+    capture_collect(net, r);
     collect_pauses(net, r);
     collect_notes(net, r);
     qsort(r->samples, r->n_samples, sizeof *r->samples, compare_samples);
@@ -508,6 +509,9 @@ void net_free_results(struct results *r)
     for (uint32_t i = 0; i < r->n_histograms; i++)
         free(r->histograms[i].counts);
     free(r->histograms);
+    for (uint32_t i = 0; i < r->n_captures; i++)
+        free(r->captures[i].frames), free(r->captures[i].extras);
+    free(r->captures);
     free(r->operations), free(r->heard), free(r->samples), free(r->deadlocks),
         free(r->deadlock_ports), free(r->findings), free(r);
 }

@@ -170,9 +170,13 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 {
     struct port *port = &host->port;
     const xoff_time now = sim_now(w);
+    if (__builtin_expect(port->is_captured, 0))
+        port_note_frame(port, frame, false, now);
     if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
-        if (port_is_corrupt(port))
+        if (port_is_corrupt(port)) {
+            port_note_corrupt(port);
             return;
+        }
         port_rx_control(port, &frame->pause, now);
         if (host->net->spec.keeps_heard)
             note_heard(&host->notes, host->node, 0, &frame->pause, now);
@@ -184,6 +188,7 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
     port->rx[frame->priority].frames++;
     port->rx[frame->priority].bytes += frame->bytes;
     if (port_is_corrupt(port)) {
+        port_note_corrupt(port);
         note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_CORRUPT, now);
         return;
     }

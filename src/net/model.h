@@ -103,10 +103,11 @@ struct sw {
     uint32_t node, n_ports;
     struct sw_port *ports;
     struct pool pool;
-    uint8_t used;        /* priorities seen so far */
-    bool passes_through; /* frames for an idle port bypass the buffer */    bool scatters; /* every frame takes any of the equal-cost paths */
+    uint8_t used;             /* priorities seen so far */
+    bool passes_through;      /* frames for an idle port bypass the buffer */
+    bool scatters;            /* every frame takes any of the equal-cost paths */
     bool marks_in, marks_out; /* the congestion point looks at frames that join, that leave */
-struct xoff_mmu mmu;
+    struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
     struct xoff_sched sched;
@@ -523,6 +524,9 @@ void audit(struct net *net, struct results *results);
 void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now);
 void histogram_grow(struct histogram *histogram, uint32_t n_bins); /* notes.c */
 void histogram_collect(struct net *net, struct results *results);
+
+/* capture.c */
+void capture_collect(struct net *net, struct results *results);
 
 /* deadlock.c */
 void deadlock_check(struct net *net, xoff_time now);

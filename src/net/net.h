@@ -60,6 +60,12 @@ extern const struct net_wire net_wire_ethernet, net_wire_ns3;
 /* Of a data frame of that transport. */
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport);
 
+/* A port whose frames are noted down. */
+struct net_capture {
+    uint32_t node, port;
+};
+#define NET_CAPTURE_LIMIT 1000000 /* frames of a port, unless told: 64 MB */
+
 enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8 };
 
 struct net_spec {
@@ -96,7 +102,10 @@ struct net_spec {
     xoff_time measure_every; /* 0: no series */
     uint32_t measure;        /* mask of NET_QUEUE, ... */
     const bool *measured;    /* per node; NULL: all */
-    bool keeps_heard;        /* note pause frames where they are received, too */
+    const struct net_capture *captures;
+    uint32_t n_captures;
+    uint64_t capture_limit; /* frames kept of each; 0: NET_CAPTURE_LIMIT */
+    bool keeps_heard;       /* note pause frames where they are received, too */
     xoff_time histogram_from, histogram_to, histogram_every; /* of queues; every 0: none */
     xoff_time deadlock_after;                                /* 0: no detection */
     bool deadlock_stops;

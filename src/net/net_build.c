@@ -612,6 +612,20 @@ static int check_wire(const struct net *net, struct xoff_err *err)
     return 0;
 }
 
+static void build_captures(struct net *net)
+{
+    for (uint32_t i = 0; i < net->spec.n_captures; i++) {
+        struct port *port = net_port(net, net->spec.captures[i].node, net->spec.captures[i].port);
+        if (port->is_captured)
+            continue;
+        port->is_captured = true;
+        port->capture = make(1, sizeof *port->capture);
+        port->capture->limit =
+            net->spec.capture_limit ? net->spec.capture_limit : NET_CAPTURE_LIMIT;
+        port->capture->step = net->has_extra ? 2 : 1;
+    }
+}
+
 int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
                struct xoff_err *err)
 {
@@ -642,6 +656,7 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
     }
     build_sim(net);
     build_apps(net);
+    build_captures(net);
     *out = net;
     return 0;
 }
@@ -651,8 +666,20 @@ static void free_notes(struct notes *notes)
     free(notes->pauses), free(notes->drops), free(notes->samples), free(notes->heard);
 }
 
+static void free_capture(struct port *port)
+{
+    struct capture *c = port->capture;
+    if (!c)
+        return;
+    for (uint64_t i = 0; i * CAPTURE_CHUNK < c->n; i++)
+        free(c->chunks[i]);
+    free(c->chunks), free(c);
+}
+
 static void free_switch(struct sw *sw)
 {
+    for (uint32_t p = 0; sw->ports && p < sw->n_ports; p++)
+        free_capture(&sw->ports[p].port);
     for (uint32_t p = 0; sw->histograms && p < sw->n_ports; p++)
         free(sw->histograms[p].counts);
     free(sw->histograms);
@@ -671,6 +698,7 @@ static void free_switch(struct sw *sw)
 
 static void free_host(struct host *host)
 {
+    free_capture(&host->port);
     if (host->receiver) {
         struct receiver *r = host->receiver;
         free((void *)r->mmu.cfg), free(r->mmu.state);

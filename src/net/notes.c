@@ -91,6 +91,33 @@ void note_heard(struct notes *notes, uint32_t node, uint32_t port,
     }
 }
 
+void port_note_frame(struct port *port, const struct frame *frame, bool is_sent, xoff_time now)
+{
+    struct capture *c = port->capture;
+    if (c->n == c->limit) {
+        c->left_out++;
+        return;
+    }
+    if (c->n % CAPTURE_CHUNK == 0) {
+        const uint64_t chunk = c->n / CAPTURE_CHUNK;
+        if (chunk == c->chunks_capacity)
+            c->chunks = grown(c->chunks, &c->chunks_capacity, sizeof *c->chunks);
+        c->chunks[chunk] = aligned_alloc(64, sizeof **c->chunks * c->step * CAPTURE_CHUNK);
+        XOFF_ASSERT(c->chunks[chunk]);
+    }
+    struct frame *to = capture_at(c, c->n++);
+    frame_copy(to, frame, c->step);
+    to->at = now;
+    to->pool = is_sent ? CAPTURE_SENT : 0;
+}
+
+void port_note_corrupt(struct port *port)
+{
+    const struct capture *c = port->capture;
+    if (port->is_captured && !c->left_out)
+        capture_at(c, c->n - 1)->pool |= CAPTURE_CORRUPT;
+}
+
 void note_operation(struct host *host, const struct app_offer *offer, xoff_time now)
 {
     if (host->n_operations == host->operations_capacity)

@@ -50,7 +50,7 @@ XOFF_SELDOM static void send_ns3(struct port *port, struct worker *w, const stru
              last_bit + port->delay + (port->burst < NS3_BURST ? port->burst : NS3_BURST));
 }
 
-void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame)
+static inline void begin(struct port *port, struct worker *w, const struct frame *frame)
 {
     const xoff_time now = sim_now(w);
     xoff_time last_bit, free_at;
@@ -69,6 +69,22 @@ void port_tx_begin(struct port *port, struct worker *w, const struct frame *fram
     sim_send(w, port->link_out, frame, last_bit + port->delay);
 }
 
+/* Apart, so that the common way needs no room for what it keeps over the call. */
+XOFF_SELDOM static void begin_captured(struct port *port, struct worker *w,
+                                       const struct frame *frame)
+{
+    port_note_frame(port, frame, true, sim_now(w));
+    begin(port, w, frame);
+}
+
+void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame)
+{
+    if (__builtin_expect(port->is_captured, 0))
+        begin_captured(port, w, frame);
+    else
+        begin(port, w, frame);
+}
+
 void port_tx_control(struct port *port, struct worker *w)
 {
     struct long_frame control = {
@@ -76,6 +92,9 @@ void port_tx_control(struct port *port, struct worker *w)
     struct frame *frame = &control.frame;
     const uint8_t before = port->signal.told;
     xoff_signal_take(&port->signal_cfg, &port->signal, sim_now(w), &frame->pause);
+    /* Of no use but to a capture at the other end, which looks for the decision before it. */
+    frame->message = (uint32_t)sim_now(w);
+    frame->word = (uint32_t)((uint64_t)sim_now(w) >> 32);
     const uint8_t after = port->signal.told;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         port->pause_tx[p] += (after & ~before) >> p & 1;

@@ -17,6 +17,21 @@ struct tally {
     uint64_t frames, bytes;
 };
 
+/* Frames that crossed a port, as they were then: `at` says when, `pool` how (CAPTURE_x). */
+enum { CAPTURE_SENT = 1, CAPTURE_CORRUPT = 2 };
+#define CAPTURE_CHUNK 1024
+struct capture {
+    struct frame **chunks; /* of CAPTURE_CHUNK frames, `step` lines apart */
+    uint64_t n, limit, left_out;
+    uint64_t chunks_capacity;
+    uint32_t step;
+};
+
+static inline struct frame *capture_at(const struct capture *c, uint64_t index)
+{
+    return &c->chunks[index / CAPTURE_CHUNK][index % CAPTURE_CHUNK * c->step];
+}
+
 struct port {
     alignas(64) xoff_time free_at; /* the wire can take the next frame */
     xoff_time gate_at;             /* next change of the gate */
@@ -32,11 +47,13 @@ struct port {
     uint8_t open;        /* priorities that the gate lets through */
     uint8_t backlog;     /* priorities with something to send */
     bool is_control_due; /* a pause frame is to be sent */
+    bool is_captured;    /* every frame that crosses it is noted down */
 
     alignas(64) struct tally rx[XOFF_N_PRIORITIES];
 
     struct xoff_wire_clock clock;
     uint32_t pause_bytes;
+    struct capture *capture;
     uint32_t burst; /* frames sent one right after the other, before this one: see send_ns3 */
     struct xoff_gate gate;
     struct xoff_signal signal;
@@ -64,6 +81,11 @@ void port_tx_control(struct port *port, struct worker *w);
 
 /* A pause frame came in. */
 void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xoff_time now);
+
+/* A frame crosses a captured port; and, right after it came in, that it is corrupt. In notes.c. */
+XOFF_SELDOM void port_note_frame(struct port *port, const struct frame *frame, bool is_sent,
+                                 xoff_time now);
+void port_note_corrupt(struct port *port);
 
 /* The peer is to stop or go. */
 void port_ask(struct port *port, uint8_t priorities, bool pause);

@@ -288,8 +288,10 @@ XOFF_SELDOM static void take_control(struct sw *sw, struct worker *w, uint32_t i
                                      const struct frame *frame)
 {
     struct port *port = &sw->ports[in].port;
-    if (port_is_corrupt(port))
+    if (port_is_corrupt(port)) {
+        port_note_corrupt(port);
         return;
+    }
     port_rx_control(port, &frame->pause, sim_now(w));
     if (sw->net->spec.keeps_heard)
         note_heard(&sw->notes, sw->node, in, &frame->pause, sim_now(w));
@@ -302,6 +304,8 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
 {
     const xoff_time now = sim_now(w);
     struct sw_port *from = &sw->ports[in];
+    if (__builtin_expect(from->port.is_captured, 0))
+        port_note_frame(&from->port, frame, false, now);
     if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
         take_control(sw, w, in, frame);
         return;
@@ -310,6 +314,7 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
     from->port.rx[frame->priority].frames++;
     from->port.rx[frame->priority].bytes += frame->bytes;
     if (port_is_corrupt(&from->port)) {
+        port_note_corrupt(&from->port);
         drop(sw, frame, in, UINT32_MAX, RESULT_DROP_CORRUPT, now);
         return;
     }

@@ -221,6 +221,60 @@ static int build_measured(const struct plan *plan, struct built *b, struct xoff_
     return 0;
 }
 
+static int refuse_capture(const char *text, const char *message, struct xoff_err *err)
+{
+    char subject[sizeof err->subject];
+    snprintf(subject, sizeof subject, "--capture %s", text);
+    return xoff_err_set(err, XOFF_E_UNKNOWN, subject, NULL, message);
+}
+
+/* "leaf0:3", or "h2" for the one port of a host. */
+static int find_capture(const struct topo *topo, const char *text, struct net_capture *out,
+                        struct xoff_err *err)
+{
+    const char *colon = strrchr(text, ':');
+    char name[TOPO_NAME], message[256];
+    const size_t n = colon ? (size_t)(colon - text) : strlen(text);
+    snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : (int)sizeof name - 1, text);
+    const uint32_t node = n < sizeof name ? topo_find(topo, name) : TOPO_NONE;
+    if (node == TOPO_NONE) {
+        snprintf(message, sizeof message, "no node %.*s; give NODE:PORT, such as %s:0",
+                 n < 100 ? (int)n : 100, text, topo->nodes[topo->n_nodes - 1].name);
+        return refuse_capture(text, message, err);
+    }
+    int64_t port = 0;
+    const uint32_t n_ports = topo->nodes[node].n_ports;
+    const bool is_number = !colon || xoff_parse_int(colon + 1, &port) == 0;
+    if (is_number && (colon || n_ports == 1) && port >= 0 && port < n_ports) {
+        *out = (struct net_capture){.node = node, .port = (uint32_t)port};
+        return 0;
+    }
+    if (n_ports == 1)
+        snprintf(message, sizeof message, "%s has port 0 only", name);
+    else
+        snprintf(message, sizeof message, "%s has ports 0 to %u%s", name, n_ports - 1,
+                 colon ? "" : "; give one of them");
+    return refuse_capture(text, message, err);
+}
+
+static int build_captures(const struct build_options *options, struct built *b,
+                          struct xoff_err *err)
+{
+    b->captures = calloc(options->n_captures + 1, sizeof *b->captures);
+    XOFF_ASSERT(b->captures);
+    for (uint32_t i = 0; i < options->n_captures; i++) {
+        struct net_capture *new = &b->captures[b->n_captures];
+        const int code = find_capture(&b->topo, options->captures[i], new, err);
+        if (code)
+            return code;
+        bool is_there = false;
+        for (uint32_t k = 0; k < b->n_captures; k++)
+            is_there |= b->captures[k].node == new->node && b->captures[k].port == new->port;
+        b->n_captures += !is_there;
+    }
+    return 0;
+}
+
 static void fill_spec(const struct plan *plan, const struct build_options *options, struct built *b)
 {
     b->spec = (struct net_spec){
@@ -257,6 +311,9 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .measure_every = plan->measure.every,
         .measure = plan->measure.series,
         .measured = b->measured,
+        .captures = b->captures,
+        .n_captures = b->n_captures,
+        .capture_limit = options->capture_limit,
         .keeps_heard = options->keeps_heard,
         .histogram_from = options->histogram_from,
         .histogram_to = options->histogram_to,
@@ -344,6 +401,8 @@ int build_create(const struct plan *plan, const struct build_options *options, s
         code = build_receivers(plan, b, err);
     if (!code)
         code = build_measured(plan, b, err);
+    if (!code)
+        code = build_captures(options, b, err);
     if (!code) {
         fill_spec(plan, options, b);
         code = check_memory(plan, &b->spec, err);
@@ -375,6 +434,7 @@ void build_destroy(struct built *b)
     app_set_fini(&b->apps);
     free(b->receivers);
     free(b->measured);
+    free(b->captures);
     topo_fini(&b->topo);
     free(b);
 }

@@ -10,7 +10,10 @@ struct build_options {
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
     bool (*progress)(void *context, xoff_time now, uint64_t arrivals);
-    bool keeps_heard; /* note pause frames where they are received, too */
+    const char *const *captures; /* NODE:PORT, or NODE of a host: frames to be noted down */
+    uint32_t n_captures;
+    uint64_t capture_limit; /* frames of each; 0: NET_CAPTURE_LIMIT */
+    bool keeps_heard;       /* note pause frames where they are received, too */
     xoff_time histogram_from, histogram_to, histogram_every; /* of queues; every 0: none */
 };
 
@@ -21,6 +24,8 @@ struct built {
     struct net_receiver *receivers;
     uint32_t n_receivers;
     bool *measured;
+    struct net_capture *captures;
+    uint32_t n_captures;
     struct net_transport transports[NET_MAX_TRANSPORTS];
     uint32_t n_transports;
     struct net_spec spec;

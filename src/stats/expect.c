@@ -3,7 +3,8 @@
  *   expectation  sum ( "==" sum [ "within" NUMBER ] | ("!=" "<=" ">=" "<" ">") sum )
  *   sum          product { ("+" | "-") product }
  *   product      factor { ("*" | "/") factor }
- *   factor       "-" factor | "(" sum ")" | NUMBER | NAME
+ *   factor       "-" factor | "(" sum ")" | NUMBER | NAME | "abs(" sum ")"
+ *                | ("min(" | "max(") sum { "," sum } ")"
  *   NUMBER       3, 0.5, 1e-3, 10k, 25%, 2us, 10Gbps, 16KiB
  *   NAME         letters, digits, _ # . and -, such as drops.link-down or DSH-2.fct.p99
  *
@@ -55,6 +56,7 @@ struct parser {
     const struct summary *const *summaries;
     uint32_t n_runs, run; /* bare names mean this run; n_runs 0: syntax only */
     bool checks_names;    /* before a run: whether there can be such metrics */
+    bool wants_variant;   /* bare names are an error where there are several runs */
     bool has_name;        /* read since it was last cleared */
     bool has_bare_name;   /* a name without variant was read */
     uint32_t depth;
@@ -271,8 +273,12 @@ static const struct metric *find_metric(struct parser *p, const char *name, cons
     }
     if (!metric)
         fail_absent(p, at, rest ? rest : name, output_text(p->runs[run]->variant));
-    if (!rest)
+    if (!rest) {
         p->has_bare_name = true;
+        if (metric && p->wants_variant && p->n_runs > 1)
+            fail(p, XOFF_E_CONFLICT, at, "%s is of every variant; name one, such as %s.%s", name,
+                 output_text(p->runs[0]->variant), name);
+    }
     return metric;
 }
 
@@ -339,6 +345,61 @@ static void fail_unexpected(struct parser *p, const char *wanted)
         fail(p, XOFF_E_SYNTAX, p->at, "unexpected byte 0x%02x where %s is expected", c, wanted);
 }
 
+/* The kind of a sum or comparison of both, or an error. */
+static enum kind fit(struct parser *p, const char *at, enum kind a, enum kind b)
+{
+    if (a == b || b == KIND_ANY)
+        return a;
+    if (a != KIND_ANY)
+        fail(p, XOFF_E_UNIT, at, "%s and %s do not go together", kind_words[a], kind_words[b]);
+    return b;
+}
+
+static double magnitude(double x)
+{
+    return x < 0 ? -x : x;
+}
+
+/* A word of three letters with '(' behind it is a function: no metric is called so. */
+enum function { FUNCTION_ABS, FUNCTION_MIN, FUNCTION_MAX, N_FUNCTIONS };
+static const char *const function_names[N_FUNCTIONS] = {"abs", "min", "max"};
+
+static enum function function_at(const char *s)
+{
+    uint32_t i = 0;
+    while (i < N_FUNCTIONS && strncmp(s, function_names[i], 3))
+        i++;
+    s += 3 * (i < N_FUNCTIONS);
+    while (*s == ' ')
+        s++;
+    return *s == '(' ? (enum function)i : N_FUNCTIONS;
+}
+
+static struct quantity parse_function(struct parser *p, enum function function)
+{
+    p->at = strchr(p->at, '(') + 1;
+    struct quantity q = parse_sum(p);
+    skip_spaces(p);
+    while (function != FUNCTION_ABS && *p->at == ',' && !p->status) {
+        const char *comma = p->at++;
+        const struct quantity next = parse_sum(p);
+        if (p->status)
+            break;
+        q.kind = fit(p, comma, q.kind, next.kind);
+        if (function == FUNCTION_MIN ? next.value < q.value : next.value > q.value)
+            q.value = next.value;
+        skip_spaces(p);
+    }
+    if (*p->at == ')')
+        p->at++;
+    else
+        fail_unexpected(p, function == FUNCTION_ABS ? "an operator or ')'"
+                                                    : "an operator, ',' or ')'");
+    if (function == FUNCTION_ABS)
+        q.value = magnitude(q.value);
+    return q;
+}
+
 static struct quantity parse_factor(struct parser *p)
 {
     struct quantity q = {0, KIND_ANY};
@@ -361,6 +422,8 @@ static struct quantity parse_factor(struct parser *p)
             p->at++;
         else
             fail_unexpected(p, "an operator or ')'");
+    } else if (function_at(p->at) != N_FUNCTIONS) {
+        q = parse_function(p, function_at(p->at));
     } else if (is_name_at(p->at)) {
         q = parse_name(p);
     } else if (is_digit(*p->at) || (*p->at == '.' && is_digit(p->at[1]))) {
@@ -421,16 +484,6 @@ static struct quantity parse_product(struct parser *p)
     return q;
 }
 
-/* The kind of a sum or comparison of both, or an error. */
-static enum kind fit(struct parser *p, const char *at, enum kind a, enum kind b)
-{
-    if (a == b || b == KIND_ANY)
-        return a;
-    if (a != KIND_ANY)
-        fail(p, XOFF_E_UNIT, at, "%s and %s do not go together", kind_words[a], kind_words[b]);
-    return b;
-}
-
 static struct quantity parse_sum(struct parser *p)
 {
     struct quantity q = parse_product(p);
@@ -447,11 +500,6 @@ static struct quantity parse_sum(struct parser *p)
         q.value = *sign == '+' ? q.value + right.value : q.value - right.value;
     }
     return q;
-}
-
-static double magnitude(double x)
-{
-    return x < 0 ? -x : x;
 }
 
 static bool is_finite(double x)
@@ -674,4 +722,34 @@ int expect_evaluate(const char *text, const struct results *const *runs,
     if (detail_size)
         snprintf(detail, detail_size, "%s", all_hold ? all : failed);
     return 0;
+}
+
+int expect_compute(const char *text, const struct results *const *runs,
+                   const struct summary *const *summaries, uint32_t n_runs, double *value,
+                   struct xoff_err *err)
+{
+    struct parser p = {.text = text, .at = text, .err = err, .checks_names = true};
+
+    *value = 0;
+    if (strlen(text) > MAX_LENGTH)
+        fail(&p, XOFF_E_SYNTAX, text, "expression of more than %d characters", MAX_LENGTH);
+    /* Syntax first, as above: with runs the text is read a second time. */
+    for (uint32_t pass = 0; pass < 1 + (n_runs > 0) && !p.status; pass++) {
+        p = (struct parser){.text = text,
+                            .at = text,
+                            .runs = runs,
+                            .summaries = summaries,
+                            .n_runs = pass ? n_runs : 0,
+                            .checks_names = n_runs == 0,
+                            .wants_variant = true,
+                            .err = err};
+        *value = parse_sum(&p).value;
+        if (!p.status && *p.at)
+            fail_unexpected(&p, "an operator or the end");
+        if (!p.status && !is_finite(*value))
+            fail(&p, XOFF_E_RANGE, text, "the value is too large to represent");
+    }
+    if (p.status || !n_runs)
+        *value = 0;
+    return p.status;
 }

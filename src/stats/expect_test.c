@@ -309,6 +309,74 @@ static void limits(void **state)
                      -XOFF_E_SYNTAX);
 }
 
+static double value_of(uint32_t n_runs, const char *text)
+{
+    double value = -1;
+    struct xoff_err err = {0};
+    if (expect_compute(text, runs, summaries, n_runs, &value, &err))
+        fail_msg("\"%s\": %s (column %d)", text, err.message, err.column);
+    return value;
+}
+
+static void check_value_error(uint32_t n_runs, const char *text, enum xoff_err_code code,
+                              int column, const char *part)
+{
+    double value = 7;
+    struct xoff_err err = {0};
+    const int status = expect_compute(text, runs, summaries, n_runs, &value, &err);
+    if (status != -(int)code || err.column != column || !strstr(err.message, part) || value != 0)
+        fail_msg("\"%s\": %d, %s (column %d), value %g", text, status, err.message, err.column,
+                 value);
+}
+
+static void values(void **state)
+{
+    (void)state;
+    assert_true(value_of(1, "throughput / 1e9") == 9.5);
+    assert_true(value_of(1, " 100 * drops.link-down / operations ") == 2.5);
+    assert_true(value_of(2, "SIH.fct.p99 / DSH-2.fct.p99") == 2.0);
+    assert_true(value_of(2, "2 * (1us + 1us) / 1us") == 4.0);
+    assert_true(value_of(1, "-3 - -4") == 1.0);
+    assert_true(value_of(0, "SIH.drops / SIH.sent") == 0.0); /* syntax only, no division */
+
+    check_value_error(2, "drops", XOFF_E_CONFLICT, 1, "name one, such as SIH.drops");
+    check_value_error(2, "1 + jain", XOFF_E_CONFLICT, 5, "of every variant");
+    check_value_error(1, "drops == 0", XOFF_E_SYNTAX, 7, "unexpected '='");
+    check_value_error(0, "drops > 0", XOFF_E_SYNTAX, 7, "unexpected '>'");
+    check_value_error(1, "", XOFF_E_SYNTAX, 1, "the text ends");
+    check_value_error(1, "1 / drops", XOFF_E_RANGE, 3, "division by zero");
+    check_value_error(1, "1e308 * 10", XOFF_E_RANGE, 1, "too large");
+    check_value_error(1, "fct.p99 + queue.peak", XOFF_E_UNIT, 9, "do not go together");
+    check_value_error(2, "DSH-2.jain", XOFF_E_MISSING, 1, "no metric jain in variant DSH-2");
+    check_value_error(0, "2 * speed", XOFF_E_UNKNOWN, 5, "no metric is called speed");
+    char text[4098];
+    memset(text, ' ', sizeof text);
+    text[0] = '1';
+    text[4096] = '\0';
+    assert_true(value_of(1, text) == 1.0);
+    text[4096] = ' ';
+    text[4097] = '\0';
+    check_value_error(1, text, XOFF_E_SYNTAX, 1, "more than 4096");
+}
+
+static void functions(void **state)
+{
+    (void)state;
+    assert_true(value_of(1, "abs(-2) + abs ( 3 - 1 )") == 4.0);
+    assert_true(value_of(1, "min(3, 1, 2)") == 1.0);
+    assert_true(value_of(1, "max(3, 1, max(2, 5))") == 5.0);
+    assert_true(value_of(1, "min(7)") == 7.0);
+    assert_true(value_of(2, "max(SIH.fct.p99, DSH-2.fct.p99) / 1us") == 81.2e-6 / 1e-6);
+    check(2, "abs(SIH.drops - DSH-2.drops) == 2", true, NULL);
+
+    check_value_error(1, "abs(1, 2)", XOFF_E_SYNTAX, 6, "unexpected ','");
+    check_value_error(1, "min(1, 2", XOFF_E_SYNTAX, 9, "an operator, ',' or ')'");
+    check_value_error(1, "max()", XOFF_E_SYNTAX, 5, "unexpected ')'");
+    check_value_error(1, "max(1us, 2B)", XOFF_E_UNIT, 8, "do not go together");
+    check_value_error(0, "abs + 1", XOFF_E_UNKNOWN, 1, "no metric is called abs");
+    check_value_error(0, "maximum(1)", XOFF_E_UNKNOWN, 1, "no metric is called maximum");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,7 +384,8 @@ int main(void)
         cmocka_unit_test(arithmetic),     cmocka_unit_test(near_equality),
         cmocka_unit_test(variants),       cmocka_unit_test(variant_names),
         cmocka_unit_test(absent_metrics), cmocka_unit_test(syntax),
-        cmocka_unit_test(limits),
+        cmocka_unit_test(limits),         cmocka_unit_test(values),
+        cmocka_unit_test(functions),
     };
     return cmocka_run_group_tests_name("expect", tests, NULL, NULL);
 }

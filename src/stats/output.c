@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,6 +60,21 @@ const char *output_sample_metric(uint8_t metric)
         [RESULT_BUFFER_BYTES] = "buffer_bytes",
     };
     return metric < sizeof names / sizeof *names ? names[metric] : "unknown";
+}
+
+void results_add_finding(struct results *results, const char *format, ...)
+{
+    if (results->n_findings >= 64) /* enough to see what is wrong */
+        return;
+    results->findings =
+        realloc(results->findings, sizeof *results->findings * (results->n_findings + 1));
+    XOFF_ASSERT(results->findings);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(results->findings[results->n_findings].text, sizeof results->findings[0].text, format,
+              args);
+    va_end(args);
+    results->n_findings++;
 }
 
 const char *output_verdict(const struct results *results)

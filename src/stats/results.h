@@ -10,6 +10,7 @@
 
 #include <xoff/err.h>
 #include <xoff/mmu.h>
+#include <xoff/telemetry.h>
 #include <xoff/time.h>
 
 #define RESULT_NAME 32
@@ -112,6 +113,60 @@ struct result_histogram {
     uint32_t n;
 };
 
+enum result_frame_kind {
+    RESULT_FRAME_DATA,
+    RESULT_FRAME_ACK,
+    RESULT_FRAME_NACK,
+    RESULT_FRAME_CNP,
+    RESULT_FRAME_PAUSE /* PAUSE or PFC */
+};
+enum { RESULT_BY_GO_BACK_N, RESULT_BY_DATAGRAM, RESULT_BY_TCP };
+
+/* A frame as it crossed a captured port. */
+struct result_frame {
+    xoff_time at;      /* sent: its first bit; received: its last bit */
+    xoff_time sent_at; /* of a pause: its first bit; else what its host stamped, or an ACK echoes */
+    union {
+        struct {
+            uint64_t seq;      /* first payload byte; ACK, NACK: next expected */
+            uint32_t from, to; /* hosts */
+            uint32_t flow;     /* number at the host that sends the data */
+            uint32_t hash;     /* chooses among equal-cost paths */
+            uint32_t psn;      /* frames before it; ACK: of the last acknowledged */
+        };
+        struct { /* pause; classes 0xff and quanta[0] for PAUSE */
+            uint16_t opcode;
+            uint16_t quanta[XOFF_N_PRIORITIES];
+            uint8_t classes;
+        };
+    };
+    uint16_t bytes, payload_bytes;
+    uint8_t kind, by, priority;     /* enum result_frame_kind, RESULT_BY_x */
+    bool is_sent : 1;               /* else received */
+    bool is_corrupt : 1;            /* hit by an error of the link; the port dropped it */
+    bool is_marked : 1;             /* congestion experienced; ACK: its echo */
+    bool is_first : 1, is_last : 1; /* of its message */
+    bool asks : 1;                  /* for an ACK at once */
+    bool is_reduced : 1;            /* TCP: the echo was answered */
+};
+
+/* What some frames carry beside. */
+struct result_frame_extra {
+    bool has_telemetry;
+    uint32_t n_sacks;
+    uint64_t sack_from[3], sack_to[3];
+    struct xoff_int telemetry;
+};
+
+/* The frames of a port, in order of time. */
+struct result_capture {
+    uint32_t node, port;
+    struct result_frame *frames;
+    struct result_frame_extra *extras; /* per frame; NULL: none of them has any */
+    uint64_t n_frames;
+    uint64_t left_out; /* beyond the limit */
+};
+
 enum result_metric {
     RESULT_QUEUE_BYTES,
     RESULT_TX_BPS,
@@ -175,6 +230,8 @@ struct results {
     uint64_t n_heard;
     struct result_histogram *histograms; /* on request; by node and port */
     uint32_t n_histograms;
+    struct result_capture *captures; /* on request */
+    uint32_t n_captures;
     uint64_t pauses_left_out;      /* beyond the limit kept */
     uint64_t xoffs_left_out;       /* of these, decisions to pause */
     struct result_sample *samples; /* sorted by at, node, port, priority, metric */
@@ -198,6 +255,10 @@ struct summary {
     struct metric *metrics;
     uint32_t n_metrics;
 };
+
+/* Notes down something that must not be: the audit's, or an expectation that does not hold. */
+__attribute__((format(printf, 2, 3))) void results_add_finding(struct results *results,
+                                                               const char *format, ...);
 
 /* Figures of a run: counts, FCT and slowdown (mean, p50, p95, p99, max; all, per traffic entry, per
  * flow-size bucket), throughput, Jain's index, pauses, drops by cause, marks, utilisation,
@@ -225,6 +286,13 @@ int results_write_json(FILE *out, const struct results *const *runs,
 int expect_evaluate(const char *text, const struct results *const *runs,
                     const struct summary *const *summaries, uint32_t n_runs, bool *holds,
                     char *detail, size_t detail_size, struct xoff_err *err);
+
+/* The value of an arithmetic expression of the same grammar, in seconds, bits per second, bytes or
+ * as a bare number. A bare metric is an error where there are several runs. Called with n_runs 0 it
+ * checks the syntax only; *value is then 0, as it is after an error. */
+int expect_compute(const char *text, const struct results *const *runs,
+                   const struct summary *const *summaries, uint32_t n_runs, double *value,
+                   struct xoff_err *err);
 
 /* Whether a name, with or without a variant's before it, begins like a metric's. */
 bool expect_has_family(const char *name);

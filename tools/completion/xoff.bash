@@ -2,7 +2,7 @@
 
 _xoff() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs="run check topology convert bench schema"
+    local verbs="run check topology convert report reproduce bench schema"
     local common="--help --version --json"
     local scenario="--set --seed"
     local verb="" word options
@@ -47,8 +47,15 @@ _xoff() {
         return
     fi
     case $verb in
-    run) options="$common $scenario --threads --output --print-config --csv --compat --write -o -j" ;;
+    run)
+        options="$common $scenario --threads --output --print-config --csv --no-report --capture"
+        options="$options --compat --write -o -j"
+        ;;
     convert) options="--help --version --output --compat -o" ;;
+    report) options="--help --version --output -o" ;;
+    reproduce)
+        options="$common --set --quick --jobs --seeds --output --fresh --cache --papers -o -j"
+        ;;
     check) options="$common $scenario --deadlock -j" ;;
     topology) options="$common $scenario -j" ;;
     bench) options="$common --threads --output -o -j" ;;

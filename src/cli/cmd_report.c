@@ -1,0 +1,86 @@
+/* xoff report: the page of one or more results, at any time after their runs. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "report/report.h"
+
+struct report_arguments {
+    const char *output;
+    const char **results;
+    uint32_t n_results;
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "Write the page there (default: report.html in the first folder)",
+     0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct report_arguments *a = state->input;
+    switch (key) {
+    case 'o':
+        if (!*arg)
+            argp_error(state, "--output needs the name of a file");
+        a->output = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        a->results = realloc(a->results, (a->n_results + 1) * sizeof *a->results);
+        XOFF_ASSERT(a->results);
+        a->results[a->n_results++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->n_results)
+            argp_error(state, "no results given, such as run-quickstart");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Beside the run.sqlite that `results` names or holds. */
+static char *default_path(const char *results)
+{
+    struct stat status;
+    const char *slash = strrchr(results, '/');
+    int length = (int)strlen(results);
+    if (stat(results, &status) || !S_ISDIR(status.st_mode))
+        length = slash ? (int)(slash - results) : 0;
+    while (length > 1 && results[length - 1] == '/')
+        length--;
+    char *path;
+    XOFF_ASSERT(asprintf(&path, "%.*s%sreport.html", length, results, length || slash ? "/" : "") >=
+                0);
+    return path;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "RUN...",
+        .doc = "Writes a page to open in a browser: one file, which needs no network. RUN is a "
+               "folder that xoff run wrote, or a run.sqlite; several are shown side by side.\v"
+               "Exit status: 0 fine, 1 the page could not be written, 2 bad input.\n"
+               "Example: xoff report run-quickstart\n"
+               "         xoff report run-before run-after -o compared.html"};
+    struct report_arguments a = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    struct xoff_err err = {0};
+    char *path = a.output ? strdup(a.output) : default_path(a.results[0]);
+    XOFF_ASSERT(path);
+    int status = EXIT_FINE;
+    if (report_create(a.results, a.n_results, path, &err)) {
+        cli_print_error(&err);
+        status = err.code == XOFF_E_IO ? EXIT_FAILED : EXIT_BAD_INPUT;
+    } else {
+        printf("report: %s\n", path);
+    }
+    free(path);
+    free(a.results);
+    return status;
+}

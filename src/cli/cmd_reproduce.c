@@ -1,0 +1,333 @@
+/* xoff reproduce: runs the experiments of papers and says which of their claims hold. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <xoff/units.h>
+
+#include "cli/cli.h"
+#include "report/report.h"
+#include "reproduce/scoreboard.h"
+
+#ifndef XOFF_PAPERS
+#define XOFF_PAPERS "/usr/local/share/xoff/papers"
+#endif
+
+struct reproduce_arguments {
+    struct run_options options;
+    struct plan_setting settings[CLI_MAX_SETTINGS];
+    const char *output, *papers, *cache;
+    char cache_folder[4096];
+    bool json;
+    char **chosen; /* PAPER or PAPER/ID */
+    uint32_t n_chosen;
+};
+
+enum {
+    OPTION_QUICK = 512,
+    OPTION_JOBS,
+    OPTION_SEEDS,
+    OPTION_FRESH,
+    OPTION_CACHE,
+    OPTION_PAPERS,
+    OPTION_SET
+};
+
+static const struct argp_option options[] = {
+    {"quick", OPTION_QUICK, NULL, 0, "A reduced set: shorter runs, at most two seeds", 0},
+    {"jobs", OPTION_JOBS, "N", 0, "Run N simulations at a time (default: one per core)", 0},
+    {"seeds", OPTION_SEEDS, "N", 0, "Run everything with N seeds, whatever the claims say", 0},
+    {"set", OPTION_SET, "KEY=VALUE", 0, "Change one key of every scenario: what depends on it?", 0},
+    {"output", 'o', "DIR", 0, "Folder for reproduce.html and reproduce.json (default: reproduce)",
+     0},
+    {"fresh", OPTION_FRESH, NULL, 0, "Run everything again, whatever earlier runs found", 0},
+    {"cache", OPTION_CACHE, "DIR", 0,
+     "Folder that keeps what runs found (default: $XDG_CACHE_HOME/xoff or ~/.cache/xoff)", 0},
+    {"papers", OPTION_PAPERS, "DIR", 0,
+     "Folder of the papers (default: papers, then " XOFF_PAPERS ")", 0},
+    {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
+    {0},
+};
+
+static uint32_t parse_count(struct argp_state *state, const char *option, const char *arg,
+                            int64_t most)
+{
+    int64_t n;
+    if (xoff_parse_int(arg, &n) || n < 1 || n > most)
+        argp_error(state, "%s %s: give a number from 1 to %lld", option, arg, (long long)most);
+    return (uint32_t)n;
+}
+
+static void add_setting(struct reproduce_arguments *a, struct argp_state *state, char *arg)
+{
+    char *equals = strchr(arg, '=');
+    if (!equals || equals == arg)
+        argp_error(state, "--set %s: give KEY=VALUE, such as switch.pause=none", arg);
+    if (a->options.n_settings == CLI_MAX_SETTINGS)
+        argp_error(state, "more than %d settings", CLI_MAX_SETTINGS);
+    *equals = '\0';
+    if (!strcmp(arg, "seed"))
+        argp_error(state, "--set seed: seeds are chosen by --seeds");
+    a->settings[a->options.n_settings++] = (struct plan_setting){arg, equals + 1};
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct reproduce_arguments *a = state->input;
+    switch (key) {
+    case OPTION_QUICK:
+        a->options.is_quick = true;
+        return 0;
+    case OPTION_JOBS:
+        a->options.n_workers = parse_count(state, "--jobs", arg, 1024);
+        return 0;
+    case OPTION_SEEDS:
+        a->options.n_seeds = parse_count(state, "--seeds", arg, CLAIMS_MAX_SEEDS);
+        return 0;
+    case OPTION_SET:
+        add_setting(a, state, arg);
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case OPTION_FRESH:
+        a->options.is_fresh = true;
+        return 0;
+    case OPTION_CACHE:
+        a->cache = arg;
+        return 0;
+    case OPTION_PAPERS:
+        a->papers = arg;
+        return 0;
+    case 'j':
+        a->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        a->chosen = realloc(a->chosen, sizeof *a->chosen * (a->n_chosen + 1));
+        XOFF_ASSERT(a->chosen);
+        a->chosen[a->n_chosen++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!*a->output)
+            argp_error(state, "--output needs the name of a folder");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static void print_mistake(const char *subject, const char *message)
+{
+    struct xoff_err err = {0};
+    xoff_err_set(&err, XOFF_E_UNKNOWN, subject, NULL, message);
+    cli_print_error(&err);
+}
+
+static void print_unknown(const char *chosen, const char *dir, char **names, uint32_t n)
+{
+    char message[300];
+    snprintf(message, sizeof message, "no such paper in %.200s; there %s", dir,
+             n ? n == 1 ? "is" : "are" : "are none");
+    print_mistake(chosen, message);
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(stderr, "  %s\n", names[i]);
+}
+
+static void print_unknown_id(const char *chosen, const struct paper *paper)
+{
+    print_mistake(chosen, "no such figure or claim; there are");
+    for (uint32_t i = 0; i < paper->n_figures; i++)
+        fprintf(stderr, "  figure %s: %s\n", paper->figures[i].id, paper->figures[i].title);
+    for (uint32_t i = 0; i < paper->n_claims; i++)
+        fprintf(stderr, "  claim %s (%s)\n", paper->claims[i].id, paper->claims[i].place);
+}
+
+/* Adds PAPER or PAPER/ID to the board. */
+static int add_chosen(struct scoreboard *board, const char *dir, const char *chosen, char **names,
+                      uint32_t n_names)
+{
+    char name[256];
+    const char *slash = strchr(chosen, '/');
+    const char *id = slash && slash[1] ? slash + 1 : NULL;
+    snprintf(name, sizeof name, "%.*s", slash ? (int)(slash - chosen) : (int)strlen(chosen),
+             chosen);
+    uint32_t i = 0;
+    while (i < n_names && strcmp(names[i], name))
+        i++;
+    if (i == n_names) {
+        print_unknown(chosen, dir, names, n_names);
+        return EXIT_BAD_INPUT;
+    }
+    struct paper *paper;
+    struct xoff_err err;
+    if (claims_read(dir, name, &paper, &err)) {
+        cli_print_error(&err);
+        return EXIT_BAD_INPUT;
+    }
+    if (scoreboard_add(board, paper, id))
+        return EXIT_FINE;
+    print_unknown_id(chosen, paper);
+    claims_destroy(paper);
+    return EXIT_BAD_INPUT;
+}
+
+/* All that was chosen, or all that there is. Every mistake is told, not only the first. */
+static int add_papers(const struct reproduce_arguments *a, struct scoreboard *board)
+{
+    const char *dir = a->papers ? a->papers : is_folder("papers") ? "papers" : XOFF_PAPERS;
+    uint32_t n_names;
+    char **names = claims_list(dir, &n_names);
+    int status = EXIT_FINE;
+    if (!n_names && !a->n_chosen) {
+        char message[300];
+        snprintf(message, sizeof message, "there are no papers in %.200s; name their folder", dir);
+        print_mistake("--papers", message);
+        status = EXIT_BAD_INPUT;
+    }
+    for (uint32_t i = 0; i < (a->n_chosen ? a->n_chosen : n_names); i++)
+        if (add_chosen(board, dir, a->n_chosen ? a->chosen[i] : names[i], names, n_names))
+            status = EXIT_BAD_INPUT;
+    for (uint32_t i = 0; i < n_names; i++)
+        free(names[i]);
+    free(names);
+    return status;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static bool on_progress(void *context, uint32_t n_done, uint32_t n_runs)
+{
+    const double *began_s = context;
+    if (!isatty(STDERR_FILENO))
+        return !interrupted;
+    fprintf(stderr, "\r%u of %u runs, %.0f s", n_done, n_runs, cli_clock() - *began_s);
+    fprintf(stderr, n_done == n_runs ? "\r\033[K" : "\033[K");
+    return !interrupted;
+}
+
+/* reproduce.html and reproduce.json; returns an exit status. */
+static int write_files(const struct reproduce_arguments *a, const char *json)
+{
+    char path[4096];
+    struct xoff_err err = {0};
+    const int reason = cache_make_folder(a->output);
+    if (reason) {
+        xoff_err_set(&err, XOFF_E_IO, a->output, NULL, "cannot be made: ");
+        xoff_err_add(&err, strerror(reason));
+        cli_print_error(&err);
+        return EXIT_FAILED;
+    }
+    snprintf(path, sizeof path, "%s/reproduce.html", a->output);
+    if (report_write_page(path, REPORT_REPRODUCE, SCOREBOARD_TITLE, json, &err)) {
+        cli_print_error(&err);
+        return EXIT_FAILED;
+    }
+    snprintf(path, sizeof path, "%s/reproduce.json", a->output);
+    return cli_write_file(path, json);
+}
+
+static void print_board(const struct reproduce_arguments *a, const struct scoreboard *board,
+                        const char *json)
+{
+    const struct cli_style *s = cli_style(stdout);
+    const struct scoreboard_style style = {s->bold, s->dim, s->red, s->green, s->yellow, s->off};
+    if (a->json)
+        puts(json);
+    else
+        scoreboard_print(board, &style, stdout);
+    fprintf(stderr, "%u run%s, %u from the cache\n", board->runs.n_runs,
+            board->runs.n_runs == 1 ? "" : "s", board->runs.n_cached);
+    if (board->runs.store_reason)
+        fprintf(stderr, "warning: what was found could not be kept in %s: %s\n",
+                board->options->cache_folder, strerror(board->runs.store_reason));
+    scoreboard_errors(board, cli_print_error);
+}
+
+/* After the runs: judges, prints and writes. */
+static int finish(const struct reproduce_arguments *a, struct scoreboard *board)
+{
+    scoreboard_judge(board);
+    const struct scoreboard_counts c = scoreboard_count(board);
+    char *json = scoreboard_json(board);
+    int status = c.n_worse || c.n_broken ? EXIT_FAILED : EXIT_FINE;
+    print_board(a, board, json);
+    if (c.n_bad_input) {
+        fprintf(stderr, "nothing is written to %s: see the errors above\n", a->output);
+        status = EXIT_BAD_INPUT;
+    } else if (write_files(a, json)) {
+        status = EXIT_FAILED;
+    } else if (!a->json) {
+        printf("figures and claims: %s/reproduce.html\n", a->output);
+    }
+    free(json);
+    return status;
+}
+
+static int reproduce(struct reproduce_arguments *a)
+{
+    struct scoreboard board = {.options = &a->options};
+    struct xoff_err err = {0};
+    double began_s = cli_clock();
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &action, NULL);
+    a->options.progress = on_progress;
+    a->options.progress_context = &began_s;
+    a->options.binary = cache_binary("/proc/self/exe");
+    int status = EXIT_FINE;
+    if (results_check(a->output, &err)) { /* before the work, not after it */
+        cli_print_error(&err);
+        status = EXIT_FAILED;
+    }
+    if (!status)
+        status = add_papers(a, &board);
+    if (!status && !runs_go(&board.runs)) {
+        fprintf(stderr, "interrupted: nothing is written; runs that had ended are kept\n");
+        status = EXIT_FAILED;
+    }
+    if (!status)
+        status = finish(a, &board);
+    scoreboard_fini(&board);
+    return status;
+}
+
+int cmd_reproduce(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "[PAPER[/FIGURE]...]",
+        .doc = "Runs the experiments of papers, says which of their claims hold, and draws their "
+               "figures anew beside the paper's numbers. A claim's id in the place of FIGURE "
+               "chooses that claim. What was run before with the same program, scenario and "
+               "settings is not run again.\v"
+               "Exit status: 0 all claims are as recorded or better, 1 one is worse, 2 bad input.\n"
+               "Example: xoff reproduce --quick\n"
+               "         xoff reproduce fairness-in-a-data-center/6-1 --seeds 5"};
+    struct reproduce_arguments a = {.output = "reproduce"};
+    const long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+    a.options.n_workers = n_cores > 0 ? (uint32_t)n_cores : 1;
+    a.options.settings = a.settings;
+    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    if (a.cache)
+        a.options.cache_folder = a.cache;
+    else if (cache_default_folder(a.cache_folder, sizeof a.cache_folder))
+        a.options.cache_folder = a.cache_folder;
+    const int status = reproduce(&a);
+    free(a.chosen);
+    return status;
+}

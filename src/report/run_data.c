@@ -1,0 +1,220 @@
+/* A run as JSON: what was run and how it ended, and the smaller tables; larger parts have files of
+ * their own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/run_data.h"
+
+/* Beyond 2^53 a browser rounds numbers: as text then. */
+static json_t *exact(int64_t value)
+{
+    char text[24];
+    if (value < INT64_C(1) << 53)
+        return json_integer(value);
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return json_string(text);
+}
+
+/* What was run; and what the other parts need to know of it. */
+static json_t *read_run(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    json_t *o = json_object();
+    XOFF_ASSERT(o);
+    rows_begin(rows,
+               "SELECT xoff_version, variant, title, scenario_file, seed, digest, verdict, "
+               "interrupted, end_at_ps, stop_at_ps, wall_s, packet_hops, threads, "
+               "pauses_left_out, config_text, scenario_text FROM run WHERE id = ?",
+               run->run_id);
+    while (rows_next(rows)) {
+        json_object_set_new(o, "xoff_version", rows_json_text(rows, 0, 100));
+        json_object_set_new(o, "version_differs",
+                            json_boolean(strcmp(rows_text(rows, 0), XOFF_VERSION)));
+        json_object_set_new(o, "variant", rows_json_text(rows, 1, 200));
+        json_object_set_new(o, "title", rows_json_text(rows, 2, 1000));
+        json_object_set_new(o, "scenario_file", rows_json_text(rows, 3, 4000));
+        json_object_set_new(o, "seed",
+                            rows_is_null(rows, 4) ? json_null() : exact(rows_int(rows, 4)));
+        json_object_set_new(o, "digest", rows_json_text(rows, 5, 100));
+        json_object_set_new(o, "verdict", rows_json_text(rows, 6, 100));
+        json_object_set_new(o, "interrupted", json_boolean(rows_int(rows, 7)));
+        json_object_set_new(o, "end_s", rows_json_seconds(rows, 8));
+        json_object_set_new(o, "stop_s", rows_json_seconds(rows, 9));
+        json_object_set_new(o, "wall_s", rows_json_number(rows, 10));
+        json_object_set_new(o, "packet_hops", rows_json_number(rows, 11));
+        json_object_set_new(o, "threads", rows_json_number(rows, 12));
+        run->end_ps = rows_int(rows, 8) > 0 ? rows_int(rows, 8) : 0;
+        run->pauses_left_out = rows_int(rows, 13);
+        json_object_set_new(o, "config", rows_json_text(rows, 14, run->limits.text));
+        json_object_set_new(o, "scenario", rows_json_text(rows, 15, run->limits.text));
+    }
+    return o;
+}
+
+static json_t *read_findings(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    json_t *list = json_array();
+    uint32_t n = 0;
+    rows_begin(rows, "SELECT text FROM finding WHERE run_id = ? ORDER BY id", run->run_id);
+    while (rows_next(rows))
+        if (n++ < run->limits.findings)
+            json_array_append_new(list, rows_json_text(rows, 0, 1000));
+    if (n > run->limits.findings)
+        json_array_append_new(
+            list, json_sprintf("... and %u more, in run.sqlite", n - run->limits.findings));
+    return list;
+}
+
+/* In the order in which they were made. */
+static json_t *read_metrics(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    json_t *list = json_array();
+    uint32_t n = 0;
+    rows_begin(rows,
+               "SELECT name, value, unit, meaning FROM metric WHERE +run_id = ? ORDER BY rowid",
+               run->run_id);
+    while (rows_next(rows))
+        if (n++ < run->limits.metrics)
+            json_array_append_new(
+                list, json_pack("{so so so so}", "name", rows_json_text(rows, 0, 200), "value",
+                                rows_json_number(rows, 1), "unit", rows_json_text(rows, 2, 50),
+                                "meaning", rows_json_text(rows, 3, 300)));
+    return list;
+}
+
+json_t *run_drops(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    json_t *list = json_array();
+    uint32_t n = 0;
+    rows_begin(rows,
+               "SELECT node_id, port, out_port, priority, cause, lossless, frames, bytes, "
+               "first_at_ps FROM drop_place WHERE run_id = ? ORDER BY frames DESC, rowid",
+               run->run_id);
+    while (rows_next(rows)) {
+        if (n++ >= run->limits.drops)
+            continue;
+        const uint32_t node = rows_index(rows, 0);
+        json_array_append_new(
+            list,
+            json_pack("{so so so so so sb so so so}", "node",
+                      json_words(run_node_name(run, node), 0), "port", rows_json_number(rows, 1),
+                      "out_port", rows_json_number(rows, 2), "priority", rows_json_number(rows, 3),
+                      "cause", rows_json_text(rows, 4, 100), "lossless", rows_int(rows, 5) != 0,
+                      "frames", rows_json_number(rows, 6), "bytes", rows_json_number(rows, 7),
+                      "first_s", rows_json_seconds(rows, 8)));
+    }
+    return list;
+}
+
+json_t *run_deadlocks(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    json_t *list = json_array(), *ports = NULL;
+    int64_t last = -1;
+    rows_begin(
+        rows,
+        "SELECT d.id, d.onset_at_ps, p.node_id, p.port, p.priority, d.found_at_ps FROM deadlock d "
+        "LEFT JOIN deadlock_port p ON p.run_id = d.run_id AND p.deadlock_id = d.id "
+        "WHERE d.run_id = ? ORDER BY d.id, p.position",
+        run->run_id);
+    while (rows_next(rows)) {
+        if (rows_int(rows, 0) != last) {
+            last = rows_int(rows, 0);
+            ports = NULL;
+            if (json_array_size(list) < run->limits.deadlocks) {
+                ports = json_array();
+                json_array_append_new(list, json_pack("{so so so}", "onset_s",
+                                                      rows_json_seconds(rows, 1), "found_s",
+                                                      rows_json_seconds(rows, 5), "ports", ports));
+            }
+        }
+        char label[RUN_LABEL];
+        if (ports && !rows_is_null(rows, 2) && json_array_size(ports) < 64)
+            json_array_append_new(
+                ports, json_words(run_label(run, rows_index(rows, 2), rows_index(rows, 3),
+                                            rows_index(rows, 4), label),
+                                  0));
+    }
+    return list;
+}
+
+json_t *run_watermarks(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    json_t *buffers = json_array(), *headroom = json_array();
+    rows_begin(rows,
+               "SELECT id, buffer_pool_watermark_bytes, buffer_bytes FROM node WHERE run_id = ?1 "
+               "AND buffer_bytes > 0 ORDER BY 1.0 * buffer_pool_watermark_bytes / buffer_bytes "
+               "DESC, id",
+               run->run_id);
+    while (rows_next(rows))
+        if (json_array_size(buffers) < run->limits.watermarks)
+            json_array_append_new(
+                buffers, json_pack("{so so so}", "node",
+                                   json_words(run_node_name(run, rows_index(rows, 0)), 0), "peak",
+                                   rows_json_number(rows, 1), "size", rows_json_number(rows, 2)));
+    rows_begin(rows,
+               "SELECT node_id, port, priority, pg_xoff_room_watermark_bytes, pg_xoff_room_bytes "
+               "FROM queue WHERE run_id = ? AND pg_xoff_room_bytes > 0 ORDER BY 1.0 * "
+               "pg_xoff_room_watermark_bytes / pg_xoff_room_bytes DESC, rowid",
+               run->run_id);
+    while (rows_next(rows)) {
+        char label[RUN_LABEL];
+        if (json_array_size(headroom) >= run->limits.watermarks)
+            continue;
+        run_label(run, rows_index(rows, 0), rows_index(rows, 1), rows_index(rows, 2), label);
+        json_array_append_new(headroom, json_pack("{so so so}", "name", json_words(label, 0),
+                                                  "peak", rows_json_number(rows, 3), "size",
+                                                  rows_json_number(rows, 4)));
+    }
+    return json_pack("{so so}", "buffers", buffers, "headroom", headroom);
+}
+
+void run_data_fini(struct run_data *run)
+{
+    sqlite3_finalize(run->rows.statement);
+    free(run->causes);
+    free(run->lines);
+    free(run->stops);
+    free(run->pauses);
+    free(run->ports);
+    free(run->nodes);
+}
+
+json_t *run_data_create(const struct run_file *file, int64_t run_id,
+                        const struct report_limits *limits, struct xoff_err *err)
+{
+    struct run_data run = {.rows = {.db = file->db, .path = file->path, .err = err},
+                           .limits = *limits,
+                           .run_id = run_id};
+    json_t *o = read_run(&run);
+    run_read_network(&run);
+    run_read_pauses(&run);
+    if (!run.rows.status) {
+        struct run_victims *victims = run_victims_create(&run);
+        json_object_set_new(o, "findings", read_findings(&run));
+        json_object_set_new(o, "metrics", read_metrics(&run));
+        json_object_set_new(o, "flows", run_flows(&run, victims));
+        json_object_set_new(o, "operations", run_operations(&run));
+        run_series(&run, o);
+        json_object_set_new(o, "heat", run_heat(&run));
+        json_object_set_new(o, "topology", run_topology(&run));
+        json_t *pauses = run_pause_tree(&run);
+        run_victims_json(victims, pauses);
+        json_object_set_new(o, "pauses", pauses);
+        json_object_set_new(o, "drops", run_drops(&run));
+        json_object_set_new(o, "deadlocks", run_deadlocks(&run));
+        json_object_set_new(o, "watermarks", run_watermarks(&run));
+        run_victims_destroy(victims);
+    }
+    const int status = run.rows.status;
+    run_data_fini(&run);
+    if (!status)
+        return o;
+    json_decref(o);
+    return NULL;
+}

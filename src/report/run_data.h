@@ -1,0 +1,203 @@
+/* How a run's part of the page is made from run.sqlite. Only report/ includes this.
+ *
+ * Every part reads its tables once, in the order of the rows on disk, reduces them to what the
+ * limits allow, and answers with JSON (docs/report.md). The first error is kept in `rows` and ends
+ * all reading; parts then return what they have, which is thrown away. Memory is asserted: a page
+ * needs tens of megabytes.
+ */
+#ifndef REPORT_RUN_DATA_H
+#define REPORT_RUN_DATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+#include <sqlite3.h>
+
+#include <xoff/err.h>
+#include <xoff/time.h>
+
+#include "report/key_table.h"
+
+#define NONE UINT32_MAX
+#define ALL_PRIORITIES XOFF_N_PRIORITIES /* in place of a priority: all of them */
+
+/* Rows of a query, and the first failure, after which there are none. */
+struct rows {
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    const char *path;
+    struct xoff_err *err;
+    int status;
+};
+/* `sql` has one parameter, the run. */
+void rows_begin(struct rows *rows, const char *sql, int64_t run_id);
+bool rows_next(struct rows *rows);
+bool rows_is_null(struct rows *rows, int column);
+int64_t rows_int(struct rows *rows, int column);
+/* NONE when there is no such index. */
+uint32_t rows_index(struct rows *rows, int column);
+double rows_real(struct rows *rows, int column);
+/* Never NULL, and valid until the next row. */
+const char *rows_text(struct rows *rows, int column);
+/* The reason why a file is of no use. */
+int rows_fail(struct rows *rows, const char *reason);
+
+/* JSON of a value; not known or not finite: null. Text: broken characters replaced, cut to `limit`
+ * bytes with a note of that (0: no limit). */
+json_t *json_number(double value);
+json_t *json_rounded(double value, int digits); /* significant */
+json_t *json_seconds(int64_t ps);
+json_t *json_words(const char *text, size_t limit);
+json_t *rows_json_number(struct rows *rows, int column);
+json_t *rows_json_seconds(struct rows *rows, int column);
+json_t *rows_json_text(struct rows *rows, int column, size_t limit);
+/* [value, fraction at most it] of ascending values, in at most `most` points (at least 2): first,
+ * last, even ranks, and closer ones towards the end. */
+json_t *json_cdf(const double *sorted, uint64_t n, uint32_t most);
+
+/* How much of everything a run may show. */
+struct report_limits {
+    uint32_t points;  /* of all series */
+    uint32_t series;  /* per metric */
+    uint32_t buckets; /* points of one series */
+    uint32_t cdf;     /* points of one curve */
+    uint32_t entries; /* traffic entries with curves of their own */
+    uint32_t heat_rows, heat_columns;
+    uint32_t tree; /* nodes of the causality tree */
+    uint32_t victims;
+    uint32_t nodes, links; /* of the topology */
+    uint32_t drops, findings, deadlocks, watermarks, metrics;
+    size_t text; /* bytes of a scenario or configuration */
+};
+/* For one of so many runs; `level` 1, or more after a page came out too large. */
+struct report_limits report_limits(uint32_t n_runs, uint32_t level);
+
+struct run_node {
+    char name[48];
+    bool is_host;
+    uint32_t level; /* links to the next host; NONE: there is none */
+    int64_t buffer_peak_bytes, buffer_bytes;
+    uint32_t first_port, n_ports;
+};
+
+struct run_port {
+    uint32_t node, number;
+    uint32_t peer_node, peer; /* node, and index here; NONE: not known */
+    uint32_t peer_number;
+    double rate_bps, busy, paused; /* the last two as fractions of the run; paused: of the most
+                                      paused priority */
+};
+
+/* A pause decision, XOFF only, with how long it lasted. */
+struct run_pause {
+    int64_t from_ps, to_ps;
+    uint32_t port;      /* towards whose peer; index of run_port */
+    uint32_t egress;    /* index of run_port; NONE */
+    uint32_t parent;    /* index here; NONE: a root */
+    uint32_t cause;     /* number of its root's egress */
+    uint32_t group;     /* in the causality tree */
+    uint8_t priorities; /* mask */
+};
+
+/* A stretch of time that a (port, priority) held its peer paused. */
+struct run_stop {
+    uint32_t pause, line;
+    int64_t from_ps, to_ps;
+};
+
+/* A (port, priority) that pauses its peer. */
+struct run_line {
+    uint32_t port;
+    uint32_t priority; /* or ALL_PRIORITIES */
+    uint32_t open;     /* stop not yet ended; NONE */
+    int64_t paused_ps;
+};
+
+/* Where congestion began: an egress port, or a host that takes no more. */
+struct run_cause {
+    uint32_t port; /* index of run_port; NONE: not known, or a host */
+    uint32_t host; /* NONE: not a host */
+};
+
+struct run_data {
+    struct rows rows;
+    struct report_limits limits;
+    int64_t run_id;
+    int64_t end_ps;
+    int64_t pauses_left_out;
+
+    struct run_node *nodes;
+    uint32_t n_nodes;
+    struct run_port *ports; /* by node and number */
+    uint32_t n_ports;
+
+    struct run_pause *pauses;
+    uint32_t n_pauses;
+    struct run_stop *stops;
+    uint32_t n_stops;
+    struct run_line *lines;
+    uint32_t n_lines;
+    struct run_cause *causes;
+    uint32_t n_causes;
+};
+
+/* Reading of what several parts need; and freeing it. */
+void run_read_network(struct run_data *run);
+void run_read_pauses(struct run_data *run);
+void run_data_fini(struct run_data *run);
+
+/* "leaf0:3 (h5) p3": a port, its peer, a priority; NONE and ALL_PRIORITIES leave their part out. */
+#define RUN_LABEL 160
+char *run_label(const struct run_data *run, uint32_t node, uint32_t number, uint32_t priority,
+                char buf[RUN_LABEL]);
+const char *run_node_name(const struct run_data *run, uint32_t node); /* "?": no such node */
+uint32_t run_find_port(const struct run_data *run, uint32_t node, uint32_t number);
+/* Distance in links of every node from `node`, NONE where none leads; n_nodes values. */
+void run_distances(const struct run_data *run, uint32_t node, uint32_t *distances);
+
+/* Flows that had to wait for pauses which were not about where they go. */
+struct run_victims;
+struct run_victim {
+    int64_t id, bytes; /* bytes -1: no end */
+    uint32_t from, to, priority;
+    int64_t start_ps, end_ps; /* of its life, within the run */
+    double slowdown;          /* NAN: not defined */
+    int64_t waited_ps;        /* set by run_victims_consider() */
+    char traffic[48];
+};
+struct run_victims *run_victims_create(const struct run_data *run);
+/* Whether flows of this host and priority were ever stopped. */
+bool run_victims_concern(const struct run_victims *victims, uint32_t from, uint32_t priority);
+void run_victims_consider(struct run_victims *victims, const struct run_victim *flow);
+/* Adds "victims" and "n_victims" to the object. */
+void run_victims_json(const struct run_victims *victims, json_t *pauses);
+void run_victims_destroy(struct run_victims *victims);
+
+/* The parts; each the value of its key. */
+json_t *run_topology(struct run_data *run);
+json_t *run_flows(struct run_data *run, struct run_victims *victims);
+json_t *run_operations(struct run_data *run);
+/* Sets "series" and "series_left_out". */
+void run_series(struct run_data *run, json_t *object);
+json_t *run_heat(struct run_data *run);
+json_t *run_pause_tree(struct run_data *run);
+json_t *run_drops(struct run_data *run);
+json_t *run_deadlocks(struct run_data *run);
+json_t *run_watermarks(struct run_data *run);
+
+/* A results file after a look at its head. */
+struct run_file {
+    char *path;   /* of run.sqlite */
+    char *folder; /* as people call it */
+    sqlite3 *db;
+};
+int run_file_open(const char *results, struct run_file *file, struct xoff_err *err);
+void run_file_close(struct run_file *file);
+/* Runs of the file, in order; at least one. The caller frees *ids. */
+int run_file_list(const struct run_file *file, int64_t **ids, uint32_t *n, struct xoff_err *err);
+/* Everything of a run but its "name"; NULL with err. */
+json_t *run_data_create(const struct run_file *file, int64_t run_id,
+                        const struct report_limits *limits, struct xoff_err *err);
+
+#endif

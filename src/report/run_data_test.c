@@ -1,0 +1,545 @@
+/* A run's part of the page: reduction, heat map, causality tree, victims, topology. */
+#include "report/report_testing.h"
+
+#include "report/run_data.h"
+
+static char folder[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    make_folder(folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    remove_folder(folder);
+    return 0;
+}
+
+static json_t *load(const struct report_limits *limits)
+{
+    struct run_file file;
+    struct xoff_err err = {0};
+    const struct report_limits usual = report_limits(1, 1);
+    if (run_file_open(folder, &file, &err))
+        fail_msg("%s", err.message);
+    json_t *run = run_data_create(&file, 1, limits ? limits : &usual, &err);
+    if (!run)
+        fail_msg("%s", err.message);
+    run_file_close(&file);
+    return run;
+}
+
+static json_t *load_results(const struct results *results)
+{
+    write_result(folder, results);
+    return load(NULL);
+}
+
+static void test_head(void **state)
+{
+    (void)state;
+    struct results r = test_results("v");
+    json_t *run = load_results(&r);
+    assert_string_equal(text_at_path(run, "title"), "A & <b>");
+    assert_string_equal(text_at_path(run, "digest"), "00000000000000ab");
+    assert_string_equal(text_at_path(run, "verdict"), "fail"); /* there is a finding */
+    assert_string_equal(text_at_path(run, "findings.0"), "cut within a character: \xef\xbf\xbd");
+    assert_true(json_is_false(at(run, "interrupted")));
+    assert_true(json_is_false(at(run, "version_differs")));
+    assert_near(number_at(run, "end_s"), 1e-4);
+    assert_near(number_at(run, "wall_s"), 0.5);
+    assert_int_equal(number_at(run, "seed"), 7);
+    assert_string_equal(text_at_path(run, "scenario"), "title: </script><!-- A\n");
+    assert_string_equal(text_at_path(run, "metrics.0.name"), "flows");
+    assert_int_equal(number_at(run, "metrics.0.value"), 4);
+    json_decref(run);
+
+    /* Beyond what a browser counts exactly. */
+    r.seed = UINT64_C(1) << 53;
+    run = load_results(&r);
+    assert_string_equal(text_at_path(run, "seed"), "9007199254740992");
+    json_decref(run);
+}
+
+static void test_small_tables(void **state)
+{
+    (void)state;
+    const struct results r = test_results("");
+    json_t *run = load_results(&r);
+    /* The most frames first. */
+    assert_string_equal(text_at_path(run, "drops.0.node"), "s0");
+    assert_string_equal(text_at_path(run, "drops.0.cause"), "no-route");
+    assert_true(json_is_null(at(run, "drops.0.out_port")));
+    assert_true(json_is_true(at(run, "drops.1.lossless")));
+    assert_near(number_at(run, "drops.1.first_s"), 5e-6);
+    assert_near(number_at(run, "deadlocks.0.onset_s"), 50e-6);
+    assert_near(number_at(run, "deadlocks.0.found_s"), 60e-6);
+    assert_string_equal(text_at_path(run, "deadlocks.0.ports.0"), "s0:2 (s1) p3");
+    assert_int_equal(json_array_size(at(run, "deadlocks.0.ports")), 2);
+    assert_string_equal(text_at_path(run, "watermarks.buffers.0.node"), "s1");
+    assert_int_equal(number_at(run, "watermarks.buffers.0.peak"), 190);
+    assert_int_equal(json_array_size(at(run, "watermarks.headroom")), 1);
+    assert_string_equal(text_at_path(run, "watermarks.headroom.0.name"), "s0:0 (h0) p3");
+    assert_int_equal(number_at(run, "watermarks.headroom.0.size"), 1000);
+    assert_int_equal(number_at(run, "operations.n"), 2);
+    assert_near(number_at(run, "operations.by_entry.web.duration.0.0"), 1e-6);
+    assert_near(number_at(run, "operations.by_entry.web.duration.1.1"), 1);
+    json_decref(run);
+}
+
+static void test_flows(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    struct result_flow flows[4];
+    memcpy(flows, given_flows, sizeof flows);
+    flows[3].finish_at = XOFF_NEVER;
+    r.flows = flows;
+    json_t *run = load_results(&r);
+    assert_int_equal(number_at(run, "flows.n"), 4);
+    assert_int_equal(number_at(run, "flows.finished"), 3);
+    assert_int_equal(json_array_size(at(run, "flows.cdf.fct")), 3);
+    assert_near(number_at(run, "flows.cdf.fct.0.0"), 40e-6);
+    assert_near(number_at(run, "flows.cdf.fct.2.1"), 1);
+    assert_int_equal(number_at(run, "flows.by_entry.web.n"), 4);
+    assert_near(number_at(run, "flows.by_entry.web.slowdown.2.0"), 8);
+    assert_int_equal(json_array_size(at(run, "flows.buckets")), 5);
+    assert_int_equal(number_at(run, "flows.buckets.0.n"), 1);
+    assert_near(number_at(run, "flows.buckets.0.p99"), 8);
+    assert_near(number_at(run, "flows.buckets.1.mean"), 4);
+    assert_int_equal(number_at(run, "flows.buckets.2.n"), 0);
+    assert_true(json_is_null(at(run, "flows.buckets.2.max")));
+    assert_int_equal(number_at(run, "flows.buckets.3.n"), 1);
+    assert_true(json_is_null(at(run, "flows.buckets.4.to_bytes")));
+    json_decref(run);
+}
+
+/* Of many values: few points, but the first, the last and the quantiles that people quote. */
+static void test_cdf(void **state)
+{
+    (void)state;
+    static double values[100000];
+    for (uint32_t i = 0; i < 100000; i++)
+        values[i] = i + 1;
+    json_t *points = json_cdf(values, 100000, 400);
+    assert_in_range(json_array_size(points), 300, 400);
+    assert_near(number_at(points, "0.0"), 1);
+    static const double quoted[] = {0.5, 0.99, 0.999, 0.9999, 1};
+    double last = 0;
+    uint32_t n_found = 0, n_tail = 0;
+    for (uint32_t i = 0; i < json_array_size(points); i++) {
+        json_t *p = json_array_get(points, i);
+        const double value = number_at(p, "0"), part = number_at(p, "1");
+        assert_true(value > last);
+        assert_near(part, value / 100000);
+        for (uint32_t k = 0; k < sizeof quoted / sizeof *quoted; k++)
+            n_found += part == quoted[k];
+        n_tail += part >= 0.99;
+        last = value;
+    }
+    assert_int_equal(n_found, 5);
+    assert_true(n_tail > 80);
+    json_decref(points);
+
+    for (uint32_t most = 2; most < 30; most++) {
+        points = json_cdf(values, 100000, most);
+        assert_in_range(json_array_size(points), 2, most);
+        json_decref(points);
+    }
+    points = json_cdf(values, 400, 400);
+    assert_int_equal(json_array_size(points), 400);
+    json_decref(points);
+    points = json_cdf(values, 0, 400);
+    assert_int_equal(json_array_size(points), 0);
+    json_decref(points);
+}
+
+/* `n` samples of one queue, one a microsecond: 0 but for a spike of 1e6 at `spike`. */
+static struct result_sample *make_samples(uint32_t n, uint32_t spike)
+{
+    struct result_sample *samples = calloc(n, sizeof *samples);
+    assert_non_null(samples);
+    for (uint32_t i = 0; i < n; i++)
+        samples[i] = (struct result_sample){.at = (i + 1) * US,
+                                            .node = 4,
+                                            .port = 2,
+                                            .priority = 3,
+                                            .metric = RESULT_QUEUE_BYTES,
+                                            .value = i == spike ? 1e6 : 10};
+    return samples;
+}
+
+static void test_series_whole(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    r.samples = make_samples(600, 77);
+    r.n_samples = 600;
+    json_t *run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "series")), 1);
+    assert_string_equal(text_at_path(run, "series.0.metric"), "queue");
+    assert_string_equal(text_at_path(run, "series.0.unit"), "B");
+    assert_string_equal(text_at_path(run, "series.0.name"), "s0:2 (s1) p3");
+    assert_int_equal(json_array_size(at(run, "series.0.points")), 600);
+    assert_near(number_at(run, "series.0.points.77.0"), 78e-6);
+    for (uint32_t i = 1; i < 4; i++)
+        assert_near(json_number_value(json_array_get(at(run, "series.0.points.77"), i)), 1e6);
+    json_decref(run);
+    free(r.samples);
+}
+
+static void test_series_keeps_spikes(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    for (uint32_t spike = 0; spike < 10007; spike += 1429) { /* the first and the last too */
+        r.samples = make_samples(10004, spike);
+        r.n_samples = 10004;
+        json_t *run = load_results(&r), *points = at(run, "series.0.points");
+        assert_in_range(json_array_size(points), 300, 600);
+        uint32_t n_spikes = 0;
+        double sum = 0;
+        for (uint32_t i = 0; i < json_array_size(points); i++) {
+            json_t *p = json_array_get(points, i);
+            assert_true(number_at(p, "1") <= number_at(p, "3"));
+            assert_true(number_at(p, "3") <= number_at(p, "2"));
+            if (number_at(p, "2") > 10) {
+                n_spikes++;
+                assert_near(number_at(p, "2"), 1e6);
+                assert_true(number_at(p, "1") == 10 && number_at(p, "3") > 10);
+            }
+            sum += number_at(p, "3");
+        }
+        assert_int_equal(n_spikes, spike < 10004);
+        assert_true(sum > 10. * (double)json_array_size(points));
+        json_decref(run);
+        free(r.samples);
+    }
+}
+
+/* Equal values left out: a point before the next change, and one at the end. */
+static void test_series_sparse(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    struct result_sample *s = make_samples(102, 1000);
+    for (uint32_t i = 0; i < 101; i++) /* another one, which gives the interval and the end */
+        s[i].port = 1;
+    s[101].at = US;
+    s[101].value = 5; /* and never again */
+    r.samples = s;
+    r.n_samples = 102;
+    json_t *run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "series")), 2);
+    assert_int_equal(json_array_size(at(run, "series.1.points")), 2);
+    assert_near(number_at(run, "series.1.points.1.0"), 101e-6);
+    assert_near(number_at(run, "series.1.points.1.2"), 5);
+    json_decref(run);
+
+    /* 5 at 1 us and 2 us in place of the samples there, then 9 at 50 us. */
+    s[0] = s[1] = s[49] = s[101];
+    s[1].at = 2 * US;
+    s[49].at = 50 * US;
+    s[49].value = 9;
+    r.n_samples = 101;
+    run = load_results(&r);
+    json_t *points = at(run, "series.1.points");
+    assert_near(number_at(points, "1.0"), 2e-6);
+    assert_near(number_at(points, "2.0"), 49e-6);
+    assert_near(number_at(points, "2.3"), 5);
+    assert_near(number_at(points, "3.0"), 50e-6);
+    assert_near(number_at(points, "3.1"), 9);
+    json_decref(run);
+
+    /* The same in wide buckets: what is missing counts in the mean. */
+    struct report_limits limits = report_limits(1, 1);
+    limits.points = 16;
+    limits.buckets = 8;
+    run = load(&limits);
+    points = at(run, "series.1.points");
+    for (uint32_t i = 0; i < json_array_size(points); i++) {
+        json_t *p = json_array_get(points, i);
+        if (number_at(p, "2") == 9 && number_at(p, "1") == 5)
+            assert_in_range(number_at(p, "3") * 1000, 5000, 6500);
+    }
+    json_decref(run);
+    free(s);
+}
+
+static void test_series_choice(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    struct result_sample samples[40];
+    for (uint32_t i = 0; i < 40; i++)
+        samples[i] = (struct result_sample){.at = US,
+                                            .node = i % 10 < 5 ? 4 : 5,
+                                            .port = i % 5,
+                                            .priority = (uint8_t)(i / 10),
+                                            .metric = RESULT_TX_BPS,
+                                            .value = i < 3 ? 0 : i};
+    r.samples = samples;
+    r.n_samples = 40;
+    json_t *run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "series")), 24);
+    assert_int_equal(number_at(run, "series_left_out"), 16);
+    assert_near(number_at(run, "series.0.points.0.2"), 39);
+    assert_near(number_at(run, "series.23.points.0.2"), 16);
+    json_decref(run);
+
+    /* Only zeros: one of them, to show that there is nothing. */
+    r.n_samples = 3;
+    run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "series")), 1);
+    assert_int_equal(number_at(run, "series_left_out"), 2);
+    json_decref(run);
+}
+
+static void test_heat(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    json_t *run = load_results(&r);
+    assert_int_equal(number_at(run, "heat.columns"), 200);
+    assert_near(number_at(run, "heat.dt_s"), 0.5e-6);
+    assert_int_equal(json_array_size(at(run, "heat.rows")), 2);
+    assert_string_equal(text_at_path(run, "heat.rows.0.name"), "s1 pauses s0 p3");
+    assert_string_equal(text_at_path(run, "heat.rows.1.name"), "s0 pauses h0 p3");
+    assert_near(number_at(run, "heat.rows.0.paused_s"), 50e-6);
+    double paused_s[2] = {0};
+    json_t *cells = at(run, "heat.cells");
+    for (uint32_t i = 0; i < json_array_size(cells); i++) {
+        json_t *cell = json_array_get(cells, i);
+        paused_s[(int)number_at(cell, "1")] += number_at(cell, "2") * 0.5e-6;
+    }
+    assert_near(paused_s[0], 50e-6);
+    assert_near(paused_s[1], 35e-6);
+    json_decref(run);
+
+    /* Never resumed: to the end of the run; with decisions missing, as far as is known. */
+    r.n_pauses = 2;
+    run = load_results(&r);
+    assert_near(number_at(run, "heat.rows.0.paused_s"), 80e-6);
+    json_decref(run);
+    r.n_pauses = 3;
+    r.pauses_left_out = 5;
+    run = load_results(&r);
+    assert_near(number_at(run, "heat.rows.0.paused_s"), 35e-6);
+    assert_near(number_at(run, "heat.rows.1.paused_s"), 0);
+    assert_int_equal(number_at(run, "pauses.left_out"), 5);
+    json_decref(run);
+}
+
+static void test_pause_frames(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    struct result_pause pauses[4];
+    memcpy(pauses, given_pauses, sizeof pauses);
+    for (uint32_t i = 0; i < 4; i++)
+        pauses[i].priorities = 0xff;
+    r.pauses = pauses;
+    json_t *run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "heat.rows")), 2);
+    assert_string_equal(text_at_path(run, "heat.rows.0.name"), "s1 pauses s0");
+    assert_true(json_is_null(at(run, "heat.rows.0.priority")));
+    assert_string_equal(text_at_path(run, "pauses.roots.0.name"), "s1 port 2");
+    assert_int_equal(number_at(run, "pauses.n_victims"), 2);
+    json_decref(run);
+}
+
+static void test_tree(void **state)
+{
+    (void)state;
+    const struct results r = test_results("");
+    json_t *run = load_results(&r);
+    assert_int_equal(number_at(run, "pauses.n"), 2);
+    assert_int_equal(number_at(run, "pauses.depth"), 2);
+    assert_int_equal(number_at(run, "pauses.spread"), 2);
+    assert_int_equal(json_array_size(at(run, "pauses.roots")), 1);
+    assert_string_equal(text_at_path(run, "pauses.roots.0.name"), "s1 port 2 p3");
+    assert_string_equal(text_at_path(run, "pauses.roots.0.egress"), "h2");
+    assert_string_equal(text_at_path(run, "pauses.roots.0.paused"), "s0");
+    assert_near(number_at(run, "pauses.roots.0.paused_s"), 50e-6);
+    assert_near(number_at(run, "pauses.roots.0.first_s"), 20e-6);
+    assert_string_equal(text_at_path(run, "pauses.roots.0.children.0.name"), "s0 port 0 p3");
+    assert_string_equal(text_at_path(run, "pauses.roots.0.children.0.egress"), "s1");
+    assert_int_equal(json_array_size(at(run, "pauses.roots.0.children.0.children")), 0);
+    json_decref(run);
+}
+
+/* A thousand pauses, each caused by the one before: 200 are shown, from the root down. */
+static void test_deep_tree(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    static struct result_pause pauses[2000];
+    for (uint32_t i = 0; i < 2000; i++)
+        pauses[i] = (struct result_pause){.at = i * 50000,
+                                          .node = i / 2 % 2 ? 5 : 4,
+                                          .port = 2,
+                                          .priorities = 8,
+                                          .pause = i % 2 == 0,
+                                          .egress_port = 2,
+                                          .parent = i % 2 || !i ? UINT32_MAX : i - 2};
+    r.pauses = pauses;
+    r.n_pauses = 2000;
+    json_t *run = load_results(&r);
+    assert_int_equal(number_at(run, "pauses.n"), 1000);
+    assert_int_equal(number_at(run, "pauses.depth"), 1000);
+    assert_int_equal(number_at(run, "pauses.groups_left_out"), 800);
+    uint32_t depth = 0;
+    for (json_t *list = at(run, "pauses.roots"); json_array_size(list);
+         list = at(list, "0.children")) {
+        assert_int_equal(json_array_size(list), 1);
+        depth++;
+    }
+    assert_int_equal(depth, 200);
+    json_decref(run);
+}
+
+static void test_victims(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    json_t *run = load_results(&r);
+    assert_int_equal(number_at(run, "pauses.n_victims"), 2);
+    assert_int_equal(json_array_size(at(run, "pauses.victims")), 2);
+    assert_int_equal(number_at(run, "pauses.victims.0.flow"), 1);
+    assert_string_equal(text_at_path(run, "pauses.victims.0.from"), "h0");
+    assert_string_equal(text_at_path(run, "pauses.victims.0.to"), "h3");
+    assert_int_equal(number_at(run, "pauses.victims.0.bytes"), 20000);
+    assert_near(number_at(run, "pauses.victims.0.slowdown"), 4);
+    assert_near(number_at(run, "pauses.victims.0.waited_s"), 35e-6);
+    assert_int_equal(number_at(run, "pauses.victims.1.flow"), 3);
+    assert_near(number_at(run, "pauses.victims.1.waited_s"), 5e-6);
+    json_decref(run);
+
+    /* Congestion began at the link between the switches: h3 is behind it, h1 is not. */
+    struct result_pause pauses[4];
+    memcpy(pauses, given_pauses, sizeof pauses);
+    pauses[1].parent = UINT32_MAX;
+    r.pauses = pauses;
+    run = load_results(&r);
+    assert_int_equal(number_at(run, "pauses.n_victims"), 1);
+    assert_int_equal(number_at(run, "pauses.victims.0.flow"), 3);
+    json_decref(run);
+
+    /* Another priority is not stopped; a stream that has no slowdown may be a victim. */
+    struct result_flow flows[4];
+    memcpy(flows, given_flows, sizeof flows);
+    flows[3].priority = 4;
+    flows[1].ideal_for = 0;
+    flows[1].offered_bytes = UINT64_MAX;
+    flows[1].finish_at = XOFF_NEVER;
+    r.pauses = given_pauses;
+    r.flows = flows;
+    run = load_results(&r);
+    assert_int_equal(number_at(run, "pauses.n_victims"), 1);
+    assert_int_equal(number_at(run, "pauses.victims.0.flow"), 1);
+    assert_true(json_is_null(at(run, "pauses.victims.0.bytes")));
+    assert_true(json_is_null(at(run, "pauses.victims.0.slowdown")));
+    json_decref(run);
+}
+
+static void test_topology(void **state)
+{
+    (void)state;
+    const struct results r = test_results("");
+    json_t *run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "topology.nodes")), 6);
+    assert_int_equal(json_array_size(at(run, "topology.links")), 5);
+    assert_int_equal(number_at(run, "topology.hosts_folded"), 0);
+    assert_int_equal(number_at(run, "topology.nodes.0.level"), 0);
+    assert_int_equal(number_at(run, "topology.nodes.4.level"), 1);
+    assert_string_equal(text_at_path(run, "topology.nodes.4.kind"), "switch");
+    assert_int_equal(number_at(run, "topology.nodes.4.buffer_peak"), 60);
+    assert_true(json_is_null(at(run, "topology.nodes.0.buffer")));
+    assert_string_equal(text_at_path(run, "topology.links.0.a"), "h0");
+    assert_string_equal(text_at_path(run, "topology.links.0.b"), "s0");
+    assert_near(number_at(run, "topology.links.0.utilisation_ab"), 0.25);
+    assert_near(number_at(run, "topology.links.0.paused_ab"), 0.35);
+    assert_near(number_at(run, "topology.links.0.paused_ba"), 0);
+    json_decref(run);
+}
+
+/* A star of 299 hosts is drawn as it is, one of 300 as a switch with 300 hosts. */
+static void test_topology_folds(void **state)
+{
+    (void)state;
+    static struct result_node nodes[301];
+    static struct result_port ports[600];
+    for (uint32_t n_hosts = 299; n_hosts <= 300; n_hosts++) {
+        struct results r = test_results("");
+        for (uint32_t i = 0; i <= n_hosts; i++) {
+            nodes[i] = (struct result_node){.is_switch = i == n_hosts};
+            snprintf(nodes[i].name, sizeof nodes[i].name, "n%u", i);
+        }
+        for (uint32_t i = 0; i < n_hosts; i++) {
+            ports[i] = (struct result_port){.node = i, .peer_node = n_hosts, .peer_port = i};
+            ports[n_hosts + i] = (struct result_port){.node = n_hosts, .port = i, .peer_node = i};
+        }
+        ports[7].busy_for = 40 * US;
+        r.nodes = nodes;
+        r.n_nodes = n_hosts + 1;
+        r.n_hosts = n_hosts;
+        r.ports = ports;
+        r.n_ports = 2 * n_hosts;
+        r.n_pauses = r.n_drops = r.n_deadlocks = 0;
+        json_t *run = load_results(&r);
+        if (n_hosts == 299) {
+            assert_int_equal(json_array_size(at(run, "topology.nodes")), 300);
+            assert_int_equal(json_array_size(at(run, "topology.links")), 299);
+            assert_int_equal(number_at(run, "topology.hosts_folded"), 0);
+        } else {
+            assert_int_equal(json_array_size(at(run, "topology.nodes")), 1);
+            assert_int_equal(json_array_size(at(run, "topology.links")), 0);
+            assert_int_equal(number_at(run, "topology.hosts_folded"), 300);
+            assert_int_equal(number_at(run, "topology.nodes.0.hosts"), 300);
+            assert_near(number_at(run, "topology.nodes.0.hosts_utilisation"), 0.4);
+        }
+        json_decref(run);
+    }
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    json_t *text = json_words("abc", 3);
+    assert_string_equal(json_string_value(text), "abc");
+    json_decref(text);
+    text = json_words("ab\xc3\xa4", 3); /* not within the character */
+    assert_string_equal(json_string_value(text),
+                        "ab\n... (the first 2 of 4 bytes; all are in run.sqlite)");
+    json_decref(text);
+    text = json_words("a\xff\xc3\xa4\xe2\x82z", 0);
+    assert_string_equal(json_string_value(text), "a\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd\xef\xbf\xbdz");
+    json_decref(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_head, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_small_tables, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_flows, setup, teardown),
+        cmocka_unit_test(test_cdf),
+        cmocka_unit_test_setup_teardown(test_series_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_series_keeps_spikes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_series_sparse, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_series_choice, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_heat, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pause_frames, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_deep_tree, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_victims, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_topology, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_topology_folds, setup, teardown),
+        cmocka_unit_test(test_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+/* The network of a run: nodes, ports, names, distances, and the drawing of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/run_data.h"
+
+/* Hosts of larger networks are drawn as part of their switch. */
+#define MOST_NODES_WITH_HOSTS 300
+
+static void *grown(void *array, uint32_t n, size_t size)
+{
+    /* Doubles at every power of two. */
+    if (n && (n & (n - 1)))
+        return array;
+    array = realloc(array, (n ? 2 * (size_t)n : 1) * size);
+    XOFF_ASSERT(array);
+    return array;
+}
+
+static void read_nodes(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    rows_begin(rows,
+               "SELECT id, name, kind, buffer_bytes, buffer_pool_watermark_bytes FROM node "
+               "WHERE run_id = ? ORDER BY id",
+               run->run_id);
+    while (rows_next(rows)) {
+        run->nodes = grown(run->nodes, run->n_nodes, sizeof *run->nodes);
+        struct run_node *node = &run->nodes[run->n_nodes];
+        *node = (struct run_node){.is_host = !strcmp(rows_text(rows, 2), "host"),
+                                  .buffer_bytes = rows_int(rows, 3),
+                                  .buffer_peak_bytes = rows_int(rows, 4)};
+        if (rows_int(rows, 0) != run->n_nodes)
+            rows_fail(rows, "the file is damaged (nodes are not numbered from 0)");
+        snprintf(node->name, sizeof node->name, "%s", rows_text(rows, 1));
+        run->n_nodes++;
+    }
+}
+
+static double fraction(const struct run_data *run, int64_t part)
+{
+    return run->end_ps > 0 ? (double)part / (double)run->end_ps : 0;
+}
+
+static void read_ports(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    rows_begin(rows,
+               "SELECT node_id, port, peer_node_id, peer_port, rate_bps, busy_ps FROM port "
+               "WHERE run_id = ? ORDER BY node_id, port",
+               run->run_id);
+    while (rows_next(rows)) {
+        run->ports = grown(run->ports, run->n_ports, sizeof *run->ports);
+        struct run_port *port = &run->ports[run->n_ports];
+        *port = (struct run_port){.node = rows_index(rows, 0),
+                                  .number = rows_index(rows, 1),
+                                  .peer_node = rows_index(rows, 2),
+                                  .peer_number = rows_index(rows, 3),
+                                  .peer = NONE,
+                                  .rate_bps = rows_real(rows, 4),
+                                  .busy = fraction(run, rows_int(rows, 5))};
+        if (port->node >= run->n_nodes) {
+            rows_fail(rows, "the file is damaged (a port of no node)");
+            continue;
+        }
+        if (port->peer_node >= run->n_nodes)
+            port->peer_node = NONE;
+        struct run_node *node = &run->nodes[port->node];
+        if (!node->n_ports++)
+            node->first_port = run->n_ports;
+        run->n_ports++;
+    }
+    for (uint32_t i = 0; i < run->n_ports; i++) {
+        struct run_port *port = &run->ports[i];
+        port->peer = run_find_port(run, port->peer_node, port->peer_number);
+        if (port->peer == NONE)
+            port->peer_node = NONE;
+    }
+}
+
+/* Pauses of 802.3x close all priorities at once, so that the most paused one stands for the
+ * direction. */
+static void read_paused(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    rows_begin(rows,
+               "SELECT node_id, port, max(pfc_rx_pause_duration_ps) FROM queue WHERE run_id = ? "
+               "AND pfc_rx_pause_duration_ps > 0 GROUP BY node_id, port",
+               run->run_id);
+    while (rows_next(rows)) {
+        const uint32_t port = run_find_port(run, rows_index(rows, 0), rows_index(rows, 1));
+        if (port != NONE)
+            run->ports[port].paused = fraction(run, rows_int(rows, 2));
+    }
+}
+
+/* Links on the way to the next node of those in `queue`, which is filled on. */
+static void walk(const struct run_data *run, uint32_t *queue, uint32_t n, uint32_t *distances)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct run_node *node = &run->nodes[queue[i]];
+        for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
+            const uint32_t peer = run->ports[p].peer_node;
+            if (peer == NONE || distances[peer] != NONE)
+                continue;
+            distances[peer] = distances[queue[i]] + 1;
+            queue[n++] = peer;
+        }
+    }
+}
+
+void run_distances(const struct run_data *run, uint32_t node, uint32_t *distances)
+{
+    uint32_t *queue = malloc((run->n_nodes + 1) * sizeof *queue);
+    XOFF_ASSERT(queue);
+    for (uint32_t i = 0; i < run->n_nodes; i++)
+        distances[i] = NONE;
+    distances[node] = 0;
+    queue[0] = node;
+    walk(run, queue, 1, distances);
+    free(queue);
+}
+
+static void find_levels(struct run_data *run)
+{
+    uint32_t *queue = malloc((run->n_nodes + 1) * sizeof *queue);
+    uint32_t *distances = malloc((run->n_nodes + 1) * sizeof *distances);
+    uint32_t n = 0;
+    XOFF_ASSERT(queue && distances);
+    for (uint32_t i = 0; i < run->n_nodes; i++) {
+        distances[i] = run->nodes[i].is_host ? 0 : NONE;
+        if (run->nodes[i].is_host)
+            queue[n++] = i;
+    }
+    walk(run, queue, n, distances);
+    for (uint32_t i = 0; i < run->n_nodes; i++)
+        run->nodes[i].level = distances[i];
+    free(distances);
+    free(queue);
+}
+
+void run_read_network(struct run_data *run)
+{
+    read_nodes(run);
+    read_ports(run);
+    if (run->rows.status)
+        return;
+    read_paused(run);
+    find_levels(run);
+}
+
+uint32_t run_find_port(const struct run_data *run, uint32_t node, uint32_t number)
+{
+    if (node >= run->n_nodes)
+        return NONE;
+    uint32_t low = run->nodes[node].first_port, high = low + run->nodes[node].n_ports;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (run->ports[middle].number == number)
+            return middle;
+        if (run->ports[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NONE;
+}
+
+const char *run_node_name(const struct run_data *run, uint32_t node)
+{
+    return node < run->n_nodes ? run->nodes[node].name : "?";
+}
+
+char *run_label(const struct run_data *run, uint32_t node, uint32_t number, uint32_t priority,
+                char buf[RUN_LABEL])
+{
+    const uint32_t port = run_find_port(run, node, number);
+    int n = snprintf(buf, RUN_LABEL, "%s", run_node_name(run, node));
+    if (number != NONE)
+        n += snprintf(buf + n, (size_t)(RUN_LABEL - n), ":%u", number);
+    if (port != NONE && run->ports[port].peer_node != NONE)
+        n += snprintf(buf + n, (size_t)(RUN_LABEL - n), " (%s)",
+                      run_node_name(run, run->ports[port].peer_node));
+    if (priority < ALL_PRIORITIES)
+        snprintf(buf + n, (size_t)(RUN_LABEL - n), " p%u", priority);
+    return buf;
+}
+
+/* What is drawn: all, or switches with their hosts inside, the busiest first when even these are
+ * too many. */
+struct drawing {
+    bool folds;
+    bool *is_drawn;  /* per node */
+    double *weight;  /* per node: most of utilisation and pause on its links */
+    uint32_t *order; /* drawn nodes */
+    uint32_t n, n_left_out;
+};
+
+/* Nodes by weight; equal ones by number. */
+static int compare_nodes(const void *a, const void *b, void *context)
+{
+    const double *weight = context;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (weight[x] != weight[y])
+        return weight[x] > weight[y] ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void choose_nodes(const struct run_data *run, struct drawing *d)
+{
+    uint32_t n_hosts = 0;
+    for (uint32_t i = 0; i < run->n_nodes; i++)
+        n_hosts += run->nodes[i].is_host;
+    /* Without a switch there is nothing to fold into. */
+    d->folds = run->n_nodes > MOST_NODES_WITH_HOSTS && n_hosts < run->n_nodes;
+    for (uint32_t i = 0; i < run->n_ports; i++) {
+        const struct run_port *port = &run->ports[i];
+        const double most = port->busy > port->paused ? port->busy : port->paused;
+        if (most > d->weight[port->node])
+            d->weight[port->node] = most;
+    }
+    for (uint32_t i = 0; i < run->n_nodes; i++)
+        if (!d->folds || !run->nodes[i].is_host)
+            d->order[d->n++] = i;
+    if (d->n > run->limits.nodes) {
+        qsort_r(d->order, d->n, sizeof *d->order, compare_nodes, d->weight);
+        d->n_left_out = d->n - run->limits.nodes;
+        d->n = run->limits.nodes;
+    }
+    for (uint32_t i = 0; i < d->n; i++)
+        d->is_drawn[d->order[i]] = true;
+}
+
+static json_t *draw_node(const struct run_data *run, const struct drawing *d, uint32_t index)
+{
+    const struct run_node *node = &run->nodes[index];
+    json_t *o = json_object();
+    json_object_set_new(o, "name", json_words(node->name, 0));
+    json_object_set_new(o, "kind", json_string(node->is_host ? "host" : "switch"));
+    const bool has_buffer = node->buffer_bytes > 0;
+    json_object_set_new(o, "buffer_peak",
+                        has_buffer ? json_integer(node->buffer_peak_bytes) : json_null());
+    json_object_set_new(o, "buffer", has_buffer ? json_integer(node->buffer_bytes) : json_null());
+    json_object_set_new(o, "level", node->level == NONE ? json_null() : json_integer(node->level));
+    if (!d->folds)
+        return o;
+    double busy = 0, paused = 0;
+    uint32_t n_hosts = 0;
+    for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
+        const struct run_port *port = &run->ports[p];
+        if (port->peer == NONE || !run->nodes[port->peer_node].is_host)
+            continue;
+        const struct run_port *peer = &run->ports[port->peer];
+        n_hosts++;
+        busy = port->busy > busy ? port->busy : busy;
+        busy = peer->busy > busy ? peer->busy : busy;
+        paused = port->paused > paused ? port->paused : paused;
+        paused = peer->paused > paused ? peer->paused : paused;
+    }
+    json_object_set_new(o, "hosts", json_integer(n_hosts));
+    json_object_set_new(o, "hosts_utilisation", json_rounded(busy, 6));
+    json_object_set_new(o, "hosts_paused", json_rounded(paused, 6));
+    return o;
+}
+
+static json_t *draw_link(const struct run_data *run, const struct run_port *a)
+{
+    const struct run_port *b = &run->ports[a->peer];
+    return json_pack(
+        "{so si so si so so so so so}", "a", json_words(run_node_name(run, a->node), 0), "a_port",
+        (int)a->number, "b", json_words(run_node_name(run, b->node), 0), "b_port", (int)b->number,
+        "rate_bps", json_number(a->rate_bps), "utilisation_ab", json_rounded(a->busy, 6),
+        "utilisation_ba", json_rounded(b->busy, 6), "paused_ab", json_rounded(a->paused, 6),
+        "paused_ba", json_rounded(b->paused, 6));
+}
+
+json_t *run_topology(struct run_data *run)
+{
+    struct drawing d = {.is_drawn = calloc(run->n_nodes + 1, sizeof *d.is_drawn),
+                        .weight = calloc(run->n_nodes + 1, sizeof *d.weight),
+                        .order = calloc(run->n_nodes + 1, sizeof *d.order)};
+    XOFF_ASSERT(d.is_drawn && d.weight && d.order);
+    choose_nodes(run, &d);
+    json_t *nodes = json_array(), *links = json_array();
+    uint32_t n_folded = 0, n_links_left_out = 0;
+    for (uint32_t i = 0; i < run->n_nodes; i++) {
+        n_folded += d.folds && run->nodes[i].is_host;
+        if (d.is_drawn[i])
+            json_array_append_new(nodes, draw_node(run, &d, i));
+    }
+    for (uint32_t i = 0; i < run->n_ports; i++) {
+        const struct run_port *a = &run->ports[i];
+        if (a->peer == NONE || a->peer < i || !d.is_drawn[a->node] || !d.is_drawn[a->peer_node])
+            continue;
+        if (json_array_size(links) < run->limits.links)
+            json_array_append_new(links, draw_link(run, a));
+        else
+            n_links_left_out++;
+    }
+    free(d.order);
+    free(d.weight);
+    free(d.is_drawn);
+    return json_pack("{so so sI sI sI}", "nodes", nodes, "links", links, "hosts_folded",
+                     (json_int_t)n_folded, "nodes_left_out", (json_int_t)d.n_left_out,
+                     "links_left_out", (json_int_t)n_links_left_out);
+}

@@ -1,0 +1,236 @@
+/* Entries of the cache (cache.h).
+ *
+ *   xoff-cache 1 KEY
+ *   VALUE<tab>UNIT<tab>NAME      one line per metric, the value in hexadecimal: exact
+ *   end DIGEST                   of all bytes before this line
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "reproduce/cache.h"
+#include "scenario/yaml.h"
+#include "traffic/words.h"
+
+#define MAGIC "xoff-cache 1 "
+#define TAIL_SIZE (sizeof "end 0123456789abcdef\n" - 1)
+
+uint64_t cache_binary(const char *path)
+{
+    struct digest d;
+    struct xoff_err err;
+    char *bytes;
+    size_t size;
+    digest_init(&d);
+    if (words_load(path, "program", &bytes, &size, &err))
+        return 0;
+    digest_bytes(&d, bytes, size);
+    free(bytes);
+    return d.state;
+}
+
+/* Counts the file of that name, if there is one. */
+static void count_file(struct digest *d, const char *scenario, const char *name)
+{
+    char path[4096];
+    const char *slash = strrchr(scenario, '/');
+    const int folder = slash && name[0] != '/' ? (int)(slash - scenario) + 1 : 0;
+    struct stat status;
+    struct xoff_err err;
+    char *bytes;
+    size_t size;
+    if (!*name || snprintf(path, sizeof path, "%.*s%s", folder, scenario, name) >= (int)sizeof path)
+        return;
+    if (stat(path, &status) || !S_ISREG(status.st_mode) ||
+        words_load(path, "file", &bytes, &size, &err))
+        return;
+    digest_bytes(d, name, strlen(name));
+    digest_bytes(d, bytes, size);
+    free(bytes);
+}
+
+static void count_named(struct digest *d, const char *scenario, const struct yaml_node *node)
+{
+    if (node->kind == YAML_SCALAR)
+        count_file(d, scenario, node->text);
+    for (const struct yaml_node *child = node->first; child; child = child->next)
+        count_named(d, scenario, child);
+}
+
+void cache_key(const struct cache_subject *s, char key[CACHE_KEY])
+{
+    struct digest d;
+    struct yaml_doc doc;
+    struct xoff_err err;
+    digest_init(&d);
+    digest_u64(&d, s->binary);
+    digest_bytes(&d, s->text, s->size);
+    digest_u64(&d, s->n_settings);
+    for (uint32_t i = 0; i < s->n_settings; i++) {
+        digest_bytes(&d, s->settings[i].key, strlen(s->settings[i].key));
+        digest_bytes(&d, s->settings[i].value, strlen(s->settings[i].value));
+        count_file(&d, s->file, s->settings[i].value);
+    }
+    digest_u64(&d, s->seed);
+    digest_bytes(&d, s->variant, strlen(s->variant));
+    if (!yaml_parse(&doc, s->text, s->size, &err)) {
+        count_named(&d, s->file, doc.root);
+        yaml_fini(&doc);
+    }
+    digest_hex(&d, key);
+}
+
+static void add_tail(const char *text, size_t size, char tail[TAIL_SIZE + 1])
+{
+    struct digest d;
+    char hex[17];
+    digest_init(&d);
+    digest_bytes(&d, text, size);
+    digest_hex(&d, hex);
+    snprintf(tail, TAIL_SIZE + 1, "end %s\n", hex);
+}
+
+char *cache_encode(const struct summary *summary, const char *key, size_t *size)
+{
+    char *text = NULL, tail[TAIL_SIZE + 1];
+    FILE *out = open_memstream(&text, size);
+    if (!out)
+        return NULL;
+    fprintf(out, MAGIC "%s\n", key);
+    for (uint32_t i = 0; i < summary->n_metrics; i++) {
+        const struct metric *m = &summary->metrics[i];
+        fprintf(out, "%a\t%s\t%s\n", m->value, m->unit, m->name);
+    }
+    const bool is_whole = fflush(out) == 0;
+    if (is_whole) {
+        add_tail(text, *size, tail);
+        fputs(tail, out);
+    }
+    if (fclose(out) == 0 && is_whole)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* One line of an entry; false: it is none. */
+static bool read_metric(const char *line, size_t length, struct metric *m)
+{
+    char copy[160], *end;
+    if (length >= sizeof copy)
+        return false;
+    memcpy(copy, line, length);
+    copy[length] = '\0';
+    char *unit = strchr(copy, '\t'), *name = unit ? strchr(unit + 1, '\t') : NULL;
+    if (!name || strlen(name + 1) >= sizeof m->name || (size_t)(name - unit) > sizeof m->unit)
+        return false;
+    *unit++ = *name++ = '\0';
+    *m = (struct metric){.value = strtod(copy, &end), .meaning = ""};
+    snprintf(m->unit, sizeof m->unit, "%s", unit);
+    snprintf(m->name, sizeof m->name, "%s", name);
+    return end != copy && !*end;
+}
+
+struct summary *cache_decode(const char *text, size_t size, const char *key)
+{
+    char head[sizeof MAGIC + CACHE_KEY + 1], tail[TAIL_SIZE + 1];
+    snprintf(head, sizeof head, MAGIC "%s\n", key);
+    if (size < strlen(head) + TAIL_SIZE || memcmp(text, head, strlen(head)))
+        return NULL;
+    const char *at = text + strlen(head), *end = text + size - TAIL_SIZE;
+    add_tail(text, size - TAIL_SIZE, tail);
+    if (memcmp(end, tail, TAIL_SIZE))
+        return NULL;
+    uint32_t n_lines = 0;
+    for (const char *c = at; c < end; c++)
+        n_lines += *c == '\n';
+    struct summary *summary = calloc(1, sizeof *summary);
+    if (summary)
+        summary->metrics = calloc(n_lines + 1, sizeof *summary->metrics);
+    bool is_good = summary && summary->metrics;
+    while (is_good && at < end) {
+        const char *line = at;
+        at = memchr(line, '\n', (size_t)(end - line));
+        is_good =
+            at && read_metric(line, (size_t)(at - line), &summary->metrics[summary->n_metrics++]);
+        at += is_good;
+    }
+    if (is_good)
+        return summary;
+    summary_destroy(summary);
+    return NULL;
+}
+
+struct summary *cache_load(const char *folder, const char *key)
+{
+    char path[4096], *text;
+    size_t size;
+    struct xoff_err err;
+    snprintf(path, sizeof path, "%s/%s", folder, key);
+    if (words_load(path, "cache", &text, &size, &err))
+        return NULL;
+    struct summary *summary = cache_decode(text, size, key);
+    free(text);
+    return summary;
+}
+
+int cache_store(const char *folder, const char *key, const struct summary *summary)
+{
+    char path[4096], aside[4200];
+    size_t size;
+    int reason = cache_make_folder(folder);
+    if (reason)
+        return reason;
+    char *text = cache_encode(summary, key, &size);
+    if (!text)
+        return ENOMEM;
+    /* Two commands may store the same entry at the same time. */
+    snprintf(path, sizeof path, "%s/%s", folder, key);
+    snprintf(aside, sizeof aside, "%s.%ld.tmp", path, (long)getpid());
+    FILE *out = fopen(aside, "w");
+    if (!out || fwrite(text, 1, size, out) != size)
+        reason = errno;
+    if (out && fclose(out) && !reason)
+        reason = errno;
+    if (!reason && rename(aside, path))
+        reason = errno;
+    if (reason)
+        unlink(aside);
+    free(text);
+    return reason;
+}
+
+bool cache_default_folder(char *buf, size_t size)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && cache[0] == '/') /* the standard says to ignore a relative one */
+        snprintf(buf, size, "%s/xoff", cache);
+    else if (home && *home)
+        snprintf(buf, size, "%s/.cache/xoff", home);
+    else
+        return false;
+    return true;
+}
+
+int cache_make_folder(const char *folder)
+{
+    char path[4096];
+    struct stat status;
+    if (snprintf(path, sizeof path, "%s", folder) >= (int)sizeof path)
+        return ENAMETOOLONG;
+    for (char *c = path + 1; c[-1]; c++) {
+        const char was = *c;
+        if (was && was != '/')
+            continue;
+        *c = '\0';
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return errno;
+        *c = was;
+    }
+    if (stat(path, &status))
+        return errno;
+    return S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+}

@@ -1,0 +1,47 @@
+/* Results of earlier runs, kept as small files: one per (scenario, settings, seed, variant).
+ *
+ * The name of an entry is the digest of all that its figures depend on: the bytes of the program,
+ * the scenario's text, the files that it names, the settings, the seed and the variant. Nothing has
+ * to be told to be out of date, therefore, and an entry may be removed at any time.
+ */
+#ifndef REPRODUCE_CACHE_H
+#define REPRODUCE_CACHE_H
+
+#include "scenario/plan.h"
+#include "stats/results.h"
+
+#define CACHE_KEY 17 /* 16 hexadecimal digits and NUL */
+
+struct cache_subject {
+    uint64_t binary;  /* cache_binary() */
+    const char *file; /* the scenario's path: files it names are looked for beside it */
+    const char *text; /* the scenario */
+    size_t size;
+    const struct plan_setting *settings;
+    uint32_t n_settings;
+    uint64_t seed;
+    const char *variant;
+};
+
+/* Digest of a program file; 0: it cannot be read. */
+uint64_t cache_binary(const char *path);
+/* Every plain value of the scenario or of a setting that is the name of a file there counts with
+ * the contents of that file: whatever a value is for, it cannot be overlooked. */
+void cache_key(const struct cache_subject *subject, char key[CACHE_KEY]);
+
+/* The figures of a run as text, names, units and exact values; the caller frees it. */
+char *cache_encode(const struct summary *summary, const char *key, size_t *size);
+/* NULL when the text is not what cache_encode() made for that key. */
+struct summary *cache_decode(const char *text, size_t size, const char *key);
+
+/* NULL: there is no entry, or a damaged one. */
+struct summary *cache_load(const char *folder, const char *key);
+/* Written aside, then renamed. Returns 0 or the reason (errno). */
+int cache_store(const char *folder, const char *key, const struct summary *summary);
+
+/* $XDG_CACHE_HOME/xoff or ~/.cache/xoff; false: neither is known. */
+bool cache_default_folder(char *buf, size_t size);
+/* Makes a folder and those above it. Returns 0 or the reason (errno). */
+int cache_make_folder(const char *folder);
+
+#endif

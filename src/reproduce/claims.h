@@ -1,0 +1,125 @@
+/* What a paper claims and shows, as data: papers/NAME/claims.yaml (docs/reproducing.md).
+ *
+ * Text points into the document that was read, which the paper keeps. Expressions have been checked
+ * for syntax; the metrics that they name are looked for when there are results.
+ */
+#ifndef REPRODUCE_CLAIMS_H
+#define REPRODUCE_CLAIMS_H
+
+#include "scenario/plan.h"
+#include "scenario/yaml.h"
+
+#define CLAIMS_FILE "claims.yaml"
+#define CLAIMS_MAX_SEEDS 1000
+
+/* Verdicts on a claim, the best first. The first four may be recorded with it. */
+enum verdict {
+    VERDICT_HOLDS,      /* the published number, within the tolerance */
+    VERDICT_DIRECTION,  /* not the number, but the comparison holds */
+    VERDICT_FAILS,      /* neither */
+    VERDICT_UNTESTABLE, /* nothing was run */
+    VERDICT_LEFT_OUT,   /* not part of the quick set */
+    VERDICT_ERROR,      /* its scenario or its expression is wrong, or a run broke */
+    N_VERDICTS
+};
+/* As in claims.yaml and JSON, and for people. */
+extern const char *const verdict_words[N_VERDICTS], *const verdict_texts[N_VERDICTS];
+
+struct expression {
+    const char *text; /* NULL: none */
+    struct plan_place place;
+};
+
+/* What has to be run for a claim or a figure. */
+struct experiment {
+    const char *scenario; /* file beside claims.yaml; NULL: none */
+    struct plan_place place, quick_place;
+    uint32_t n_seeds;
+    bool is_left_out_of_quick;
+    struct plan_setting *quick; /* on top of the scenario, for the quick set */
+    uint32_t n_quick;
+};
+
+struct claim {
+    const char *id, *place, *statement;
+    struct plan_place at; /* in claims.yaml */
+    struct experiment experiment;
+    struct expression measure, direction;
+    const char *unit; /* of what is measured and published; "": none */
+    bool has_published;
+    double published;
+    const char *published_text; /* NULL: none; so are the texts below */
+    double tolerance;           /* in `unit`, or a ratio of what is published */
+    bool is_tolerance_relative;
+    const char *tolerance_why;
+    enum verdict recorded;
+    const char *why, *notes;
+};
+
+/* A place on the x axis: a number, or a word. */
+struct figure_x {
+    const char *text;
+    bool is_number;
+    double value;
+};
+struct figure_point {
+    struct figure_x x;
+    struct expression value;
+};
+struct figure_series {
+    const char *name;
+    struct figure_point *points;
+    uint32_t n_points;
+};
+struct figure_mark {
+    struct figure_x x;
+    double y;
+};
+struct figure_marks {
+    const char *name;
+    struct figure_mark *points;
+    uint32_t n_points;
+};
+struct figure_axis {
+    const char *label, *unit; /* unit "": none */
+};
+
+struct figure {
+    const char *id, *title, *place, *notes; /* the last two NULL: none */
+    struct plan_place at;
+    bool is_bar; /* else lines */
+    struct experiment experiment;
+    struct figure_axis x, y;
+    struct figure_series *series;
+    uint32_t n_series;
+    struct figure_marks *marks; /* the paper's own numbers */
+    uint32_t n_marks;
+};
+
+struct paper {
+    char *file, *folder; /* path of claims.yaml; its folder with a slash at the end */
+    char *text;          /* the file as it is */
+    struct yaml_doc doc;
+    const char *name, *title, *source;
+    struct claim *claims;
+    uint32_t n_claims;
+    struct figure *figures;
+    uint32_t n_figures;
+};
+
+/* Reads DIR/NAME/claims.yaml. Errors have file, line and column. */
+int claims_read(const char *dir, const char *name, struct paper **out, struct xoff_err *err);
+/* The same from memory; `name` NULL: any. */
+int claims_read_text(const char *file, const char *name, const char *text, size_t size,
+                     struct paper **out, struct xoff_err *err);
+void claims_destroy(struct paper *paper);
+
+/* Moves an error of an expression (its column within the text) to its place in the file. */
+void claims_locate(const struct paper *paper, const struct expression *expression,
+                   struct xoff_err *err);
+
+/* Names of the folders of `dir` that have claims, in order; NULL: no memory or none (n 0). The
+ * caller frees each and the list. */
+char **claims_list(const char *dir, uint32_t *n);
+
+#endif

@@ -1,0 +1,50 @@
+/* Verdicts: what was measured against what was published, and against what was recorded. */
+#ifndef REPRODUCE_JUDGE_H
+#define REPRODUCE_JUDGE_H
+
+#include "reproduce/runs.h"
+
+/* A figure over seeds. */
+struct spread {
+    double mean, min, max;
+};
+struct spread spread_of(const double *values, uint32_t n);
+
+struct judgement {
+    enum verdict found;
+    bool is_worse, is_better; /* than recorded */
+    bool is_bad_input;        /* VERDICT_ERROR: not a crash */
+    struct xoff_err err;      /* VERDICT_ERROR */
+    uint32_t n_seeds;
+    double *values; /* by seed; NULL: nothing was measured */
+    struct spread measured;
+    bool has_direction, direction_holds; /* in every seed */
+    char direction_detail[256];          /* of the first seed where it does not hold, or the last */
+};
+
+/* The verdict on a claim that could be tested. Within the tolerance means up to it, but for the
+ * rounding of the last digits of a double. */
+enum verdict judge_values(const struct claim *claim, double mean, bool direction_holds);
+/* Compares with what was recorded: sets is_worse and is_better. */
+void judge_recorded(const struct claim *claim, struct judgement *judgement);
+
+/* `set` is NULL for a claim that was not run. */
+void judge_claim(const struct paper *paper, const struct claim *claim,
+                 const struct run_options *options, const struct run_set *set,
+                 struct judgement *out);
+void judge_fini(struct judgement *judgement);
+
+/* A figure's points: series by series, point by point. */
+struct drawing {
+    enum verdict state; /* VERDICT_HOLDS: drawn; VERDICT_LEFT_OUT; VERDICT_ERROR */
+    bool is_bad_input;
+    struct xoff_err err;
+    uint32_t n_seeds;
+    struct spread *points; /* in the order of series and points; NULL: not drawn */
+};
+void judge_figure(const struct paper *paper, const struct figure *figure,
+                  const struct run_options *options, const struct run_set *set,
+                  struct drawing *out);
+void drawing_fini(struct drawing *drawing);
+
+#endif

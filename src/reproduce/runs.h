@@ -1,0 +1,82 @@
+/* The runs that claims and figures need: each once, in worker processes, from the cache if there.
+ *
+ * A set is a scenario with its settings and a number of seeds, counted up from the scenario's own;
+ * every variant is run with every seed. Claims and figures that need the same set share it. How
+ * many workers there are and in which order they end changes nothing: what is found is kept by set,
+ * seed and variant.
+ */
+#ifndef REPRODUCE_RUNS_H
+#define REPRODUCE_RUNS_H
+
+#include <sys/types.h>
+
+#include "reproduce/cache.h"
+#include "reproduce/claims.h"
+
+enum run_state {
+    RUN_WAITING,
+    RUN_DONE,
+    RUN_BAD_INPUT, /* the scenario is wrong */
+    RUN_BROKEN     /* the worker crashed, or the audit found something */
+};
+
+struct run {
+    uint64_t seed;
+    char key[CACHE_KEY];
+    enum run_state state;
+    struct xoff_err err; /* when bad or broken */
+    pid_t worker;        /* 0: none */
+    FILE *answer;        /* what it writes to */
+};
+
+struct run_set {
+    char *file, *text; /* of the scenario */
+    size_t size;
+    struct plan_setting *settings; /* the last is the seed's */
+    uint32_t n_settings;
+    uint64_t first_seed;
+    uint32_t n_seeds, n_variants;
+    struct results *variants;       /* names only */
+    const struct results **results; /* the same, as expressions want them */
+    struct run *runs;               /* n_seeds times n_variants */
+    struct summary **summaries;     /* the same; NULL: not done */
+    enum run_state state;           /* RUN_BAD_INPUT: cannot be read, err says why */
+    struct xoff_err err;
+};
+
+struct run_options {
+    bool is_quick;
+    uint32_t n_seeds; /* 0: as the claim says */
+    const struct plan_setting *settings;
+    uint32_t n_settings;
+    uint32_t n_workers;
+    const char *cache_folder; /* NULL: none */
+    bool is_fresh;            /* earlier results are not looked at */
+    uint64_t binary;          /* cache_binary(); 0: no cache */
+    /* Called when a run has ended, and when a signal came; false stops all. May be NULL. */
+    bool (*progress)(void *context, uint32_t n_done, uint32_t n_runs);
+    void *progress_context;
+};
+
+struct runs {
+    const struct run_options *options;
+    struct run_set *sets;
+    uint32_t n_sets;
+    uint32_t n_runs, n_cached;
+    int store_reason; /* errno of the first entry that could not be stored; 0: none */
+};
+
+/* Seeds that an experiment is run with. */
+uint32_t runs_n_seeds(const struct run_options *options, const struct experiment *experiment);
+/* Makes sure that the experiment is among the sets; returns its index. A scenario that cannot be
+ * read makes a set in state RUN_BAD_INPUT. */
+uint32_t runs_add(struct runs *runs, const struct paper *paper,
+                  const struct experiment *experiment);
+/* Runs what is not in the cache. Returns false when it was stopped. */
+bool runs_go(struct runs *runs);
+void runs_fini(struct runs *runs);
+
+/* The first seed's error among the first n seeds of a set; NULL: all are done. */
+const struct xoff_err *runs_error(const struct run_set *set, uint32_t n_seeds, bool *is_bad_input);
+
+#endif

@@ -1,0 +1,62 @@
+/* The scoreboard: the chosen claims and figures of papers with what was found, as text and JSON. */
+#ifndef REPRODUCE_SCOREBOARD_H
+#define REPRODUCE_SCOREBOARD_H
+
+#include "reproduce/judge.h"
+
+#define SCOREBOARD_NOT_RUN UINT32_MAX
+#define SCOREBOARD_TITLE "Claims of the papers"
+
+struct scored_claim {
+    const struct claim *claim;
+    uint32_t set; /* of runs; SCOREBOARD_NOT_RUN */
+    struct judgement judgement;
+};
+struct scored_figure {
+    const struct figure *figure;
+    uint32_t set;
+    struct drawing drawing;
+};
+struct scored_paper {
+    struct paper *paper; /* owned */
+    struct scored_claim *claims;
+    uint32_t n_claims;
+    struct scored_figure *figures;
+    uint32_t n_figures;
+};
+struct scoreboard {
+    const struct run_options *options;
+    struct runs runs;
+    struct scored_paper *papers;
+    uint32_t n_papers;
+};
+
+/* Adds a paper, which is then owned, with its runs. `id` chooses a claim, or a figure with the
+ * claims on the same scenario; NULL: all. Returns false, and leaves the paper to the caller, when
+ * there is nothing of that id. */
+bool scoreboard_add(struct scoreboard *board, struct paper *paper, const char *id);
+/* After runs_go(). */
+void scoreboard_judge(struct scoreboard *board);
+void scoreboard_fini(struct scoreboard *board);
+
+struct scoreboard_counts {
+    uint32_t n_claims, verdicts[N_VERDICTS], n_worse, n_better;
+    uint32_t n_bad_input, n_broken; /* claims and figures with an error */
+};
+struct scoreboard_counts scoreboard_count(const struct scoreboard *board);
+
+/* Calls `say` for every different error of a claim or figure, in order. */
+void scoreboard_errors(const struct scoreboard *board, void (*say)(const struct xoff_err *err));
+
+/* Colours of a terminal, or empty. */
+struct scoreboard_style {
+    const char *bold, *dim, *red, *green, *yellow, *off;
+};
+void scoreboard_print(const struct scoreboard *board, const struct scoreboard_style *style,
+                      FILE *out);
+
+/* The same as JSON, with the figures drawn: what -j prints, what reproduce.json and reproduce.html
+ * have. The caller frees it. */
+char *scoreboard_json(const struct scoreboard *board);
+
+#endif

@@ -1,0 +1,272 @@
+/* The scoreboard as JSON, by jansson: keys always in this order, nothing that depends on the time a
+ * run took, on the cache or on the number of workers. The page (web/src/reproduce.js) draws it.
+ *
+ *   {"page": "reproduce", "title", "xoff_version", "quick", "settings": {KEY: VALUE},
+ *    "papers": [{"paper", "title", "source",
+ *      "claims": [{"id", "place", "statement", "scenario", "measure", "unit",
+ *                  "published": {"value", "text"}, "tolerance", "tolerance_value",
+ *                  "tolerance_relative", "direction", "direction_holds",
+ *                  "measured": {"mean", "min", "max", "n", "values": [by seed], "text"},
+ *                  "verdict", "recorded", "changed", "why", "notes", "error"}],
+ *      "figures": [{"id", "title", "place", "kind", "scenario",
+ *                   "x": {"label", "unit", "categories"}, "y": {"label", "unit"}, "seeds",
+ *                   "series": [{"name", "points": [[x, mean, min, max]]}],
+ *                   "marks": [{"name", "points": [[x, y]]}], "notes", "state", "error"}]}],
+ *    "summary": {"claims", "holds", "direction", "fails", "untestable", "left-out", "error",
+ *                "worse", "better"}}
+ *
+ * What is not known or was not run is null. "changed" is "worse" or "better" than recorded. The x
+ * of a figure with categories is an index into them. "tolerance" is for people, "text" of what is
+ * measured says why there are no numbers.
+ */
+#include <jansson.h>
+#include <string.h>
+
+#include "reproduce/scoreboard.h"
+
+#ifndef XOFF_VERSION
+#define XOFF_VERSION "dev"
+#endif
+
+/* Owns `value` whatever happens. Memory that is not there ends the program: what would be written
+ * without it is of no use. */
+static void put(json_t *object, const char *key, json_t *value)
+{
+    const int failed = json_object_set_new(object, key, value);
+    XOFF_ASSERT(!failed);
+}
+
+static void append(json_t *list, json_t *value)
+{
+    const int failed = json_array_append_new(list, value);
+    XOFF_ASSERT(!failed);
+}
+
+static json_t *text_json(const char *text)
+{
+    return text && *text ? json_string(text) : json_null();
+}
+
+/* Counts as integers: 1e15 is below 2^53, so the conversion is exact. */
+static json_t *number_json(double value)
+{
+    const bool is_whole = value > -1e15 && value < 1e15 && (double)(int64_t)value == value;
+    return is_whole ? json_integer((json_int_t)value) : json_real(value);
+}
+
+static json_t *error_json(const struct xoff_err *err)
+{
+    char place[512];
+    json_t *error = json_object();
+    snprintf(place, sizeof place, err->line ? "%s:%d:%d" : "%s", err->file, err->line, err->column);
+    put(error, "place", text_json(place));
+    put(error, "subject", text_json(err->subject));
+    put(error, "message", text_json(err->message));
+    return error;
+}
+
+/* "within 5 %: read off a curve" */
+static json_t *tolerance_json(const struct claim *c)
+{
+    char text[1024];
+    if (!c->has_published)
+        return json_null();
+    const double shown = c->is_tolerance_relative ? 100 * c->tolerance : c->tolerance;
+    snprintf(text, sizeof text, "within %.6g%s%s", shown, *c->unit ? " " : "", c->unit);
+    if (c->is_tolerance_relative)
+        snprintf(text, sizeof text, "within %.6g %% of what is published", shown);
+    json_t *json = json_sprintf("%s: %s", text, c->tolerance_why);
+    XOFF_ASSERT(json);
+    return json;
+}
+
+static json_t *measured_json(const struct judgement *j)
+{
+    json_t *measured = json_object(), *values = json_array();
+    const bool has_values = j->values;
+    put(measured, "mean", has_values ? number_json(j->measured.mean) : json_null());
+    put(measured, "min", has_values ? number_json(j->measured.min) : json_null());
+    put(measured, "max", has_values ? number_json(j->measured.max) : json_null());
+    put(measured, "n", has_values ? json_integer(j->n_seeds) : json_null());
+    for (uint32_t i = 0; i < j->n_seeds && has_values; i++)
+        append(values, number_json(j->values[i]));
+    put(measured, "values", values);
+    const char *text = NULL;
+    if (j->found == VERDICT_ERROR)
+        text = j->err.message;
+    else if (j->found == VERDICT_UNTESTABLE || j->found == VERDICT_LEFT_OUT)
+        text = verdict_texts[j->found];
+    else if (!has_values)
+        text = j->direction_detail;
+    put(measured, "text", text_json(text));
+    return measured;
+}
+
+static json_t *published_json(const struct claim *c)
+{
+    json_t *published = json_object();
+    put(published, "value", c->has_published ? number_json(c->published) : json_null());
+    put(published, "text", text_json(c->published_text));
+    return published;
+}
+
+static json_t *claim_json(const struct scored_claim *s)
+{
+    const struct claim *c = s->claim;
+    const struct judgement *j = &s->judgement;
+    json_t *claim = json_object();
+    put(claim, "id", text_json(c->id));
+    put(claim, "place", text_json(c->place));
+    put(claim, "statement", text_json(c->statement));
+    put(claim, "scenario", text_json(c->experiment.scenario));
+    put(claim, "measure", text_json(c->measure.text));
+    put(claim, "unit", json_string(c->unit));
+    put(claim, "published", published_json(c));
+    put(claim, "tolerance", tolerance_json(c));
+    put(claim, "tolerance_value", c->has_published ? number_json(c->tolerance) : json_null());
+    put(claim, "tolerance_relative", json_boolean(c->is_tolerance_relative));
+    put(claim, "direction", text_json(c->direction.text));
+    put(claim, "direction_holds",
+        j->has_direction && j->found != VERDICT_ERROR ? json_boolean(j->direction_holds)
+                                                      : json_null());
+    put(claim, "measured", measured_json(j));
+    put(claim, "verdict", json_string(verdict_words[j->found]));
+    put(claim, "recorded", json_string(verdict_words[c->recorded]));
+    put(claim, "changed", text_json(j->is_worse ? "worse" : j->is_better ? "better" : NULL));
+    put(claim, "why", text_json(c->why));
+    put(claim, "notes", text_json(c->notes));
+    put(claim, "error", j->found == VERDICT_ERROR ? error_json(&j->err) : json_null());
+    return claim;
+}
+
+/* The index of a text in a list, where it is put if it is not there. */
+static json_int_t index_in(json_t *list, const char *text)
+{
+    size_t i = 0;
+    while (i < json_array_size(list) && strcmp(json_string_value(json_array_get(list, i)), text))
+        i++;
+    if (i == json_array_size(list))
+        append(list, json_string(text));
+    return (json_int_t)i;
+}
+
+/* Bars stand side by side, whatever is written under them. `categories` is NULL for lines. */
+static json_t *x_json(json_t *categories, const struct figure_x *x)
+{
+    return categories ? json_integer(index_in(categories, x->text)) : number_json(x->value);
+}
+
+static json_t *axis_json(const struct figure_axis *axis)
+{
+    json_t *json = json_object();
+    put(json, "label", text_json(axis->label));
+    put(json, "unit", json_string(axis->unit));
+    return json;
+}
+
+/* Nothing where it was not drawn; the paper's marks stay. */
+static json_t *series_json(const struct figure *f, const struct drawing *d, json_t *categories)
+{
+    json_t *list = json_array();
+    const struct spread *at = d->points;
+    for (uint32_t s = 0; s < f->n_series && at; s++) {
+        json_t *series = json_object(), *points = json_array();
+        for (uint32_t i = 0; i < f->series[s].n_points; i++, at++) {
+            json_t *point = json_array();
+            append(point, x_json(categories, &f->series[s].points[i].x));
+            append(point, number_json(at->mean));
+            append(point, number_json(at->min));
+            append(point, number_json(at->max));
+            append(points, point);
+        }
+        put(series, "name", text_json(f->series[s].name));
+        put(series, "points", points);
+        append(list, series);
+    }
+    return list;
+}
+
+static json_t *marks_json(const struct figure *f, json_t *categories)
+{
+    json_t *list = json_array();
+    for (uint32_t m = 0; m < f->n_marks; m++) {
+        json_t *marks = json_object(), *points = json_array();
+        for (uint32_t i = 0; i < f->marks[m].n_points; i++) {
+            json_t *point = json_array();
+            append(point, x_json(categories, &f->marks[m].points[i].x));
+            append(point, number_json(f->marks[m].points[i].y));
+            append(points, point);
+        }
+        put(marks, "name", text_json(f->marks[m].name));
+        put(marks, "points", points);
+        append(list, marks);
+    }
+    return list;
+}
+
+static json_t *figure_json(const struct scored_figure *s)
+{
+    const struct figure *f = s->figure;
+    const struct drawing *d = &s->drawing;
+    json_t *figure = json_object(), *categories = f->is_bar ? json_array() : NULL;
+    json_t *series = series_json(f, d, categories), *marks = marks_json(f, categories);
+    json_t *x = axis_json(&f->x);
+    put(x, "categories", categories ? categories : json_null());
+    put(figure, "id", text_json(f->id));
+    put(figure, "title", text_json(f->title));
+    put(figure, "place", text_json(f->place));
+    put(figure, "kind", json_string(f->is_bar ? "bar" : "line"));
+    put(figure, "scenario", text_json(f->experiment.scenario));
+    put(figure, "x", x);
+    put(figure, "y", axis_json(&f->y));
+    put(figure, "seeds", json_integer(d->n_seeds));
+    put(figure, "series", series);
+    put(figure, "marks", marks);
+    put(figure, "notes", text_json(f->notes));
+    put(figure, "state", json_string(d->points ? "drawn" : verdict_words[d->state]));
+    put(figure, "error", d->state == VERDICT_ERROR ? error_json(&d->err) : json_null());
+    return figure;
+}
+
+static json_t *paper_json(const struct scored_paper *p)
+{
+    json_t *paper = json_object(), *claims = json_array(), *figures = json_array();
+    for (uint32_t i = 0; i < p->n_claims; i++)
+        append(claims, claim_json(&p->claims[i]));
+    for (uint32_t i = 0; i < p->n_figures; i++)
+        append(figures, figure_json(&p->figures[i]));
+    put(paper, "paper", text_json(p->paper->name));
+    put(paper, "title", text_json(p->paper->title));
+    put(paper, "source", text_json(p->paper->source));
+    put(paper, "claims", claims);
+    put(paper, "figures", figures);
+    return paper;
+}
+
+char *scoreboard_json(const struct scoreboard *board)
+{
+    const struct run_options *o = board->options;
+    const struct scoreboard_counts c = scoreboard_count(board);
+    json_t *root = json_object(), *settings = json_object(), *papers = json_array(),
+           *summary = json_object();
+    for (uint32_t i = 0; i < o->n_settings; i++)
+        put(settings, o->settings[i].key, json_string(o->settings[i].value));
+    for (uint32_t k = 0; k < board->n_papers; k++)
+        append(papers, paper_json(&board->papers[k]));
+    put(summary, "claims", json_integer(c.n_claims));
+    for (uint32_t v = 0; v < N_VERDICTS; v++)
+        put(summary, verdict_words[v], json_integer(c.verdicts[v]));
+    put(summary, "worse", json_integer(c.n_worse));
+    put(summary, "better", json_integer(c.n_better));
+    put(root, "page", json_string("reproduce"));
+    put(root, "title", json_string(SCOREBOARD_TITLE));
+    put(root, "xoff_version", json_string(XOFF_VERSION));
+    put(root, "quick", json_boolean(o->is_quick));
+    put(root, "settings", settings);
+    put(root, "papers", papers);
+    put(root, "summary", summary);
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    XOFF_ASSERT(text);
+    json_decref(root);
+    return text;
+}

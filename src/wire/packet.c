@@ -1,0 +1,280 @@
+/* Real frames: RoCEv2 for go-back-N and datagrams, TCP, CNP, PAUSE and PFC.
+ *
+ * Source: 802.3 3.2 (frame), RFC 791 (IPv4), RFC 3168 (ECN, CWR, ECE), RFC 9293 and 7323 and 2018
+ * (TCP, timestamps, SACK), InfiniBand Architecture 1.4 chapter 9 (BTH, AETH) and its annex A17
+ * (RoCEv2: UDP port 4791, ICRC, CNP), HPCC (Li et al., 2019) Figure 7 (telemetry).
+ *
+ *   address   10.0.0.1 is host 0; MAC 02-00 and its number, 06-00 for ports of switches
+ *   priority  DSCP = 8 * priority, the class selectors, as switches map them by default
+ *   ECN       data is ECT(0), or CE once marked; nothing else is ECN-capable
+ *   QP        2 + number of the flow at its source (0 and 1 are reserved)
+ *   ports     TCP: the flow's number in 14 bits each, from 49152 at its source and 32768 at its
+ *             destination; one-way connections, as after a handshake from sequence number 0
+ *
+ * Differs: the payload of RoCE is not padded to words (the simulator counts it as it is), and the
+ * message sequence number of an AETH is 0. The UDP checksum of RoCE is 0, "none": the ICRC is
+ * stronger, and adapters do the same. A receiver of TCP stamps its ACKs with 0: its clock is not
+ * simulated. HPCC's header lies behind BTH and AETH; with TCP, which has no place for it, zeros
+ * behind the packet make up the length.
+ */
+#include "wire/packet.h"
+
+#include <string.h>
+
+enum {
+    ETHERNET_BYTES = 14,
+    IPV4_BYTES = 20,
+    UDP_BYTES = 8,
+    BTH_BYTES = 12,
+    CNP_BYTES = 16, /* reserved, behind the BTH */
+    ICRC_BYTES = 4,
+};
+
+enum {
+    AT_IP = ETHERNET_BYTES,
+    AT_IP_LENGTH = AT_IP + 2,
+    AT_IP_CHECKSUM = AT_IP + 10,
+    AT_L4 = AT_IP + IPV4_BYTES,
+    AT_UDP_LENGTH = AT_L4 + 4,
+    AT_UDP_CHECKSUM = AT_L4 + 6,
+    AT_BTH = AT_L4 + UDP_BYTES,
+    AT_TCP_CHECKSUM = AT_L4 + 16,
+};
+
+#define ETHERTYPE_IPV4 0x0800
+#define PROTOCOL_TCP 6
+#define PROTOCOL_UDP 17
+#define ROCE_PORT 4791
+#define ECT0 2
+#define CE 3
+
+enum { OPCODE_FIRST = 0, OPCODE_MIDDLE = 1, OPCODE_LAST = 2, OPCODE_ONLY = 4 }; /* SEND */
+enum { OPCODE_UC = 0x20, OPCODE_ACKNOWLEDGE = 0x11, OPCODE_CNP = 0x81 };
+enum { SYNDROME_ACK = 0x1f, SYNDROME_PSN_ERROR = 0x60 }; /* credits not used; NAK */
+enum { TCP_PSH = 8, TCP_ACK = 16, TCP_ECE = 64, TCP_CWR = 128 };
+
+/* Writing goes forward from here. Sizes are constants where it is called: no loop is left. */
+struct cursor {
+    uint8_t *at;
+};
+
+static inline __attribute__((always_inline)) void put(struct cursor *c, uint64_t value, uint32_t n)
+{
+    for (uint32_t i = n; i-- > 0;)
+        *c->at++ = (uint8_t)(value >> (8 * i));
+}
+
+static void set16(uint8_t *at, uint32_t value)
+{
+    at[0] = (uint8_t)(value >> 8);
+    at[1] = (uint8_t)value;
+}
+
+/* Ones' complement sum of RFC 1071, not folded. */
+static uint32_t sum16(const uint8_t *at, uint32_t n, uint32_t sum)
+{
+    for (uint32_t i = 0; i + 1 < n; i += 2)
+        sum += (uint32_t)(at[i] << 8 | at[i + 1]);
+    return n & 1 ? sum + (uint32_t)(at[n - 1] << 8) : sum;
+}
+
+static uint32_t checksum(uint32_t sum)
+{
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return ~sum & 0xffff;
+}
+
+void packet_host_mac(uint32_t host, uint8_t mac[6])
+{
+    struct cursor c = {mac};
+    put(&c, 0x0200, 2);
+    put(&c, host, 4);
+}
+
+void packet_switch_mac(uint32_t number, uint32_t port, uint8_t mac[6])
+{
+    struct cursor c = {mac};
+    put(&c, 0x0600, 2);
+    put(&c, (uint64_t)number << 12 | (port & 0xfff), 4);
+}
+
+/* Ethernet and IPv4 with lengths and checksum left open. */
+static void put_ip(struct cursor *c, const struct packet *p, uint32_t protocol)
+{
+    packet_host_mac(p->to, c->at);
+    packet_host_mac(p->from, c->at + 6);
+    c->at += 12;
+    put(c, ETHERTYPE_IPV4, 2);
+    const uint32_t ecn = p->kind != PACKET_DATA ? 0 : p->is_marked ? CE : ECT0;
+    put(c, 0x45, 1);
+    put(c, (uint64_t)p->priority << 5 | ecn, 1);
+    put(c, 0, 4);      /* length; identification */
+    put(c, 0x4000, 2); /* not to be fragmented */
+    put(c, 64, 1);
+    put(c, protocol, 1);
+    put(c, 0, 2);
+    put(c, (10u << 24) + p->from + 1, 4);
+    put(c, (10u << 24) + p->to + 1, 4);
+}
+
+static void finish_ip(uint8_t *buf, uint32_t length)
+{
+    set16(buf + AT_IP_LENGTH, length - AT_IP);
+    set16(buf + AT_IP_CHECKSUM, checksum(sum16(buf + AT_IP, IPV4_BYTES, 0)));
+}
+
+/* 4 bits of rate, 24 of time in ns, 20 of bytes sent in units of 128 B, 16 of queue in units of 80
+ * B. The rate is its place among Ethernet's, 15: another. */
+static void put_hops(struct cursor *c, const struct packet *p)
+{
+    static const uint16_t gbps[] = {1, 10, 25, 40, 50, 100, 200, 400, 800, 1600};
+    put(c, (uint64_t)p->n_hops << 12, 2); /* no path identifier */
+    for (uint32_t h = 0; h < PACKET_MAX_HOPS; h++) {
+        if (h >= p->n_hops) {
+            put(c, 0, 8);
+            continue;
+        }
+        const struct packet_hop *hop = &p->hops[h];
+        uint64_t code = 15;
+        for (uint32_t i = 0; i < sizeof gbps / sizeof *gbps; i++)
+            if (hop->rate_bps == gbps[i] * 1000000000ull)
+                code = i;
+        const uint64_t queue = hop->queue_bytes / 80;
+        put(c,
+            code << 60 | (uint64_t)(hop->at_ns & 0xffffff) << 36 |
+                (uint64_t)(hop->tx_bytes / 128 & 0xfffff) << 16 | (queue < 0xffff ? queue : 0xffff),
+            8);
+    }
+}
+
+static uint32_t opcode_of(const struct packet *p)
+{
+    if (p->kind == PACKET_CNP)
+        return OPCODE_CNP;
+    if (p->kind != PACKET_DATA)
+        return OPCODE_ACKNOWLEDGE;
+    const uint32_t send = p->is_first ? (p->is_last ? OPCODE_ONLY : OPCODE_FIRST)
+                                      : (p->is_last ? OPCODE_LAST : OPCODE_MIDDLE);
+    return send + (p->protocol == PACKET_UC ? OPCODE_UC : 0);
+}
+
+/* A17.3.3: over everything from the LRH, which is taken as ones, with ones in place of what changes
+ * on the way. Headers end at `headers`, zeros of payload follow. */
+static uint32_t invariant_crc(const uint8_t *buf, uint32_t headers, uint32_t zeros,
+                              struct crc32 *crc32)
+{
+    uint8_t masked[8 + IPV4_BYTES + UDP_BYTES + BTH_BYTES];
+    memset(masked, 0xff, 8);
+    memcpy(masked + 8, buf + AT_IP, sizeof masked - 8);
+    masked[8 + 1] = 0xff;                                  /* DSCP and ECN */
+    masked[8 + 8] = 0xff;                                  /* TTL */
+    memset(masked + 8 + AT_IP_CHECKSUM - AT_IP, 0xff, 2);  /* IPv4 checksum */
+    memset(masked + 8 + AT_UDP_CHECKSUM - AT_IP, 0xff, 2); /* UDP checksum */
+    masked[8 + IPV4_BYTES + UDP_BYTES + 4] = 0xff;         /* BTH: FECN, BECN, reserved */
+    uint32_t crc = crc32_octets(crc32, CRC32_START, masked, sizeof masked);
+    const uint32_t at = AT_BTH + BTH_BYTES;
+    crc = crc32_octets(crc32, crc, buf + at, headers - at);
+    return crc32_zeros(crc32, crc, zeros);
+}
+
+/* Returns the length without padding and FCS; *headers is where zeros of payload begin, *tail where
+ * they end. */
+static uint32_t encode_roce(const struct packet *p, struct crc32 *crc32, uint8_t *buf,
+                            uint32_t *headers, uint32_t *tail)
+{
+    struct cursor c = {buf};
+    put_ip(&c, p, PROTOCOL_UDP);
+    put(&c, 0xc000 | (p->hash & 0x3fff), 2);
+    put(&c, ROCE_PORT, 2);
+    put(&c, 0, 4); /* length; no checksum */
+    put(&c, opcode_of(p), 1);
+    put(&c, 0x40, 1);                             /* no path migration, no padding, version 0 */
+    put(&c, 0xffff, 2);                           /* partition */
+    put(&c, p->kind == PACKET_CNP ? 0x40 : 0, 1); /* BECN */
+    put(&c, p->flow + 2, 3);
+    put(&c, p->kind == PACKET_DATA && p->asks ? 0x80 : 0, 1);
+    put(&c, p->psn, 3);
+    if (p->kind == PACKET_ACK || p->kind == PACKET_NACK) {
+        put(&c, p->kind == PACKET_ACK ? SYNDROME_ACK : SYNDROME_PSN_ERROR, 1);
+        put(&c, 0, 3);
+    }
+    if (p->has_hops)
+        put_hops(&c, p);
+    *headers = (uint32_t)(c.at - buf);
+    *tail = *headers;
+    if (p->kind == PACKET_DATA)
+        *tail += p->payload_bytes;
+    else if (p->kind == PACKET_CNP)
+        *tail += CNP_BYTES;
+    memset(c.at, 0, *tail - *headers);
+    const uint32_t length = *tail + ICRC_BYTES;
+    set16(buf + AT_UDP_LENGTH, length - AT_L4);
+    finish_ip(buf, length);
+    crc32_put(invariant_crc(buf, *headers, *tail - *headers, crc32), buf + *tail);
+    return length;
+}
+
+static uint32_t encode_tcp(const struct packet *p, uint8_t *buf, uint32_t *headers, uint32_t *tail)
+{
+    const bool is_data = p->kind == PACKET_DATA;
+    const uint32_t here = 49152 + (p->flow & 0x3fff), there = 32768 + (p->flow >> 14 & 0x3fff);
+    const uint32_t sack_bytes = p->n_sacks ? 4 + 8 * p->n_sacks : 0;
+    struct cursor c = {buf};
+    put_ip(&c, p, PROTOCOL_TCP);
+    put(&c, is_data ? here : there, 2);
+    put(&c, is_data ? there : here, 2);
+    put(&c, is_data ? p->seq + 1 : 1, 4);
+    put(&c, is_data ? 1 : p->seq + 1, 4);
+    put(&c, (20u + 12 + sack_bytes) / 4 << 4, 1);
+    put(&c,
+        (uint64_t)TCP_ACK | (is_data && p->is_last ? TCP_PSH : 0) |
+            (is_data && p->is_reduced ? TCP_CWR : 0) | (!is_data && p->is_marked ? TCP_ECE : 0),
+        1);
+    put(&c, 0xffff, 2);     /* window */
+    put(&c, 0, 4);          /* checksum; nothing urgent */
+    put(&c, 0x0101080a, 4); /* two fillers, timestamps */
+    put(&c, is_data ? p->stamp : 0, 4);
+    put(&c, is_data ? 0 : p->stamp, 4);
+    if (p->n_sacks) {
+        put(&c, 0x010105, 3);
+        put(&c, 2u + 8 * p->n_sacks, 1);
+        for (uint32_t i = 0; i < p->n_sacks; i++) {
+            put(&c, p->sack_from[i] + 1, 4);
+            put(&c, p->sack_to[i] + 1, 4);
+        }
+    }
+    *headers = (uint32_t)(c.at - buf);
+    *tail = *headers + (is_data ? p->payload_bytes : 0);
+    memset(c.at, 0, *tail - *headers);
+    finish_ip(buf, *tail);
+    /* Pseudo header: addresses, protocol, length. */
+    uint32_t sum = sum16(buf + AT_IP + 12, 8, PROTOCOL_TCP + *tail - AT_L4);
+    sum = sum16(buf + AT_L4, *headers - AT_L4, sum);
+    set16(buf + AT_TCP_CHECKSUM, checksum(sum));
+    return *tail;
+}
+
+uint32_t packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t *buf)
+{
+    uint32_t headers = XOFF_PAUSE_FRAME_BYTES - PACKET_FCS_BYTES, tail = headers, length = headers;
+    XOFF_ASSERT(packet->n_sacks <= PACKET_MAX_SACKS && packet->n_hops <= PACKET_MAX_HOPS);
+    XOFF_ASSERT(packet->payload_bytes <= packet->bytes);
+    if (packet->kind == PACKET_PAUSE)
+        xoff_pause_frame_encode(&packet->pause, packet->source_mac, buf);
+    else if (packet->protocol == PACKET_TCP)
+        length = encode_tcp(packet, buf, &headers, &tail);
+    else
+        length = encode_roce(packet, crc32, buf, &headers, &tail);
+    uint32_t padding = 0;
+    if (length + PACKET_FCS_BYTES < packet->bytes)
+        padding = packet->bytes - length - PACKET_FCS_BYTES;
+    memset(buf + length, 0, padding);
+    uint32_t crc = crc32_octets(crc32, CRC32_START, buf, headers);
+    crc = crc32_zeros(crc32, crc, tail - headers);
+    crc = crc32_octets(crc32, crc, buf + tail, length - tail);
+    crc = padding <= 8 ? crc32_octets(crc32, crc, buf + length, padding)
+                       : crc32_zeros(crc32, crc, padding);
+    crc32_put(packet->has_bad_fcs ? ~crc : crc, buf + length + padding);
+    return length + padding + PACKET_FCS_BYTES;
+}

@@ -1,0 +1,73 @@
+/* From what the simulator knows of a frame to the octets that a network would carry.
+ *
+ * Everything fits the sizes that the simulator counts with: a data frame of go-back-N or of
+ * datagrams has Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 and FCS 4 beside its payload, one of
+ * TCP Ethernet 14, IPv4 20, TCP 20, timestamps 12 and FCS 4. There is no room for a VLAN tag: the
+ * priority is in the DSCP. Payload is zeros.
+ */
+#ifndef WIRE_PACKET_H
+#define WIRE_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xoff/pfc_frame.h>
+
+#include "wire/crc32.h"
+
+enum packet_kind { PACKET_DATA, PACKET_ACK, PACKET_NACK, PACKET_CNP, PACKET_PAUSE };
+/* RC: reliable connection of RoCEv2 (go-back-N), UC: unreliable connection (datagrams). */
+enum packet_protocol { PACKET_RC, PACKET_UC, PACKET_TCP };
+
+#define PACKET_MAX_SACKS 3
+#define PACKET_MAX_HOPS 5
+#define PACKET_HOPS_BYTES 42 /* of HPCC's header, hops used or not */
+#define PACKET_FCS_BYTES 4
+/* Room that packet_encode() needs for a frame of `n` bytes. */
+#define PACKET_BUFFER_BYTES(n) ((n) + 192)
+
+/* In-band telemetry of a switch. */
+struct packet_hop {
+    uint64_t rate_bps;
+    uint32_t at_ns, tx_bytes, queue_bytes;
+};
+
+struct packet {
+    enum packet_kind kind;
+    uint16_t bytes; /* as simulated: MAC frame with FCS */
+    bool has_bad_fcs;
+    /* PACKET_PAUSE */
+    struct xoff_pause_frame pause;
+    uint8_t source_mac[6];
+    /* All others. */
+    enum packet_protocol protocol;
+    uint32_t from, to; /* hosts */
+    uint32_t flow;     /* its number at the host that sends the data */
+    uint32_t hash;     /* spreads flows over equal-cost paths: the UDP source port */
+    uint16_t payload_bytes;
+    uint8_t priority;
+    bool is_marked;               /* congestion experienced; on an ACK of TCP: its echo */
+    bool is_first, is_last, asks; /* of its message; wants an ACK */
+    bool is_reduced;              /* TCP's CWR */
+    uint64_t seq;                 /* TCP: first payload byte, or on an ACK the next expected */
+    uint32_t psn;                 /* RoCE */
+    uint32_t stamp;               /* TCP: TSval of data, TSecr of an ACK */
+    uint32_t n_sacks;
+    uint64_t sack_from[PACKET_MAX_SACKS], sack_to[PACKET_MAX_SACKS];
+    bool has_hops; /* HPCC's header is there */
+    uint32_t n_hops;
+    struct packet_hop hops[PACKET_MAX_HOPS];
+};
+
+/* Writes the frame and returns its length on the wire, FCS included. That is `bytes`, but for
+ * frames that the simulator counts as shorter than their headers: what was captured of those are
+ * the first `bytes`. `buf` has PACKET_BUFFER_BYTES(bytes); `crc32` was made by
+ * crc32_init(). */
+uint32_t packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t *buf);
+
+/* Locally administered addresses. */
+void packet_host_mac(uint32_t host, uint8_t mac[6]);
+void packet_switch_mac(uint32_t number, uint32_t port, uint8_t mac[6]);
+
+#endif

@@ -1,0 +1,55 @@
+/* Blocks of a pcapng file (draft-ietf-opsawg-pcapng), into a caller's buffer.
+ *
+ * A file is one section with one interface, its packets in order of time, and its counters at the
+ * end. Every call appends one block whole, or returns false and appends nothing when there is not
+ * room for it. Times are nanoseconds, numbers little-endian on every machine.
+ */
+#ifndef WIRE_PCAPNG_H
+#define WIRE_PCAPNG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PCAPNG_MAX_TEXT 1024 /* of one option; the rest of a text is cut off */
+/* Room that is enough for any block, `n` octets of a packet in it. */
+#define PCAPNG_BLOCK_BYTES(n) ((n) + 2 * PCAPNG_MAX_TEXT + 128)
+
+struct pcapng {
+    uint8_t *buf;
+    size_t capacity, length;
+};
+
+struct pcapng_interface {
+    const char *name, *description;
+    uint64_t speed_bps;
+    uint32_t snap_bytes; /* kept of a packet; 0: all */
+    uint8_t fcs_bytes;   /* at the end of each packet */
+};
+
+enum pcapng_direction { PCAPNG_UNKNOWN, PCAPNG_INBOUND, PCAPNG_OUTBOUND };
+
+struct pcapng_packet {
+    uint64_t at_ns;
+    const uint8_t *octets;
+    uint32_t captured_bytes, original_bytes;
+    enum pcapng_direction direction;
+    uint8_t fcs_bytes;
+    bool has_crc_error;
+    const char *comment; /* NULL: none */
+};
+
+struct pcapng_counts {
+    uint64_t at_ns; /* when they were read */
+    uint64_t received_frames, dropped_frames;
+};
+
+/* Texts may be NULL: left out. */
+bool pcapng_section(struct pcapng *out, const char *application, const char *comment);
+bool pcapng_interface(struct pcapng *out, const struct pcapng_interface *about);
+/* Where the octets of the next packet will lie: those written there need not be copied. */
+uint8_t *pcapng_packet_place(const struct pcapng *out);
+bool pcapng_packet(struct pcapng *out, const struct pcapng_packet *packet);
+bool pcapng_counts(struct pcapng *out, const struct pcapng_counts *counts);
+
+#endif

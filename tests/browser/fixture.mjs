@@ -1,0 +1,450 @@
+// Data for the page's tests: made up but shaped like a real report, and the same every time. Two
+// runs of a leaf-spine network and one that lacks almost everything; and a scoreboard.
+
+// A small generator, so that the fixture needs no file and no luck.
+function random(seed) {
+  let x = seed >>> 0;
+  return () => {
+    x = (Math.imul(x, 1664525) + 1013904223) >>> 0;
+    return x / 2 ** 32;
+  };
+}
+
+const END_S = 0.0034;
+const HOSTS = Array.from({ length: 16 }, (_, i) => `h${i}`);
+const LEAVES = Array.from({ length: 4 }, (_, i) => `leaf${i}`);
+const SPINES = ["spine0", "spine1"];
+
+function curve(next, from, to, n = 120) {
+  return Array.from({ length: n }, (_, i) => {
+    const share = (i + 1) / n;
+    return [from * (to / from) ** (share ** 1.6) * (1 + 0.02 * next()), share];
+  })
+    .sort((a, b) => a[0] - b[0])
+    .map(([x], i) => [x, (i + 1) / n]);
+}
+
+function flows(next, worse) {
+  const labels = ["to 10 KB", "to 100 KB", "to 1 MB", "to 10 MB", "over 10 MB"];
+  const one = (n) => ({
+    n,
+    fct: curve(next, 4e-6, 2e-3 * worse),
+    slowdown: curve(next, 1, 9 * worse),
+  });
+  const all = one(640);
+  return {
+    n: 640,
+    finished: 633,
+    cdf: { fct: all.fct, slowdown: all.slowdown },
+    by_entry: { web: one(480), burst: one(160) },
+    buckets: labels.map((label, i) => ({
+      label,
+      from_bytes: i ? 10 ** (i + 3) : 0,
+      to_bytes: i < 4 ? 10 ** (i + 4) : null,
+      n: 200 - 40 * i,
+      mean: (1.5 + i * 0.4) * worse,
+      p50: (1.2 + i * 0.3) * worse,
+      p95: (4 + i) * worse,
+      p99: (7.25 + i) * worse,
+      max: (12 + i) * worse,
+    })),
+  };
+}
+
+// One burst among quiet; the band spreads around the mean.
+function series(next, metric, unit, name, node, port, priority, top) {
+  const middle = 0.2 + 0.6 * next();
+  const points = Array.from({ length: 240 }, (_, i) => {
+    const t = (i * END_S) / 240;
+    const wave = Math.exp(-(((i / 240 - middle) / 0.12) ** 2)) + 0.06 * next();
+    const mean = Math.min(1, wave) * top;
+    return [t, mean * 0.8, Math.min(top, mean * 1.25), mean];
+  });
+  return { metric, unit, name, node, port, priority, points };
+}
+
+function allSeries(next) {
+  const made = [];
+  LEAVES.forEach((leaf) => {
+    for (let port = 0; port < 4; port++) {
+      made.push(
+        series(next, "queue", "B", `${leaf}:${port} p3`, leaf, port, 3, 9e5 * (0.2 + 0.8 * next())),
+      );
+      made.push(
+        series(
+          next,
+          "throughput",
+          "bps",
+          `${leaf}:${port}`,
+          leaf,
+          port,
+          null,
+          1e11 * (0.3 + 0.7 * next()),
+        ),
+      );
+    }
+  });
+  SPINES.forEach((spine) => {
+    for (let port = 0; port < 2; port++)
+      made.push(
+        series(
+          next,
+          "pause",
+          "ratio",
+          `${spine}:${port} p3`,
+          spine,
+          port,
+          3,
+          0.9 * (0.3 + 0.7 * next()),
+        ),
+      );
+  });
+  LEAVES.forEach((leaf) =>
+    made.push(series(next, "buffer", "B", leaf, leaf, null, null, 3e6 * (0.3 + 0.7 * next()))),
+  );
+  return made;
+}
+
+function heat(next) {
+  const columns = 85;
+  const rows = Array.from({ length: 60 }, (_, i) => ({
+    name: `${i < 32 ? LEAVES[i >> 3] : SPINES[i % 2]}:${i % 8} p3`,
+  }));
+  const cells = [];
+  rows.forEach((_, row) => {
+    const middle = columns * next();
+    for (let column = 0; column < columns; column++) {
+      const share = Math.exp(-(((column - middle) / 7) ** 2)) * (0.4 + 0.6 * next());
+      if (share > 0.05) cells.push([column, row, share]);
+    }
+  });
+  return { t0_s: 0, dt_s: END_S / columns, columns, rows, cells };
+}
+
+function topology(next) {
+  const nodes = [
+    ...HOSTS.map((name) => ({ name, kind: "host", level: 0, buffer_peak: null, buffer: null })),
+    ...LEAVES.map((name) => ({
+      name,
+      kind: "switch",
+      level: 1,
+      buffer_peak: 4e6 * next(),
+      buffer: 4e6,
+    })),
+    ...SPINES.map((name) => ({
+      name,
+      kind: "switch",
+      level: 2,
+      buffer_peak: 1e6 * next(),
+      buffer: 4e6,
+    })),
+  ];
+  const link = (a, b) => ({
+    a,
+    b,
+    rate_bps: 1e11,
+    utilisation_ab: next() * 0.9,
+    utilisation_ba: next() * 0.9,
+    paused_ab: next() > 0.6 ? next() * 0.14 : 0,
+    paused_ba: next() > 0.8 ? next() * 0.05 : 0,
+  });
+  const links = [
+    ...HOSTS.map((h, i) => link(h, LEAVES[i >> 2])),
+    ...LEAVES.flatMap((l) => SPINES.map((s) => link(l, s))),
+  ];
+  return { nodes, links, hosts_folded: 0 };
+}
+
+function pauses(next) {
+  const node = (name, egress, children) => ({
+    name,
+    egress,
+    count: 1 + Math.floor(40 * next()),
+    paused_s: 4e-4 * next() * next(),
+    first_s: 2e-4 + 1e-4 * next(),
+    children,
+  });
+  const roots = [0, 1, 2, 3].map((leaf) =>
+    node(
+      `${LEAVES[leaf]}:0 p3`,
+      `${LEAVES[leaf]} to h${leaf * 4}`,
+      SPINES.map((spine) =>
+        node(
+          `${spine} to ${LEAVES[leaf]}`,
+          `${spine}:${leaf}`,
+          [0, 1, 2].map((l) =>
+            node(
+              `${LEAVES[(leaf + l + 1) % 4]} to ${spine}`,
+              `${LEAVES[(leaf + l + 1) % 4]}:4`,
+              [0, 1, 2].map((k) =>
+                node(`h${((leaf + l + 1) % 4) * 4 + k} to ${LEAVES[(leaf + l + 1) % 4]}`, null, []),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+  const victims = Array.from({ length: 6 }, (_, i) => ({
+    flow: 40 + i,
+    from: `h${i}`,
+    to: `h${i + 5}`,
+    bytes: 120000 * (i + 1),
+    slowdown: 3.5 + i,
+    waited_s: 8.1e-5 * (i + 1),
+  }));
+  return { n: 932, roots, depth: 4, spread: 19, victims };
+}
+
+function metrics(worse) {
+  const rows = [
+    ["flows", 640, "", "flows started"],
+    ["flows.finished", 633, "", "flows whose last byte was received"],
+    [
+      "throughput",
+      198e9 / worse,
+      "bps",
+      "payload received per second of the whole run, sum of the flows",
+    ],
+    ["fct.p50", 7.708952e-5 * worse, "s", "completion time, finished flows, median"],
+    ["fct.p99", 0.002029780397 * worse, "s", "completion time, finished flows, 99th percentile"],
+    [
+      "slowdown.p99",
+      9.94931219335796 * worse,
+      "ratio",
+      "completion time over that of the same transfer alone in the network, 99th percentile",
+    ],
+    ["pauses", worse > 1 ? 932 : 466, "", "decisions to pause (XOFF), refreshes apart"],
+    [
+      "pause_time",
+      0.00470603021 * worse,
+      "s",
+      "time that transmitters were paused, sum over ports and priorities",
+    ],
+    ["drops", worse > 1 ? 17 : 0, "frames", "frames lost, all causes"],
+    ["buffer.peak", 1545604, "B", "most bytes held by a switch"],
+    ["jain", 0.689489146780724, "ratio", "Jain's fairness index of the flows' mean throughputs"],
+    ["deadlocks", 0, "", "cycles of ports that wait for one another"],
+  ];
+  for (const size of ["le10KB", "le100KB", "le1MB"])
+    for (const [i, s] of ["mean", "p50", "p95", "p99", "max"].entries())
+      rows.push([
+        `slowdown.${size}.${s}`,
+        (1.5 + i) * worse,
+        "ratio",
+        `slowdown of flows ${size.slice(2)} and smaller, ${s}`,
+      ]);
+  return rows.map(([name, value, unit, meaning]) => ({ name, value, unit, meaning }));
+}
+
+function run(name, seed, worse) {
+  const next = random(seed);
+  return {
+    name,
+    title: "Sixteen hosts, one of them popular",
+    scenario_file: "scenarios/incast.yaml",
+    seed: 7,
+    digest: "cc91fba469427a0a",
+    verdict: worse > 1 ? "fail" : "pass",
+    interrupted: false,
+    version_differs: false,
+    end_s: END_S,
+    stop_s: 0.002,
+    wall_s: 0.0695,
+    packet_hops: 415748,
+    threads: 2,
+    findings: worse > 1 ? ["expected drops == 0, but drops is 17"] : [],
+    metrics: metrics(worse),
+    config: "title: Sixteen hosts\nseed: 7\nswitch:\n  buffer: 4MB\n  pause: pfc\n",
+    scenario: "# As written\ntitle: Sixteen hosts\n",
+    flows: flows(next, worse),
+    operations: {
+      n: 90,
+      by_entry: { query: { n: 90, duration: curve(next, 1e-5, 4e-4 * worse, 90) } },
+    },
+    series: allSeries(next),
+    series_left_out: 12,
+    heat: heat(next),
+    topology: topology(next),
+    pauses: pauses(next),
+    drops:
+      worse > 1
+        ? [
+            {
+              node: "leaf0",
+              port: 4,
+              out_port: 0,
+              priority: 3,
+              cause: "buffer",
+              lossless: true,
+              frames: 17,
+              bytes: 25806,
+              first_s: 3.1e-4,
+            },
+          ]
+        : [],
+    deadlocks: [],
+    watermarks: {
+      buffers: [...LEAVES, ...SPINES].map((node) => ({
+        node,
+        peak: Math.round(4e6 * next()),
+        size: 4000000,
+      })),
+      headroom: LEAVES.flatMap((l) =>
+        [0, 1, 2, 3].map((p) => ({
+          name: `${l}:${p} p3`,
+          peak: Math.round(54170 * next()),
+          size: 54170,
+        })),
+      ),
+    },
+  };
+}
+
+export function runFixture() {
+  return {
+    page: "run",
+    title: "Sixteen hosts, one of them popular",
+    xoff_version: "0.3.0",
+    runs: [run("PFC", 1, 1), run("no PFC", 2, 1.6), run("DCQCN with a long name", 3, 0.7)],
+  };
+}
+
+// As little as can be: everything missing, null or empty.
+export function bareFixture() {
+  return {
+    page: "run",
+    title: 'Almost <nothing> & "more"',
+    xoff_version: null,
+    runs: [
+      {
+        name: "",
+        title: null,
+        verdict: null,
+        findings: ["a <img src=x onerror=alert(1)> in a finding"],
+        interrupted: true,
+        version_differs: true,
+        end_s: null,
+        metrics: [],
+        flows: null,
+        operations: null,
+        series: [],
+        heat: null,
+        topology: { nodes: [], links: [] },
+        pauses: { n: 0, roots: [] },
+        drops: null,
+      },
+    ],
+  };
+}
+
+export function reproduceFixture() {
+  const claim = (id, verdict, recorded, published, measured, unit) => ({
+    id,
+    place: "section 5.3",
+    figure: "Figure 5-3",
+    statement: "Without PFC a receiver at half the speed loses two fifths of what is sent to it.",
+    published,
+    measured,
+    unit,
+    tolerance: "+-5 points",
+    why: "The paper reads the number off a figure.",
+    verdict,
+    recorded,
+    changed: recorded === "holds" && verdict === "fails" ? "worse" : null,
+    notes: "The buffer's size is not given; 4 MB taken.",
+  });
+  const spread = (mean) => ({ mean, min: mean * 0.95, max: mean * 1.06, n: 5, text: null });
+  return {
+    page: "reproduce",
+    title: "Claims of the papers",
+    xoff_version: "0.3.0",
+    quick: true,
+    papers: [
+      {
+        paper: "fairness-in-a-data-center",
+        title: "Fairness in a data center",
+        claims: [
+          claim(
+            "pfc-off-loss",
+            "holds",
+            "holds",
+            { value: 0.4, text: null },
+            spread(0.41),
+            "fraction",
+          ),
+          claim(
+            "pfc-on-loss",
+            "holds",
+            "holds",
+            { value: 0, text: "no loss" },
+            { mean: 0, min: 0, max: 0, n: 5, text: null },
+            "fraction",
+          ),
+          claim(
+            "victim",
+            "direction",
+            "direction",
+            { value: 5e9, text: null },
+            spread(6.4e9),
+            "bps",
+          ),
+          claim(
+            "ets",
+            "fails",
+            "holds",
+            { value: null, text: "within 10 %" },
+            spread(0.17),
+            "fraction",
+          ),
+          claim("cost", "untestable", "untestable", { value: null, text: "cheaper" }, null, null),
+        ],
+        figures: [
+          {
+            id: "5-3",
+            title: "Figure 5-3: loss with and without PFC",
+            kind: "bar",
+            x: { label: "stream", unit: "", categories: ["slow receiver", "fast receiver"] },
+            y: { label: "data lost", unit: "fraction" },
+            series: [
+              {
+                name: "PFC off",
+                points: [
+                  [0, 0.41, 0.38, 0.44],
+                  [1, 0.02, 0.01, 0.03],
+                ],
+              },
+              {
+                name: "PFC on",
+                points: [
+                  [0, 0, 0, 0],
+                  [1, 0, 0, 0],
+                ],
+              },
+            ],
+            marks: [{ name: "PFC off", points: [[0, 0.4]] }],
+          },
+          {
+            id: "5-4",
+            title: "Figure 5-4: throughput of the victim",
+            kind: "line",
+            x: { label: "time", unit: "s", categories: null },
+            y: { label: "throughput", unit: "bps" },
+            series: [
+              {
+                name: "victim",
+                points: Array.from({ length: 20 }, (_, i) => [
+                  i * 1e-3,
+                  5e9 + 2e8 * (i % 3),
+                  4.8e9,
+                  5.6e9,
+                ]),
+              },
+            ],
+            marks: [{ name: "victim", points: [[0.01, 5e9]] }],
+          },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,276 @@
+#!/usr/bin/python3
+"""xoff reproduce as a user meets it, on a small paper of its own and on those of the tree.
+
+    reproduce_test.py XOFF
+"""
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+wrong = []
+
+SCENARIO = """
+title: Four to one
+seed: 3
+stop: 300us
+topology: {kind: star, hosts: 5, host_link: {rate: 100Gbps, delay: 1us}}
+switch: {buffer: 600KB, pause: pfc}
+transport: datagram
+priorities: {3: {lossless: true}}
+traffic:
+  - {kind: incast, from: h1..h4, to: h0, size: 400KB, at: 10us, priority: 3}
+  - {kind: poisson, name: noise, from: h1..h4, to: h0, load: 0.1, sizes: 10KB, priority: 0}
+variants:
+  - {name: on}
+  - {name: off, set: {switch.pause: none}}
+"""
+
+CLAIMS = """
+paper: tiny
+title: A small paper
+source: written for a test
+claims:
+  - id: lossless
+    place: "1.1"
+    statement: nothing of the lossless class is lost with PFC
+    scenario: s.yaml
+    quick: {stop: 100us}
+    seeds: 3
+    measure: on.drops.lossless
+    unit: frames
+    published: 0
+    tolerance: 0
+    tolerance_why: none is none
+    direction: on.drops.lossless < off.drops.lossless
+    verdict: holds
+  - id: sends-alike
+    place: "1.2"
+    statement: as much is sent with and without
+    scenario: s.yaml
+    seeds: 3
+    measure: on.sent / 1e6
+    unit: MB
+    published: 3
+    tolerance: 20 %
+    tolerance_why: noise
+    verdict: direction
+    direction: on.sent == off.sent within 1%
+    why: the noise is not of the paper
+  - id: more
+    place: "1.3"
+    statement: pauses happen, however many
+    scenario: s.yaml
+    quick: false
+    published: null
+    direction: on.pauses > off.pauses
+    verdict: holds
+  - {id: hosts, place: "2", statement: about hosts, verdict: untestable, why: no hosts here}
+figures:
+  - id: f1
+    title: Losses
+    kind: bar
+    scenario: s.yaml
+    seeds: 2
+    x: {label: PFC}
+    y: {label: lost, unit: frames}
+    series:
+      - name: lost
+        points: [{x: "on", value: on.drops}, {x: "off", value: off.drops}]
+    marks:
+      - {name: paper, points: [["on", 0], ["off", 800]]}
+"""
+
+
+def check(what, holds, run=None):
+    if not holds:
+        wrong.append(what)
+        print(f"wrong: {what}")
+        if run is not None:
+            print(run.returncode, run.stdout[-3000:], run.stderr[-2000:])
+
+
+class Place:
+    """A folder with a paper, an output and a cache of its own."""
+
+    def __init__(self, folder, claims=CLAIMS, scenario=SCENARIO):
+        self.folder = folder
+        (folder / "papers/tiny").mkdir(parents=True)
+        (folder / "papers/tiny/claims.yaml").write_text(claims)
+        (folder / "papers/tiny/s.yaml").write_text(scenario)
+
+    def reproduce(self, *args):
+        return subprocess.run([XOFF, "reproduce", "--cache", "cache", *map(str, args)],
+                              capture_output=True, text=True, timeout=240, cwd=self.folder)
+
+    def json(self, *args):
+        run = self.reproduce("-j", *args)
+        return run, json.loads(run.stdout) if run.stdout.startswith("{") else None
+
+
+def claims_of(board):
+    return {c["id"]: c for c in board["papers"][0]["claims"]}
+
+
+def check_scoreboard(folder):
+    place = Place(folder)
+    run = place.reproduce()
+    check("the scoreboard is printed and all is as recorded", run.returncode == 0 and
+          re.search(r"lossless +1\.1 +0 frames +0 frames +holds\n", run.stdout) and
+          re.search(r"sends-alike .* MB \(.* \.\. .*\) +holds, better than recorded", run.stdout) and
+          re.search(r"hosts .* cannot be tested\n +why: no hosts here\n", run.stdout) and
+          "4 claims: 3 hold, 1 cannot be tested; 1 better than recorded" in run.stdout, run)
+    check("every run is done once", "6 runs, 0 from the cache" in run.stderr, run)
+    check("the page is there", (folder / "reproduce/reproduce.html").stat().st_size > 100)
+    first = (folder / "reproduce/reproduce.json").read_text()
+    again, board = place.json()
+    check("the second time all comes from the cache",
+          "6 runs, 6 from the cache" in again.stderr, again)
+    check("and is the same", (folder / "reproduce/reproduce.json").read_text() == first and
+          json.loads(first) == board)
+    fresh, board_fresh = place.json("--fresh", "--jobs", 1)
+    other, board_other = place.json("--fresh", "--jobs", 2)
+    check("--fresh runs again; one job or two, the same bytes",
+          "6 runs, 0 from the cache" in fresh.stderr and fresh.stdout == other.stdout == again.stdout
+          and board_fresh == board_other, other)
+    figure = board["papers"][0]["figures"][0]
+    on, off = figure["series"][0]["points"]
+    check("the figure has our points and the paper's", figure["state"] == "drawn" and
+          figure["x"]["categories"] == ["on", "off"] and on == [0, 0, 0, 0] and
+          off[0] == 1 and 0 < off[2] <= off[1] <= off[3] and
+          figure["marks"][0]["points"] == [[0, 0], [1, 800]])
+    values = claims_of(board)["sends-alike"]["measured"]
+    check("the spread is that of three seeds", len(set(values["values"])) == 3 and
+          min(values["values"]) == values["min"] < values["max"] == max(values["values"]))
+
+
+def check_selection(place):
+    run, board = place.json("--quick")
+    quick = claims_of(board)
+    check("--quick leaves out and takes two seeds", quick["more"]["verdict"] == "left-out" and
+          len(quick["lossless"]["measured"]["values"]) == 2, run)
+    run, board = place.json("--seeds", 4, "tiny/sends-alike")
+    check("one claim, four seeds", list(claims_of(board)) == ["sends-alike"] and
+          len(claims_of(board)["sends-alike"]["measured"]["values"]) == 4 and
+          "8 runs" in run.stderr, run)
+    run, board = place.json("tiny/f1")
+    check("a figure with the claims on its scenario", run.returncode == 0 and
+          list(claims_of(board)) == ["lossless", "sends-alike", "more"] and
+          board["papers"][0]["figures"][0]["id"] == "f1", run)
+    run = place.reproduce("tiny/f2")
+    check("an unknown figure: those there are", run.returncode == 2 and "figure f1" in run.stderr
+          and "claim lossless" in run.stderr, run)
+    run = place.reproduce("nothing")
+    check("an unknown paper: those there are",
+          run.returncode == 2 and "no such paper" in run.stderr and "  tiny\n" in run.stderr, run)
+    run = place.reproduce("--papers", "nowhere")
+    check("no papers", run.returncode == 2 and "nowhere" in run.stderr, run)
+    for args in (["--jobs", 0], ["--seeds", "x"], ["--set", "x"], ["--set", "seed=2"], ["-o", ""],
+                 ["--set", "switch.pauze=none"]):
+        run = place.reproduce(*args)
+        check(f"exit 2 for {args}", run.returncode == 2 and run.stderr.strip(), run)
+    (place.folder / "file").write_text("")
+    run = place.reproduce("-o", "file/x")
+    check("a folder that cannot be made", run.returncode == 1 and "file/x" in run.stderr, run)
+    run = place.reproduce("--cache", "file/x", "--fresh", "tiny/more")
+    check("a cache that cannot be written is a warning", run.returncode == 0 and
+          "warning" in run.stderr and "file/x" in run.stderr, run)
+
+
+def check_broken_mechanism(place):
+    """Breaking a mechanism turns its claim red, and the exit code to 1."""
+    run = place.reproduce("--set", "switch.pause=none")
+    check("without pause the claim does not hold and the command fails", run.returncode == 1 and
+          re.search(r"lossless +1\.1 .*does not hold, worse than recorded", run.stdout), run)
+    run, board = place.json("--set", "switch.pause=none")
+    check("so does its JSON", run.returncode == 1 and board["summary"]["worse"] == 2 and
+          claims_of(board)["lossless"]["verdict"] == "fails" and
+          claims_of(board)["lossless"]["changed"] == "worse" and
+          board["settings"] == {"switch.pause": "none"}, run)
+    run = place.reproduce()
+    check("the cache does not mix it up with the mechanism as it is", run.returncode == 0, run)
+
+
+def check_changes(place):
+    scenario = place.folder / "papers/tiny/s.yaml"
+    scenario.write_text(SCENARIO.replace("400KB", "399KB"))
+    run = place.reproduce("tiny/more")
+    check("a changed scenario is run again", "2 runs, 0 from the cache" in run.stderr, run)
+    entry = next((place.folder / "cache").iterdir())
+    for entry in (place.folder / "cache").iterdir():
+        entry.write_bytes(entry.read_bytes()[:-30])
+    run = place.reproduce("tiny/more")
+    check("damaged entries are not believed", run.returncode == 0 and
+          "2 runs, 0 from the cache" in run.stderr, run)
+
+
+def check_mistakes(folder):
+    bad = [("measure: on.drops.lossless", "measure: on.drops.losless", "claims.yaml:12:14",
+            "no metric drops.losless"),
+           ("measure: on.drops.lossless", "measure: onn.drops.lossless", "claims.yaml:12:14",
+            "no metric onn.drops.lossless"),
+           ("measure: on.drops.lossless", "measure: 2 * drops.lossless", "claims.yaml:12:18",
+            "name one"),
+           ("measure: on.drops.lossless", "measure: on.drops + ", "claims.yaml:12:24", "ends"),
+           ("quick: {stop: 100us}", "quick: {stopp: 100us}", "claims.yaml:10:12", "stopp"),
+           ("scenario: s.yaml\n    quick: {", "scenario: t.yaml\n    quick: {",
+            "claims.yaml:9:15", "t.yaml cannot be read"),
+           ("verdict: holds\n  - id: sends", "verdict: true\n  - id: sends", "claims.yaml:18:14",
+            "accepted: holds"),
+           ("on.drops}", "on.jane}", "claims.yaml:51:35", "jane")]
+    for number, (old, new, where, part) in enumerate(bad):
+        assert old in CLAIMS
+        place = Place(folder / str(number), CLAIMS.replace(old, new))
+        run = place.reproduce("--quick")
+        check(f"'{new}' is found at {where}", run.returncode == 2 and where in run.stderr and
+              part in run.stderr, run)
+        check(f"and nothing is written for '{new}'", not (place.folder / "reproduce").exists())
+    place = Place(folder / "scenario", scenario=SCENARIO.replace("to: h0, load", "to: h9, load"))
+    run = place.reproduce()
+    check("a scenario's mistake that only building shows", run.returncode == 2 and
+          re.search(r"s\.yaml:\d+:\d+: .*h9", run.stderr) and "error\n" in run.stdout, run)
+
+
+def check_interrupt(folder):
+    place = Place(folder, scenario=SCENARIO.replace("stop: 300us", "stop: 60s"))
+    process = subprocess.Popen([XOFF, "reproduce", "--cache", "cache"], cwd=folder, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    # Workers hold standard error open: that it ends means that they are gone.
+    out, err = process.communicate(timeout=30)
+    check("Ctrl-C ends the workers and writes nothing", process.returncode == 1 and not out and
+          "interrupted" in err and not (place.folder / "reproduce").exists())
+
+
+def check_tree(folder):
+    run = subprocess.run([XOFF, "reproduce", "--quick", "--cache", folder / "cache", "-o",
+                          folder / "out", "--papers", ROOT / "papers"],
+                         capture_output=True, text=True, timeout=280)
+    check("the papers of the tree are as recorded", run.returncode == 0 and
+          "better than recorded" not in run.stdout, run)
+
+
+def main(folder):
+    run = subprocess.run([XOFF, "reproduce", "--help"], capture_output=True, text=True, timeout=60)
+    check("--help has an example", run.returncode == 0 and "Example:" in run.stdout, run)
+    check_scoreboard(folder / "a")
+    place = Place(folder / "b")
+    check_selection(place)
+    check_broken_mechanism(place)
+    check_changes(Place(folder / "c"))
+    check_mistakes(folder / "bad")
+    check_interrupt(folder / "long")
+    check_tree(folder)
+
+
+with tempfile.TemporaryDirectory() as name:
+    main(pathlib.Path(name))
+print(f"{len(wrong)} wrong")
+sys.exit(1 if wrong else 0)

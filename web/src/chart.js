@@ -1,0 +1,210 @@
+// A figure: heading, CSV button, chart, and a sentence that says the same without the picture.
+//
+// Every chart can be drawn again from its `option(width)`: for other colours, other widths, and for
+// paper, where it is drawn as SVG so that print is sharp. On the screen it is a canvas, which is
+// quicker with many points. Charts are drawn one by one after the page stands, top first.
+
+const PRINT_WIDTH = 640; // px; what A4 leaves inside a figure
+const charts = new Set();
+const waiting = [];
+
+// f: {title, run, height, option(width), csv(), says(), controls, below, group, onCreate, onKey,
+// afresh, nothing}. `option` may answer null: there is nothing to draw, and `nothing` says so.
+// `afresh`: the chart cannot change in place (the library's tree fails when nodes leave it).
+function figure(f) {
+  const box = h("div.chart", { tabindex: "0", role: "img" });
+  const empty = h(
+    "p.empty",
+    { hidden: true },
+    f.nothing || "Nothing was recorded for this figure.",
+  );
+  const caption = h("figcaption");
+  const button = f.csv && csvButton(f.title, fileName(f.run, f.title), f.csv);
+  const chart = { f, box, empty, caption, button, instance: null, drawnWidth: 0 };
+  box.addEventListener("keydown", (event) => f.onKey && f.onKey(event));
+  charts.add(chart);
+  waiting.push(chart);
+  const element = h(
+    "figure.card",
+    h("div.figure-head", h("h3", f.title), button),
+    f.controls,
+    box,
+    empty,
+    f.below,
+    caption,
+  );
+  element.chart = chart;
+  return element;
+}
+
+// Draws a chart, in the place and the way the moment asks for.
+function draw(chart) {
+  const { f, box } = chart;
+  const width = printing ? PRINT_WIDTH : box.clientWidth || box.parentElement.clientWidth;
+  const option = f.option(width);
+  const says = option ? f.says() : "";
+  box.hidden = !option;
+  chart.empty.hidden = Boolean(option);
+  if (chart.button) chart.button.hidden = !option;
+  chart.caption.textContent = says;
+  box.setAttribute("aria-label", `${f.title}. ${says}`);
+  if (!option) return drop(chart);
+  const height = typeof f.height === "function" ? f.height(width) : f.height || 280;
+  const renderer = printing ? "svg" : "canvas";
+  if (f.afresh || chart.renderer !== renderer) drop(chart);
+  box.style.height = printing ? "auto" : `${height}px`;
+  if (chart.instance) chart.instance.resize({ width, height });
+  else create(chart, renderer, width, height);
+  chart.drawnWidth = width;
+  chart.instance.setOption({ ...base(), ...option }, { notMerge: true });
+}
+
+function create(chart, renderer, width, height) {
+  chart.renderer = renderer;
+  chart.instance = echarts.init(chart.box, null, { renderer, width, height });
+  if (chart.f.group && !printing) {
+    chart.instance.group = chart.f.group;
+    echarts.connect(chart.f.group);
+  }
+  if (chart.f.onCreate) chart.f.onCreate(chart.instance);
+}
+
+function drop(chart) {
+  if (chart.instance) chart.instance.dispose();
+  chart.instance = null;
+}
+
+// Forgets the charts inside an element that leaves the page.
+function forget(element) {
+  for (const { chart } of element.querySelectorAll("figure")) {
+    if (!chart) continue;
+    drop(chart);
+    charts.delete(chart);
+  }
+}
+
+// Draws what waits, a chart at a time so that the page answers meanwhile.
+function drawWaiting() {
+  document.documentElement.dataset.drawn = "false";
+  const step = () => {
+    const until = performance.now() + 30;
+    while (waiting.length && performance.now() < until) {
+      const chart = waiting.shift();
+      if (charts.has(chart)) draw(chart);
+    }
+    if (waiting.length) setTimeout(step);
+    else document.documentElement.dataset.drawn = "true";
+  };
+  setTimeout(step);
+}
+
+function redraw(element) {
+  if (element.chart.instance || element.chart.box.hidden) draw(element.chart);
+}
+
+function redrawAll() {
+  applyTheme();
+  for (const chart of charts) draw(chart);
+}
+
+// What all charts share.
+function base() {
+  const t = theme();
+  return {
+    animation: false,
+    backgroundColor: "transparent",
+    textStyle: { color: t.ink, fontFamily: getComputedStyle(document.body).fontFamily },
+  };
+}
+
+function tooltip(more) {
+  const t = theme();
+  return {
+    confine: true,
+    backgroundColor: t.dark ? "#2a3036" : "#ffffff",
+    borderColor: t.line,
+    padding: [8, 12],
+    textStyle: { color: t.ink, fontSize: 12 },
+    transitionDuration: 0,
+    extraCssText: "box-shadow:0 2px 10px rgb(0 0 0/15%);max-width:26rem;white-space:normal;",
+    ...more,
+  };
+}
+
+// Content of a tooltip: a heading and rows of [colour or null, label, figure, what follows it].
+function tip(heading, rows) {
+  return h(
+    "div",
+    h("div", { style: "font-weight:600;margin-bottom:2px" }, heading),
+    rows.map(([colour, label, value, more]) =>
+      h(
+        "div",
+        { style: "display:flex;gap:.9em;justify-content:space-between" },
+        h(
+          "span",
+          { style: colour && "white-space:nowrap" },
+          colour && h("span.dot", { style: `background:${colour}` }),
+          label,
+        ),
+        h("span", { style: "white-space:nowrap" }, h("b", value), more),
+      ),
+    ),
+  );
+}
+
+function axis(more) {
+  const t = theme();
+  const { axisLabel, ...rest } = more;
+  return {
+    nameTextStyle: { color: t.soft, fontSize: 11 },
+    axisLine: { lineStyle: { color: t.line } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: t.faint } },
+    axisLabel: { color: t.soft, fontSize: 11, hideOverlap: true, ...axisLabel },
+    ...rest,
+  };
+}
+
+// Key of the series inside the chart, above the plot.
+function legend(names, more) {
+  const t = theme();
+  return {
+    show: names.length > 1,
+    data: names,
+    top: 0,
+    left: 0,
+    type: "scroll",
+    itemWidth: 24,
+    itemGap: 16,
+    textStyle: { color: t.ink, fontSize: 12 },
+    inactiveColor: t.line,
+    pageTextStyle: { color: t.soft },
+    pageIconColor: t.soft,
+    ...more,
+  };
+}
+
+// --------------------------------------------------------------------------- what makes us redraw
+
+let resizing = 0;
+addEventListener("resize", () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(() => {
+    for (const chart of charts)
+      if (!printing && chart.box.clientWidth !== chart.drawnWidth) draw(chart);
+  }, 120);
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+
+let closedBefore = [];
+addEventListener("beforeprint", () => {
+  printing = true;
+  closedBefore = [...document.querySelectorAll("details:not([open])")];
+  for (const details of closedBefore) details.open = true;
+  redrawAll();
+});
+addEventListener("afterprint", () => {
+  printing = false;
+  for (const details of closedBefore) details.open = false;
+  redrawAll();
+});

@@ -1,0 +1,358 @@
+// Completion time and slowdown of the flows: distribution and by size, the runs over one another.
+
+function flowsSection(runs) {
+  const any = runs.some((r) => r.flows && r.flows.n > 0);
+  if (!any && !runs.some(hasOperations)) return null;
+  const state = { entry: "", tail: false, statistic: "p99" };
+  const cdfs = [
+    cdfFigure(runs, state, "Flow completion time", "fct", "s", "completion time"),
+    cdfFigure(runs, state, "Slowdown", "slowdown", "ratio", "slowdown"),
+  ];
+  const again = () => cdfs.forEach(redraw);
+  const entries = [
+    ...new Set(runs.flatMap((r) => Object.keys((r.flows && r.flows.by_entry) || {}))),
+  ];
+  const controls = h(
+    "div.controls",
+    entries.length > 1 &&
+      dropDown("Traffic", [["", "all"], ...entries.map((e) => [e, e])], "", (v) => {
+        state.entry = v;
+        again();
+      }),
+    choice(
+      "Kind of curve",
+      [
+        [false, "Distribution"],
+        [true, "Tail"],
+      ],
+      false,
+      (v) => {
+        state.tail = v;
+        again();
+      },
+    ),
+  );
+  const started = runs
+    .map(
+      (r, i) =>
+        r.flows &&
+        isFigure(r.flows.n) &&
+        `${ofRun(runs, i)}${plural(r.flows.n, "flow")}, ${showNumber(r.flows.finished)} finished`,
+    )
+    .filter(Boolean);
+  return section(
+    "flows",
+    "Flows",
+    started.join("; ") + (started.length ? "." : ""),
+    any && controls,
+    any && h("div.grid.two", cdfs),
+    any && bucketFigure(runs, state),
+    operationsFigure(runs),
+  );
+}
+
+// Curve of one run, [[value, share]...]; empty when there is none.
+function curveOf(run, entry, what) {
+  const flows = run.flows || {};
+  const source = entry ? (flows.by_entry || {})[entry] : flows.cdf;
+  return list(source && source[what]);
+}
+
+function cdfFigure(runs, state, title, what, unit, noun) {
+  const curves = () => runs.map((r) => curveOf(r, state.entry, what));
+  return figure({
+    title,
+    height: 300,
+    nothing: "No flow finished.",
+    option: () => cdfOption(runs.map(runName), curves(), unit, noun, state.tail),
+    says: () => saysQuantiles(runs, curves(), unit, noun),
+    csv: () => [
+      ["run", "traffic", what === "fct" ? "fct_s" : what, "share"],
+      ...runs.flatMap((r, i) =>
+        curveOf(r, state.entry, what).map(([x, y]) => [runName(r, i), state.entry || "all", x, y]),
+      ),
+    ],
+  });
+}
+
+// Smallest value that the given share of a curve does not exceed.
+function quantile(curve, share) {
+  const at = curve.find(([, y]) => y >= share - 1e-12);
+  return at ? at[0] : null;
+}
+
+function quantiles(curve, unit) {
+  const [median, high] = [0.5, 0.99].map((share) => show(quantile(curve, share), unit));
+  return `median ${median}, 99th percentile ${high}`;
+}
+
+// Whom a sentence is about, when there are several.
+function ofRun(runs, i) {
+  return runs.length > 1 ? `${runName(runs[i], i)}: ` : "";
+}
+
+function saysQuantiles(runs, curves, unit, noun) {
+  const whole = `${noun[0].toUpperCase()}${noun.slice(1)}: `;
+  return curves
+    .map(
+      (c, i) =>
+        c.length &&
+        `${ofRun(runs, i) || whole}${quantiles(c, unit)}, ` +
+          `largest ${show(c[c.length - 1][0], unit)}.`,
+    )
+    .filter(Boolean)
+    .join(" ");
+}
+
+// Logarithmic axes reach a whole decade only when the data does: the round values around it.
+function logRange(values) {
+  const positive = values.filter((v) => v > 0);
+  if (!positive.length) return {};
+  const [low, high] = positive.reduce(
+    ([a, b], v) => [Math.min(a, v), Math.max(b, v)],
+    [Infinity, 0],
+  );
+  return { min: roundDown(low), max: roundUp(high) };
+}
+
+const ROUND = [1, 2, 5, 10];
+
+function roundDown(x) {
+  const decade = 10 ** Math.floor(Math.log10(x) + 1e-9);
+  return tidy([...ROUND].reverse().find((r) => r * decade <= x * 1.000001) * decade);
+}
+
+function roundUp(x) {
+  const decade = 10 ** Math.floor(Math.log10(x) + 1e-9);
+  return tidy(ROUND.find((r) => r * decade >= x * 0.999999) * decade);
+}
+
+function tidy(x) {
+  return Number(x.toPrecision(6));
+}
+
+function cdfOption(names, curves, unit, noun, tail) {
+  if (!curves.some((c) => c.length)) return null;
+  const points = curves.map((c) =>
+    c
+      .filter(([x]) => x > 0)
+      .map(([x, y]) => [x, tail ? 1 - y : y])
+      .filter(([, y]) => !tail || y > 1e-12),
+  );
+  const range = logRange(points.flat().map(([x]) => x));
+  if (range.min === range.max) range.max = roundUp(range.max * 1.5);
+  const y = tail
+    ? { type: "log", min: logRange(points.flat().map(([, v]) => v)).min, max: 1 }
+    : { type: "value", min: 0, max: 1, interval: 0.25 };
+  return {
+    grid: { left: 8, right: 18, top: names.length > 1 ? 34 : 14, bottom: 26, containLabel: true },
+    legend: legend(names),
+    tooltip: tooltip({
+      trigger: "axis",
+      axisPointer: { type: "line", snap: true },
+      formatter: (at) => cdfTip(at[0].axisValue, names, curves, unit, noun),
+    }),
+    xAxis: axis({
+      type: "log",
+      ...range,
+      name: `${noun}${unit === "ratio" ? " (times the ideal)" : ""}`,
+      nameLocation: "middle",
+      nameGap: 26,
+      axisLabel: { formatter: (v) => show(v, unit, 3) },
+    }),
+    yAxis: axis({ ...y, axisLabel: { formatter: (v) => showShare(v) } }),
+    series: points.map((data, i) => curveSeries(names[i], data, i)),
+  };
+}
+
+function curveSeries(name, data, i) {
+  const style = styleOf(i);
+  return {
+    name,
+    type: "line",
+    step: "end",
+    data,
+    symbol: style.marker,
+    symbolSize: 7,
+    showSymbol: data.length <= 12,
+    itemStyle: { color: style.color },
+    lineStyle: { width: 2, color: style.color, type: style.dash },
+    emphasis: { disabled: true },
+  };
+}
+
+// At a value of the x axis: the share of each run's flows that needed no more.
+function cdfTip(x, names, curves, unit, noun) {
+  const rows = curves
+    .map((c, i) => {
+      let share = 0;
+      for (const [value, y] of c) if (value <= x * (1 + 1e-12)) share = y;
+      return c.length ? [styleOf(i).color, names[i], showShare(share, 4)] : null;
+    })
+    .filter(Boolean);
+  return tip(`${noun} up to ${show(x, unit)}`, rows);
+}
+
+// -------------------------------------------------------------------------------- by flow size
+
+const STATISTICS = [
+  ["mean", "mean"],
+  ["p50", "median"],
+  ["p95", "95th percentile"],
+  ["p99", "99th percentile"],
+  ["max", "largest"],
+];
+
+function bucketFigure(runs, state) {
+  const labels = [
+    ...new Set(runs.flatMap((r) => list(r.flows && r.flows.buckets).map((b) => b.label))),
+  ];
+  const bucket = (run, label) =>
+    list(run.flows && run.flows.buckets).find((b) => b.label === label);
+  const word = () => STATISTICS.find(([v]) => v === state.statistic)[1];
+  const element = figure({
+    title: "Slowdown by flow size",
+    height: 300,
+    nothing: "No flow finished.",
+    controls: h(
+      "div.controls",
+      dropDown("Statistic", STATISTICS, state.statistic, (v) => {
+        state.statistic = v;
+        redraw(element);
+      }),
+    ),
+    option: () =>
+      labels.length ? bucketOption(runs, labels, bucket, state.statistic, word()) : null,
+    says: () => saysBuckets(runs, labels, bucket, state.statistic, word()),
+    csv: () => [
+      ["run", "size", "from_bytes", "to_bytes", "flows", ...STATISTICS.map(([s]) => s)],
+      ...runs.flatMap((r, i) =>
+        list(r.flows && r.flows.buckets).map((b) => [
+          runName(r, i),
+          b.label,
+          b.from_bytes,
+          b.to_bytes,
+          b.n,
+          b.mean,
+          b.p50,
+          b.p95,
+          b.p99,
+          b.max,
+        ]),
+      ),
+    ],
+  });
+  return h("div.grid", element);
+}
+
+function bucketOption(runs, labels, bucket, statistic, word) {
+  return {
+    grid: { left: 8, right: 12, top: runs.length > 1 ? 34 : 14, bottom: 8, containLabel: true },
+    legend: legend(runs.map(runName), { itemWidth: 14 }),
+    tooltip: tooltip({
+      trigger: "axis",
+      axisPointer: { type: "shadow" },
+      formatter: (at) =>
+        tip(
+          `${labels[at[0].dataIndex]}, ${word}`,
+          runs.map((r, i) => {
+            const b = bucket(r, labels[at[0].dataIndex]);
+            return [
+              styleOf(i).color,
+              `${runName(r, i)} (${plural((b && b.n) || 0, "flow")})`,
+              showNumber(b && b[statistic]),
+            ];
+          }),
+        ),
+    }),
+    xAxis: axis({
+      type: "category",
+      data: labels,
+      axisLabel: { interval: 0, hideOverlap: false, width: 70, overflow: "break" },
+    }),
+    yAxis: axis({ type: "value" }),
+    series: runs.map((r, i) => ({
+      name: runName(r, i),
+      type: "bar",
+      barMaxWidth: 34,
+      barGap: "12%",
+      itemStyle: { color: styleOf(i).color, borderRadius: [3, 3, 0, 0], decal: decalOf(i) },
+      data: labels.map((l) => {
+        const b = bucket(r, l);
+        return b && isFigure(b[statistic]) ? b[statistic] : null;
+      }),
+    })),
+  };
+}
+
+// Bars of the second and later runs are hatched, each its own way.
+function decalOf(i) {
+  if (i === 0) return null;
+  const colour = theme().dark ? "rgb(0 0 0/28%)" : "rgb(255 255 255/40%)";
+  return {
+    color: colour,
+    dashArrayX: [1, 0],
+    dashArrayY: [2, 4 + i],
+    rotation: ((i % 2 ? 1 : -1) * Math.PI) / 4,
+  };
+}
+
+function saysBuckets(runs, labels, bucket, statistic, word) {
+  return runs
+    .map((r, i) => {
+      const found = labels
+        .map((l) => [l, bucket(r, l)])
+        .filter(([, b]) => b && isFigure(b[statistic]));
+      if (!found.length) return null;
+      const [label, worst] = found.reduce((a, b) => (b[1][statistic] > a[1][statistic] ? b : a));
+      const most = `highest for flows ${label}, at ${showNumber(worst[statistic])}`;
+      return `${ofRun(runs, i)}the ${word} of the slowdown is ${most}.`;
+    })
+    .filter(Boolean)
+    .map((s) => s[0].toUpperCase() + s.slice(1))
+    .join(" ");
+}
+
+// ---------------------------------------------------------------------------------- operations
+
+function hasOperations(run) {
+  return Boolean(run.operations && run.operations.n > 0);
+}
+
+function operationsFigure(runs) {
+  if (!runs.some(hasOperations)) return null;
+  const curves = runs.flatMap((r, i) =>
+    Object.entries((r.operations && r.operations.by_entry) || {}).map(([entry, o]) => ({
+      run: runName(r, i),
+      entry,
+      name: `${runs.length > 1 ? `${runName(r, i)}, ` : ""}${entry}`,
+      n: o.n,
+      data: list(o.duration),
+    })),
+  );
+  const names = curves.map((c) => c.name);
+  return h(
+    "div.grid",
+    figure({
+      title: "Duration of operations",
+      height: 300,
+      option: () =>
+        cdfOption(
+          names,
+          curves.map((c) => c.data),
+          "s",
+          "duration",
+          false,
+        ),
+      says: () =>
+        curves
+          .filter((c) => c.data.length)
+          .map((c) => `${c.name}: ${plural(c.n, "operation")}, ${quantiles(c.data, "s")}.`)
+          .join(" "),
+      csv: () => [
+        ["run", "traffic", "duration_s", "share"],
+        ...curves.flatMap((c) => c.data.map(([x, y]) => [c.run, c.entry, x, y])),
+      ],
+    }),
+  );
+}
