@@ -55,7 +55,7 @@ install: all
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
 
 clean:
-	@rm -rf build build-* run-* reproduce web/node_modules web/dist
+	@rm -rf build build-* run-* reproduce web/dist
 
 help:
 	@echo "make              build $(BUILD)/xoff"
@@ -65,6 +65,6 @@ help:
 	@echo "make bench-peers  the same traffic on ns-3 and here"
 	@echo "make fuzz         libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) per target"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
-	@echo "make clean        remove builds and run-* folders"
+	@echo "make clean        remove builds, run-* folders and reproduce/"
 	@echo
 	@echo "JOBS=$(JOBS) processes. What is missing is installed from Debian's packages first."

@@ -101,9 +101,9 @@ void cli_remove_hpcc(const char *dir);
 /* capture-NODE-PORT.pcapng of each captured port, with the variant's name where there is one;
  * `snap_bytes` of each frame, 0: all. Returns an exit status; says what went wrong. */
 int cli_write_captures(const char *dir, const struct results *const *runs, uint32_t n_runs,
-                       uint32_t snap_bytes);
-void cli_print_captures(FILE *out, const char *dir, const struct results *const *runs,
-                        uint32_t n_runs);
+                       uint32_t snap_bytes, FILE *out);
+/* Those of an earlier run into the same folder. */
+void cli_remove_captures(const char *dir);
 
 /* Table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);

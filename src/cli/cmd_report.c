@@ -33,6 +33,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->results[a->n_results++] = arg;
         return 0;
     case ARGP_KEY_END:
+        if (a->output && (!*a->output || !strcmp(a->output, "-")))
+            argp_error(state, "--output needs the name of a file");
         if (!a->n_results)
             argp_error(state, "no results given, such as run-quickstart");
         return 0;
@@ -57,6 +59,17 @@ static char *default_path(const char *results)
     return path;
 }
 
+/* A page must not take the place of the results it is made of, or of others. */
+static bool is_results_file(const char *path)
+{
+    char head[16] = "";
+    FILE *in = fopen(path, "rb");
+    const size_t n = in ? fread(head, 1, sizeof head, in) : 0;
+    if (in)
+        fclose(in);
+    return n == sizeof head && !memcmp(head, "SQLite format 3", sizeof head);
+}
+
 int cmd_report(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -71,10 +84,17 @@ int cmd_report(int argc, char **argv)
     struct report_arguments a = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     struct xoff_err err = {0};
-    char *path = a.output ? strdup(a.output) : default_path(a.results[0]);
+    char *path = a.output          ? strdup(a.output)
+                 : a.n_results > 1 ? strdup("compared.html")
+                                   : default_path(a.results[0]);
     XOFF_ASSERT(path);
     int status = EXIT_FINE;
-    if (report_create(a.results, a.n_results, path, &err)) {
+    if (is_results_file(path)) {
+        xoff_err_set(&err, XOFF_E_CONFLICT, "--output", path,
+                     "is a file of results; give the name of a page, such as x.html");
+        cli_print_error(&err);
+        status = EXIT_BAD_INPUT;
+    } else if (report_create(a.results, a.n_results, path, &err)) {
         cli_print_error(&err);
         status = err.code == XOFF_E_IO ? EXIT_FAILED : EXIT_BAD_INPUT;
     } else {

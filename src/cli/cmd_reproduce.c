@@ -108,11 +108,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         a->chosen = realloc(a->chosen, sizeof *a->chosen * (a->n_chosen + 1));
         XOFF_ASSERT(a->chosen);
+        if (!strncmp(arg, "papers/", 7)) /* as a path, by completion */
+            arg += 7;
         a->chosen[a->n_chosen++] = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!*a->output)
-            argp_error(state, "--output needs the name of a folder");
+        if (!*a->output || (a->cache && !*a->cache) || (a->papers && !*a->papers))
+            argp_error(state, "--output, --cache and --papers need the name of a folder");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -140,6 +142,8 @@ static void print_unknown(const char *chosen, const char *dir, char **names, uin
     print_mistake(chosen, message);
     for (uint32_t i = 0; i < n; i++)
         fprintf(stderr, "  %s\n", names[i]);
+    if (strspn(chosen, "0123456789") == strlen(chosen))
+        fprintf(stderr, "to run so many at a time: --jobs %s\n", chosen);
 }
 
 static void print_unknown_id(const char *chosen, const struct paper *paper)
@@ -180,12 +184,31 @@ static int add_chosen(struct scoreboard *board, const char *dir, const char *cho
     return EXIT_BAD_INPUT;
 }
 
+/* The same once more, or a part of a paper that is chosen as a whole. */
+static bool is_chosen_before(const struct reproduce_arguments *a, uint32_t i)
+{
+    for (uint32_t k = 0; k < a->n_chosen; k++) {
+        const size_t length = strlen(a->chosen[k]);
+        const bool is_same = !strcmp(a->chosen[k], a->chosen[i]);
+        const bool is_whole = !strncmp(a->chosen[k], a->chosen[i], length) &&
+                              a->chosen[i][length] == '/' && a->chosen[i][length + 1];
+        if ((is_same && k < i) || is_whole)
+            return true;
+    }
+    return false;
+}
+
 /* All that was chosen, or all that there is. Every mistake is told, not only the first. */
 static int add_papers(const struct reproduce_arguments *a, struct scoreboard *board)
 {
     const char *dir = a->papers ? a->papers : is_folder("papers") ? "papers" : XOFF_PAPERS;
     uint32_t n_names;
     char **names = claims_list(dir, &n_names);
+    if (!n_names && !a->papers && strcmp(dir, XOFF_PAPERS)) { /* a folder of that name, by chance */
+        free(names);
+        dir = XOFF_PAPERS;
+        names = claims_list(dir, &n_names);
+    }
     int status = EXIT_FINE;
     if (!n_names && !a->n_chosen) {
         char message[300];
@@ -194,7 +217,8 @@ static int add_papers(const struct reproduce_arguments *a, struct scoreboard *bo
         status = EXIT_BAD_INPUT;
     }
     for (uint32_t i = 0; i < (a->n_chosen ? a->n_chosen : n_names); i++)
-        if (add_chosen(board, dir, a->n_chosen ? a->chosen[i] : names[i], names, n_names))
+        if (!is_chosen_before(a, i) &&
+            add_chosen(board, dir, a->n_chosen ? a->chosen[i] : names[i], names, n_names))
             status = EXIT_BAD_INPUT;
     for (uint32_t i = 0; i < n_names; i++)
         free(names[i]);
@@ -250,6 +274,7 @@ static void print_board(const struct reproduce_arguments *a, const struct scoreb
         puts(json);
     else
         scoreboard_print(board, &style, stdout);
+    fflush(stdout);
     fprintf(stderr, "%u run%s, %u from the cache\n", board->runs.n_runs,
             board->runs.n_runs == 1 ? "" : "s", board->runs.n_cached);
     if (board->runs.store_reason)
@@ -296,7 +321,8 @@ static int reproduce(struct reproduce_arguments *a)
     if (!status)
         status = add_papers(a, &board);
     if (!status && !runs_go(&board.runs)) {
-        fprintf(stderr, "interrupted: nothing is written; runs that had ended are kept\n");
+        fprintf(stderr, "%sinterrupted: nothing is written; runs that had ended are kept\n",
+                isatty(STDERR_FILENO) ? "\r\033[K" : "");
         status = EXIT_FAILED;
     }
     if (!status)

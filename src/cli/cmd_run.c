@@ -304,14 +304,13 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         char report[600];
         if (write_report(a, dir, report, sizeof report))
             status = EXIT_FAILED;
-        if (cli_write_captures(dir, results, n, a->capture_bytes))
-            status = EXIT_FAILED;
-        if (!a->shared.json) {
+        if (!a->shared.json)
             print_tail(runs, n, dir, written);
-            cli_print_captures(stdout, dir, results, n);
-            if (*report)
-                printf("report: %s\n", report);
-        }
+        cli_remove_captures(dir);
+        if (cli_write_captures(dir, results, n, a->capture_bytes, a->shared.json ? NULL : stdout))
+            status = EXIT_FAILED;
+        if (!a->shared.json && *report)
+            printf("report: %s\n", report);
     }
     if (a->shared.json && results_write_json(stdout, results, summaries, n))
         status = EXIT_FAILED;

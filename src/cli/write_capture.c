@@ -7,6 +7,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -338,8 +339,29 @@ static void file_name(const struct results *r, const struct result_capture *c, c
             *at = '_';
 }
 
+static void print_capture(FILE *out, const char *path, const struct result_capture *c)
+{
+    fprintf(out, "capture: %s, %llu frame%s", path, (unsigned long long)c->n_frames,
+            c->n_frames == 1 ? "" : "s");
+    if (c->left_out)
+        fprintf(out, "; %llu more left out, --capture-limit keeps more",
+                (unsigned long long)c->left_out);
+    fputc('\n', out);
+}
+
+void cli_remove_captures(const char *dir)
+{
+    char pattern[1024];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/capture-*.pcapng", dir);
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            unlink(found.gl_pathv[i]);
+    globfree(&found);
+}
+
 int cli_write_captures(const char *dir, const struct results *const *runs, uint32_t n_runs,
-                       uint32_t snap_bytes)
+                       uint32_t snap_bytes, FILE *out)
 {
     int status = EXIT_FINE;
     for (uint32_t i = 0; i < n_runs; i++)
@@ -361,23 +383,9 @@ int cli_write_captures(const char *dir, const struct results *const *runs, uint3
                 xoff_err_add(&err, strerror(reason));
                 cli_print_error(&err);
                 status = EXIT_FAILED;
+            } else if (out) {
+                print_capture(out, path, c);
             }
         }
     return status;
-}
-
-void cli_print_captures(FILE *out, const char *dir, const struct results *const *runs,
-                        uint32_t n_runs)
-{
-    for (uint32_t i = 0; i < n_runs; i++)
-        for (uint32_t k = 0; k < runs[i]->n_captures; k++) {
-            const struct result_capture *c = &runs[i]->captures[k];
-            char name[256];
-            file_name(runs[i], c, name, sizeof name);
-            fprintf(out, "capture: %s/%s, %llu frames", dir, name, (unsigned long long)c->n_frames);
-            if (c->left_out)
-                fprintf(out, "; %llu more left out, --capture-limit keeps more",
-                        (unsigned long long)c->left_out);
-            fputc('\n', out);
-        }
 }

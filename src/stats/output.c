@@ -267,6 +267,12 @@ int results_write(const char *dir, const struct results *const *runs,
         status = write_text(f, i, runs, summaries, n_runs, err);
     if (!status)
         status = rename_all(f, err);
+    /* Tables of an earlier run are not of this one. */
+    for (uint32_t i = 0; i < N_CSV_FILES && !status && !csv; i++) {
+        char path[MAX_PATH];
+        if (snprintf(path, sizeof path, "%s/%s", dir, csv_names[i]) < (int)sizeof path)
+            unlink(path);
+    }
     if (status) {
         for (uint32_t i = 0; i < f->n_files && is_open; i++)
             unlink(f->aside[i]);

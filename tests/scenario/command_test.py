@@ -55,6 +55,22 @@ def main(folder):
     check("run.sqlite has the flows",
           flows == json.loads(one.stdout)["runs"][0]["metrics"]["flows"]["value"])
 
+    again = folder / "again"
+    xoff("run", incast, "-o", again, "--csv", "--capture", "h0")
+    check("a capture and tables are left", (again / "capture-h0-0.pcapng").exists() and
+          (again / "flows.csv").exists())
+    xoff("run", incast, "-o", again, "--set", "switch.pause=none", "--no-report")
+    check("nothing of an earlier run is left beside another's", sorted(
+        p.name for p in again.iterdir()) == ["run.sqlite", "summary.json"])
+    run = xoff("report", again, "-o", again / "run.sqlite")
+    check("a page does not take the place of results", run.returncode == 2 and
+          "file of results" in run.stderr, run)
+    with sqlite3.connect(again / "run.sqlite") as db:
+        verdict, findings = db.execute(
+            "select verdict, (select group_concat(text) from finding) from run").fetchone()
+        check("an expectation that does not hold is a finding, and the verdict says so",
+              verdict == "fail" and "expected drops" in findings)
+
     run = xoff("run", quick, "--print-config")
     (folder / "config.yaml").write_text(run.stdout)
     again = xoff("run", folder / "config.yaml", "--print-config")
