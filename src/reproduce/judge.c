@@ -1,8 +1,8 @@
 /* Verdicts (judge.h): expressions over the results of every seed, then a few comparisons.
  *
  * A claim holds when the mean over seeds is within the tolerance of the published number and its
- * comparison, if it has one, holds in every seed. If only the comparison does, it holds in direction
- * only. A claim without a published number is its comparison: it holds or it does not.
+ * comparison, if it has one, holds in every seed. If only the comparison does, it holds in
+ * direction only. A claim without a published number is its comparison: it holds or it does not.
  */
 #include <stdlib.h>
 #include <string.h>
