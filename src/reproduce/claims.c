@@ -46,9 +46,12 @@ int claims_read_text(const char *file, const char *name, const char *text, size_
     }
     if (!rc)
         rc = read_paper(&r);
-    if (!rc && name && strcmp(name, paper->name))
+    if (!rc && name && strcmp(name, paper->name)) {
+        const size_t length = fields_enter(&r.fields, "paper");
         rc = fields_fail(&r.fields, yaml_find(paper->doc.root, "paper"), XOFF_E_CONFLICT,
                          "not the name of the folder that the file is in");
+        fields_leave(&r.fields, length);
+    }
     if (rc) {
         claims_destroy(paper);
         return rc;

@@ -142,7 +142,7 @@ static void mistakes_of_the_file(void **state)
     check_bad("claims: [\n", 2, 1, "YAML", "");
     check_bad("- a\n", 1, 1, "scenario", "a list is given");
     check_bad("title: T\nsource: S\nclaims: []\n", 1, 1, "paper", "missing");
-    check_bad("paper: q\ntitle: T\nsource: S\nclaims: []\n", 1, 8, "scenario", "folder");
+    check_bad("paper: q\ntitle: T\nsource: S\nclaims: []\n", 1, 8, "paper", "folder");
     check_bad(HEAD, 1, 1, "claims", "missing; give a list");
     check_bad(HEAD "claims: {}\n", 4, 9, "claims", "a mapping is given");
     check_bad(HEAD "claims: []\nclaim: 1\n", 5, 1, "claim", "did you mean claims?");
