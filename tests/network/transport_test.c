@@ -656,6 +656,28 @@ static void telemetry_for_nobody(void **state)
     }
 }
 
+/* base_rtt: max is the longest of all paths, also between hosts that are neither the first nor the
+ * last of their switch: with a window of that, a flow over the longest path is not held back. */
+static void largest_rtt(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 1ms\ndrain: 1s\ntransport: {kind: none, window: bdp, base_rtt: max}\n"
+            "host: {timeout: 100ms}\ntopology:\n  kind: custom\n"
+            "  nodes: {h0: host, h1: host, h2: host, h3: host, h4: host, h5: host,\n"
+            "          s0: switch, s1: switch}\n"
+            "  links:\n"
+            "  - {endpoints: [h0, s0], delay: 1us}\n  - {endpoints: [h1, s0], delay: 100us}\n"
+            "  - {endpoints: [h2, s0], delay: 1us}\n  - {endpoints: [h3, s1], delay: 1us}\n"
+            "  - {endpoints: [h4, s1], delay: 100us}\n  - {endpoints: [h5, s1], delay: 1us}\n"
+            "  - {endpoints: [s0, s1], delay: 1us}\n"
+            "traffic: [{kind: flows, list: [{from: h1, to: h4, size: 50MB}]}]\n");
+    assert_true(rig_metric(&rig, "slowdown.max") < 1.01);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -677,6 +699,7 @@ int main(void)
         cmocka_unit_test(one_digest_for_any_number_of_threads),
         cmocka_unit_test(held_back_acks_come),
         cmocka_unit_test(telemetry_for_nobody),
+        cmocka_unit_test(largest_rtt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,29 @@ static void copies_are_told_once(void **state)
     }
 }
 
+/* Connections stay open, and DCQCN would go on raising their rates for tens of milliseconds: with
+ * nothing to send its clocks stand still, and the run ends with its last ACK. */
+static void idle_connections_rest(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"dcqcn", "dcqcn-nic", "tcp"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1ms\ntransport: %s\ntopology: {kind: star, hosts: 9}\n"
+                "switch: {marking: {kind: ecn, kmin: 5KB, kmax: 20KB, pmax: 1}}\n"
+                "priorities: {0: {lossless: true}}\n"
+                "traffic: [{kind: iscsi, from: h1..h8, to: h0, size: 64KB, depth: 4}]\n",
+                kinds[i]);
+        xoff_time last = 0;
+        for (uint64_t f = 0; f < rig.results->n_flows; f++)
+            last = rig.results->flows[f].acked_at > last ? rig.results->flows[f].acked_at : last;
+        assert_true(rig_metric(&rig, "marks") > 0);
+        assert_int_equal(rig.results->end_at, last);
+        rig_fini(&rig);
+    }
+}
+
 /* An entry beyond what a frame can name is heard by nobody, not by entry 0. */
 static void plain_flows_are_not_heard(void **state)
 {
@@ -217,9 +240,13 @@ static void queries_and_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allreduce_is_2n_2_steps), cmocka_unit_test(iscsi_by_hand),
-        cmocka_unit_test(exchange_iterations),     cmocka_unit_test(loss_delays_but_loses_nothing),
-        cmocka_unit_test(copies_are_told_once),    cmocka_unit_test(plain_flows_are_not_heard),
+        cmocka_unit_test(idle_connections_rest),
+        cmocka_unit_test(allreduce_is_2n_2_steps),
+        cmocka_unit_test(iscsi_by_hand),
+        cmocka_unit_test(exchange_iterations),
+        cmocka_unit_test(loss_delays_but_loses_nothing),
+        cmocka_unit_test(copies_are_told_once),
+        cmocka_unit_test(plain_flows_are_not_heard),
         cmocka_unit_test(queries_and_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
