@@ -17,6 +17,7 @@ const ORDER = [
   "flows.js",
   "timeline.js",
   "heat.js",
+  "pools.js",
   "topology.js",
   "pauses.js",
   "losses.js",

@@ -15,4 +15,9 @@ struct xoff_headroom_params {
  * for frames of any sizes, and is reached by some to within a byte of rounding. */
 int64_t xoff_headroom_bytes(const struct xoff_headroom_params *params);
 
+/* eta = 2 (rate * delay + max_frame) + response, rounded up: the rule of thumb of the DSH slides.
+ * It counts neither the pause frame nor the frame that decides, but gaps and preambles as data: it
+ * is below the worst case unless the link is long (docs/mechanisms/buffers.md). */
+int64_t xoff_headroom_eta_bytes(const struct xoff_headroom_params *params);
+
 #endif

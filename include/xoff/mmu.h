@@ -22,15 +22,17 @@ enum xoff_pool {
     XOFF_POOL_RESERVED,
     XOFF_POOL_SHARED,
     XOFF_POOL_HEADROOM,
+    XOFF_POOL_INSURANCE, /* headroom that a port's queues share, for when all else is full */
     XOFF_N_POOLS
 };
 
 /* What the buffer serves. `headroom_bytes` is the computed worst case for the port (headroom.h):
- * what may still arrive after XOFF is decided. */
+ * what may still arrive after XOFF is decided; less than that may lose frames. */
 struct xoff_mmu_port {
     xoff_rate rate_bps;
     int64_t headroom_bytes;
-    xoff_time delay; /* of the link, one way */
+    xoff_time delay;        /* of the link, one way */
+    xoff_time response_for; /* of the peer to a pause frame */
 };
 
 struct xoff_mmu_env {
@@ -84,7 +86,9 @@ struct xoff_crossings {
 /* Occupancy for series, watermarks and audits. */
 struct xoff_mmu_view {
     int64_t used_bytes[XOFF_N_POOLS];     /* now; index XOFF_POOL_DROP: total of all pools */
-    int64_t capacity_bytes[XOFF_N_POOLS]; /* index XOFF_POOL_DROP: the whole buffer */
+    /* Index XOFF_POOL_DROP: the whole buffer. Pools may share one space: capacities then add up to
+     * more than the buffer. */
+    int64_t capacity_bytes[XOFF_N_POOLS];
     int64_t peak_bytes[XOFF_N_POOLS];
 };
 
@@ -93,6 +97,7 @@ struct xoff_mmu_ops {
     const struct xoff_param *params;
     size_t params_size;
     size_t (*cfg_size)(const struct xoff_mmu_env *env);
+    /* A warning about something that is accepted is err->message with code XOFF_E_OK and 0. */
     int (*configure)(const void *params, const struct xoff_mmu_env *env, void *cfg,
                      struct xoff_err *err);
     size_t (*state_size)(const void *cfg);
@@ -103,9 +108,11 @@ struct xoff_mmu_ops {
     void (*release)(const void *cfg, void *state, const struct xoff_departure *departure,
                     xoff_time now, struct xoff_crossings *out);
     void (*view)(const void *cfg, const void *state, struct xoff_mmu_view *view);
-    /* Bytes accounted to ingress (port, priority), all pools; peak headroom use of it. */
+    /* Bytes accounted to ingress (port, priority), all pools; peak use of the headroom that is set
+     * aside for it, or for its port as a whole, and the size of that. */
     int64_t (*ingress_bytes)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
     int64_t (*headroom_peak)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
+    int64_t (*headroom_limit)(const void *cfg, uint32_t port, uint32_t priority);
 };
 
 /* A configured buffer: the typed handle that everyone calls through. */
@@ -132,6 +139,7 @@ static inline void xoff_mmu_release(const struct xoff_mmu *mmu, const struct xof
 
 static inline void xoff_mmu_view(const struct xoff_mmu *mmu, struct xoff_mmu_view *view)
 {
+    *view = (struct xoff_mmu_view){0}; /* pools that this buffer does not have */
     mmu->ops->view(mmu->cfg, mmu->state, view);
 }
 
@@ -139,6 +147,12 @@ static inline int64_t xoff_mmu_headroom_peak(const struct xoff_mmu *mmu, uint32_
                                              uint32_t priority)
 {
     return mmu->ops->headroom_peak(mmu->cfg, mmu->state, port, priority);
+}
+
+static inline int64_t xoff_mmu_headroom_limit(const struct xoff_mmu *mmu, uint32_t port,
+                                              uint32_t priority)
+{
+    return mmu->ops->headroom_limit(mmu->cfg, port, priority);
 }
 
 #endif

@@ -61,6 +61,9 @@ struct xoff_pause_ops {
     void (*on_departure)(const void *cfg, void *state, const struct xoff_departure *departure,
                          const struct xoff_crossings *crossings, xoff_time now,
                          struct xoff_edges *out);
+    /* Priorities of which frames that came in at `port` must leave before its peer may go on with
+     * `priority`; 0: it is not paused. For who looks for cycles of pauses. */
+    uint8_t (*waits_for)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
 };
 
 struct xoff_pause {
@@ -87,6 +90,12 @@ static inline void xoff_pause_on_departure(const struct xoff_pause *p,
     out->n = 0;
     if (c->n || p->every_frame)
         p->ops->on_departure(p->cfg, p->state, d, c, now, out);
+}
+
+static inline uint8_t xoff_pause_waits_for(const struct xoff_pause *p, uint32_t port,
+                                           uint32_t priority)
+{
+    return p->ops->waits_for(p->cfg, p->state, port, priority);
 }
 
 #endif

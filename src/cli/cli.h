@@ -46,15 +46,23 @@ void cli_options_fini(struct cli_options *options);
 struct cli_input {
     struct scenario *scenario;
     struct hpcc_config *import;
+    char **warnings; /* of building its networks, as cli_warning_text() has them */
+    uint32_t n_warnings;
 };
 int cli_read(const struct cli_options *options, const char *file, struct cli_input *input,
              struct xoff_err *err);
 void cli_input_fini(struct cli_input *input);
 /* An error of building what was read. */
 void cli_print_build_error(const struct cli_input *input, struct xoff_err *err);
+/* Warnings of building one of its plans, on standard error; what another plan said is not said
+ * again. */
+void cli_print_build_warnings(struct cli_input *input, struct built *built);
 
 /* file:line:column: subject: message, in the colours of the terminal, on standard error. */
 void cli_print_error(const struct xoff_err *err);
+void cli_print_warning(const struct xoff_err *warning);
+/* file:line:column: subject: value: message. The caller frees it. */
+char *cli_warning_text(const struct xoff_err *warning);
 /* A line each on standard error. */
 void cli_print_warnings(char *const *warnings, uint32_t n_warnings);
 
@@ -77,13 +85,14 @@ struct cli_run {
     struct results *results;
     struct summary *summary;
     const char **tag_names;
+    char **warnings;
     char *config_text;
     double began_s; /* of the first event, by cli_clock() */
 };
-/* Runs; progress goes to standard error when it is a terminal and `shows_progress`, whatever the
- * options say of it. Returns 0 or a negative code. */
-int cli_run_plan(const struct plan *plan, const struct build_options *options, bool shows_progress,
-                 struct cli_run *run, struct xoff_err *err);
+/* Runs a plan of `input`; warnings go to standard error, and progress when it is a terminal,
+ * whatever the options say of it. `input` NULL: neither. Returns 0 or a negative code. */
+int cli_run_plan(const struct plan *plan, const struct build_options *options,
+                 struct cli_input *input, struct cli_run *run, struct xoff_err *err);
 void cli_run_fini(struct cli_run *run);
 /* Ctrl-C was pressed: nothing further is to be started. */
 bool cli_is_interrupted(void);

@@ -124,7 +124,7 @@ static int run_row(const struct bench_row *row, const char *dir, uint32_t rounds
         const double began_s = cli_clock();
         int code = read_row(row, dir, &scenario, &config, &err);
         if (!code)
-            code = cli_run_plan(scenario->plans[0], &options_of_build, false, &run, &err);
+            code = cli_run_plan(scenario->plans[0], &options_of_build, NULL, &run, &err);
         if (code) {
             cli_print_error(&err);
             return code;

@@ -98,6 +98,7 @@ static int check_file(const struct check_arguments *a, const char *file)
             status = EXIT_BAD_INPUT;
             break;
         }
+        cli_print_build_warnings(&input, built);
         if (a->deadlock && scenario->plans[i]->lossless &&
             has_cycle(scenario->plans[i], &built->topo)) {
             n_cycles++;
@@ -106,8 +107,12 @@ static int check_file(const struct check_arguments *a, const char *file)
         build_destroy(built);
     }
     if (a->shared.json) {
-        json_t *answer = json_pack("{s:s, s:b, s:i}", "file", file, "good", status == EXIT_FINE,
-                                   "cycles", (int)n_cycles);
+        json_t *warnings = json_array();
+        for (uint32_t i = 0; i < input.n_warnings; i++)
+            json_array_append_new(warnings, json_string(input.warnings[i]));
+        json_t *answer =
+            json_pack("{s:s, s:b, s:i, s:o}", "file", file, "good", status == EXIT_FINE, "cycles",
+                      (int)n_cycles, "warnings", warnings);
         json_dumpf(answer, stdout, 0);
         putchar('\n');
         json_decref(answer);

@@ -319,12 +319,13 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
 }
 
 /* The effective configuration, and what "auto" comes to for each kind of link, as comments. */
-static int print_config(const struct plan *plan, struct xoff_err *err)
+static int print_config(struct cli_input *input, const struct plan *plan, struct xoff_err *err)
 {
     const struct build_options options_of_build = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
     struct built *built;
     if (build_create(plan, &options_of_build, &built, err))
         return EXIT_BAD_INPUT;
+    cli_print_build_warnings(input, built);
     char *text = plan_print(plan);
     fputs(text, stdout);
     free(text);
@@ -337,11 +338,17 @@ static int print_config(const struct plan *plan, struct xoff_err *err)
             bytes == net_headroom(&built->spec, l - 1))
             continue;
         char rate[32], delay[32], headroom[32];
-        printf("# headroom of each lossless ingress queue at %s-%s (%s, %s): %s\n",
+        printf("# headroom of each lossless ingress queue at %s-%s (%s, %s): %s",
                topo->nodes[link->node[0]].name, topo->nodes[link->node[1]].name,
                xoff_format_rate(rate, sizeof rate, link->rate_bps),
                xoff_format_time(delay, sizeof delay, link->delay),
                xoff_format_bytes(headroom, sizeof headroom, bytes));
+        const bool second = link->node[0] < topo->n_hosts;
+        const int64_t limit =
+            net_headroom_limit(built->net, link->node[second], link->port[second]);
+        if (limit != bytes && link->node[second] >= topo->n_hosts)
+            printf("; the buffer has %s", xoff_format_bytes(headroom, sizeof headroom, limit));
+        putchar('\n');
     }
     build_destroy(built);
     return EXIT_FINE;
@@ -367,7 +374,7 @@ static int run_file(const struct run_arguments *a, const char *file)
         for (uint32_t i = 0; i < scenario->n_plans && !status; i++) {
             if (i)
                 puts("---");
-            status = print_config(scenario->plans[i], &err);
+            status = print_config(&input, scenario->plans[i], &err);
             if (status)
                 cli_print_build_error(&input, &err);
         }
@@ -396,7 +403,7 @@ static int run_file(const struct run_arguments *a, const char *file)
         options_of_build.histogram_every = HPCC_QLEN_EVERY;
     uint32_t n = 0;
     for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_is_interrupted(); i++, n++)
-        if (cli_run_plan(scenario->plans[i], &options_of_build, true, &runs[i], &err)) {
+        if (cli_run_plan(scenario->plans[i], &options_of_build, &input, &runs[i], &err)) {
             cli_print_build_error(&input, &err);
             status = EXIT_BAD_INPUT;
         }

@@ -23,25 +23,42 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* The worst case has a column of its own where a buffer has another figure. */
+static bool has_other_headroom(const struct built *b)
+{
+    const struct topo *topo = &b->topo;
+    for (uint32_t n = topo->n_hosts; n < topo->n_nodes && b->spec.lossless; n++)
+        for (uint32_t p = 0; p < topo->nodes[n].n_ports; p++)
+            if (net_headroom_limit(b->net, n, p) !=
+                net_headroom(&b->spec, topo->ports[topo->nodes[n].first_port + p].link))
+                return true;
+    return false;
+}
+
 static void print_text(const struct built *b)
 {
     const struct topo *topo = &b->topo;
     const struct cli_style *s = cli_style(stdout);
+    const bool has_other = has_other_headroom(b);
     printf("%u hosts, %u switches, %u links\n\n", topo->n_hosts, topo->n_nodes - topo->n_hosts,
            topo->n_links);
-    printf("%s%-12s %4s  %-12s %4s  %9s %9s %12s%s\n", s->bold, "node", "port", "peer", "port",
-           "rate", "delay", "headroom", s->off);
+    printf("%s%-12s %4s  %-12s %4s  %9s %9s %12s%s%s\n", s->bold, "node", "port", "peer", "port",
+           "rate", "delay", "headroom", has_other ? "   worst case" : "", s->off);
     for (uint32_t n = 0; n < topo->n_nodes; n++)
         for (uint32_t p = 0; p < topo->nodes[n].n_ports; p++) {
             const struct topo_port *tp = &topo->ports[topo->nodes[n].first_port + p];
             const struct topo_link *link = &topo->links[tp->link];
-            char rate[32], delay[32], headroom[32] = "";
-            if (topo->nodes[n].kind == TOPO_SWITCH && b->spec.lossless)
-                xoff_format_bytes(headroom, sizeof headroom, net_headroom(&b->spec, tp->link));
-            printf("%-12s %4u  %-12s %4u  %9s %9s %12s\n", p ? "" : topo->nodes[n].name, p,
+            char rate[32], delay[32], headroom[32] = "", worst[32] = "";
+            if (topo->nodes[n].kind == TOPO_SWITCH && b->spec.lossless) {
+                xoff_format_bytes(headroom, sizeof headroom, net_headroom_limit(b->net, n, p));
+                if (has_other)
+                    xoff_format_bytes(worst, sizeof worst, net_headroom(&b->spec, tp->link));
+            }
+            printf("%-12s %4u  %-12s %4u  %9s %9s %12s", p ? "" : topo->nodes[n].name, p,
                    topo->nodes[topo_peer(topo, n, p)].name, topo_peer_port(topo, n, p),
                    xoff_format_rate(rate, sizeof rate, link->rate_bps),
                    xoff_format_time(delay, sizeof delay, link->delay), headroom);
+            printf(has_other ? " %12s\n" : "%s\n", worst);
         }
 }
 

@@ -1,4 +1,5 @@
 /* What verbs read: a scenario, or a config.txt of the ns-3 RDMA family, which becomes one. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -26,12 +27,39 @@ void cli_input_fini(struct cli_input *input)
 {
     scenario_destroy(input->scenario);
     hpcc_destroy(input->import);
+    for (uint32_t i = 0; i < input->n_warnings; i++)
+        free(input->warnings[i]);
+    free(input->warnings);
+}
+
+/* Nobody has seen the scenario that was made of a config.txt: its lines mean nothing. */
+static void hide_lines(const struct cli_input *input, struct xoff_err *err)
+{
+    if (input->import && !strcmp(err->file, input->scenario->file))
+        err->line = err->column = 0;
 }
 
 void cli_print_build_error(const struct cli_input *input, struct xoff_err *err)
 {
-    /* Nobody has seen the scenario that was made of a config.txt: its lines mean nothing. */
-    if (input->import && !strcmp(err->file, input->scenario->file))
-        err->line = err->column = 0;
+    hide_lines(input, err);
     cli_print_error(err);
+}
+
+void cli_print_build_warnings(struct cli_input *input, struct built *built)
+{
+    for (uint32_t i = 0; i < built->n_warnings; i++) {
+        hide_lines(input, &built->warnings[i]);
+        char *text = cli_warning_text(&built->warnings[i]);
+        uint32_t k = 0;
+        while (k < input->n_warnings && strcmp(input->warnings[k], text))
+            k++;
+        if (k < input->n_warnings) {
+            free(text);
+            continue;
+        }
+        input->warnings = realloc(input->warnings, sizeof *input->warnings * (k + 1));
+        XOFF_ASSERT(input->warnings);
+        input->warnings[input->n_warnings++] = text;
+        cli_print_warning(&built->warnings[i]);
+    }
 }

@@ -102,16 +102,21 @@ const struct cli_style *cli_style(FILE *stream)
     return &colour;
 }
 
+static void print_place(FILE *out, const struct xoff_err *err)
+{
+    if (err->file[0])
+        fprintf(out, "%s:", err->file);
+    if (err->line)
+        fprintf(out, "%d:%d:", err->line, err->column);
+    if (err->file[0] || err->line)
+        fputc(' ', out);
+}
+
 void cli_print_error(const struct xoff_err *err)
 {
     const struct cli_style *s = cli_style(stderr);
     fputs(s->bold, stderr);
-    if (err->file[0])
-        fprintf(stderr, "%s:", err->file);
-    if (err->line)
-        fprintf(stderr, "%d:%d:", err->line, err->column);
-    if (err->file[0] || err->line)
-        fputc(' ', stderr);
+    print_place(stderr, err);
     fprintf(stderr, "%s%serror:%s ", s->off, s->red, s->off);
     if (err->subject[0])
         fprintf(stderr, "%s: ", err->subject);
@@ -119,6 +124,37 @@ void cli_print_error(const struct xoff_err *err)
     if (err->value[0])
         fprintf(stderr, " (given: %s)", err->value);
     fputc('\n', stderr);
+}
+
+static void print_words(FILE *out, const struct xoff_err *warning)
+{
+    if (warning->subject[0])
+        fprintf(out, "%s: ", warning->subject);
+    if (warning->value[0])
+        fprintf(out, "%s: ", warning->value);
+    fputs(warning->message, out);
+}
+
+void cli_print_warning(const struct xoff_err *warning)
+{
+    const struct cli_style *s = cli_style(stderr);
+    fputs(s->bold, stderr);
+    print_place(stderr, warning);
+    fprintf(stderr, "%s%swarning:%s ", s->off, s->yellow, s->off);
+    print_words(stderr, warning);
+    fputc('\n', stderr);
+}
+
+char *cli_warning_text(const struct xoff_err *warning)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    XOFF_ASSERT(out);
+    print_place(out, warning);
+    print_words(out, warning);
+    XOFF_ASSERT(fclose(out) == 0);
+    return text;
 }
 
 void cli_print_warnings(char *const *warnings, uint32_t n_warnings)

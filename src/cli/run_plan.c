@@ -52,19 +52,31 @@ static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
     return true;
 }
 
-int cli_run_plan(const struct plan *plan, const struct build_options *given, bool shows_progress,
-                 struct cli_run *run, struct xoff_err *err)
+static void keep_warnings(struct cli_run *run)
+{
+    const struct built *b = run->built;
+    run->warnings = calloc(b->n_warnings + 1, sizeof *run->warnings);
+    XOFF_ASSERT(run->warnings);
+    for (uint32_t i = 0; i < b->n_warnings; i++)
+        run->warnings[i] = cli_warning_text(&b->warnings[i]);
+    run->results->warnings = (const char *const *)run->warnings;
+    run->results->n_warnings = b->n_warnings;
+}
+
+int cli_run_plan(const struct plan *plan, const struct build_options *given,
+                 struct cli_input *input, struct cli_run *run, struct xoff_err *err)
 {
     *run = (struct cli_run){0};
-    struct progress progress = {.is_shown = shows_progress && isatty(STDERR_FILENO),
-                                .stop = plan->stop,
-                                .name = plan->variant};
+    struct progress progress = {
+        .is_shown = input && isatty(STDERR_FILENO), .stop = plan->stop, .name = plan->variant};
     struct build_options options = *given;
     options.progress_context = &progress;
     options.progress = on_progress;
     const int code = build_create(plan, &options, &run->built, err);
     if (code)
         return code;
+    if (input)
+        cli_print_build_warnings(input, run->built);
     struct sigaction action = {.sa_handler = on_interrupt};
     sigaction(SIGINT, &action, NULL);
     run->began_s = progress.began_s = progress.shown_s = cli_clock();
@@ -77,6 +89,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given, boo
     XOFF_ASSERT(run->tag_names);
     for (uint32_t i = 0; i < plan->n_traffic; i++)
         run->tag_names[i] = plan->traffic[i].name;
+    keep_warnings(run);
     run->config_text = plan_print(plan);
     r->scenario_file = plan->file;
     r->scenario_text = plan->text;
@@ -93,6 +106,9 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given, boo
 
 void cli_run_fini(struct cli_run *run)
 {
+    for (uint32_t i = 0; run->warnings && i < run->results->n_warnings; i++)
+        free(run->warnings[i]);
+    free(run->warnings);
     summary_destroy(run->summary);
     net_free_results(run->results);
     build_destroy(run->built);

@@ -28,6 +28,7 @@ static const struct {
     {"queue.peak", "longest queue"},
     {"buffer.peak", "fullest buffer"},
     {"headroom.peak", "most headroom used"},
+    {"insurance.peak", "most insurance used"},
     {"pauses", "pauses (XOFF)"},
     {"pause_time", "time paused, all ports"},
     {"marks", "ECN marks"},
@@ -116,6 +117,28 @@ static const char *node_name(const struct results *r, uint32_t node)
     return r->nodes[node].name;
 }
 
+/* The cycle; a priority is said once when it is the same all around. */
+static void print_deadlock(FILE *out, const struct cli_style *s, const struct results *r,
+                           const struct result_deadlock *d)
+{
+    const struct result_deadlock_port *ports = &r->deadlock_ports[d->first];
+    char text[32];
+    bool is_mixed = false;
+    for (uint32_t k = 1; k < d->n; k++)
+        is_mixed |= ports[k].priority != ports[0].priority;
+    fprintf(out, "  %s%sdeadlock%s since %s:", s->bold, s->red, s->off,
+            cli_figure(text, sizeof text, (double)d->onset_at / (double)XOFF_S, "s"));
+    for (uint32_t k = 0; k < d->n; k++) {
+        fprintf(out, "%s %s port %u", k ? " ->" : "", node_name(r, ports[k].node), ports[k].port);
+        if (is_mixed)
+            fprintf(out, " priority %u", ports[k].priority);
+    }
+    if (is_mixed)
+        fprintf(out, " -> back\n");
+    else
+        fprintf(out, " -> back, priority %u\n", ports[0].priority);
+}
+
 void cli_print_troubles(FILE *out, const struct cli_run *run)
 {
     static const char *const causes[] = {
@@ -141,16 +164,8 @@ void cli_print_troubles(FILE *out, const struct cli_run *run)
     }
     if (r->n_drops > shown)
         fprintf(out, "  ... and %u more places, in the results\n", r->n_drops - shown);
-    for (uint32_t i = 0; i < r->n_deadlocks; i++) {
-        const struct result_deadlock *d = &r->deadlocks[i];
-        fprintf(out, "  %s%sdeadlock%s since %s:", s->bold, s->red, s->off,
-                cli_figure(text, sizeof text, (double)d->onset_at / (double)XOFF_S, "s"));
-        for (uint32_t k = 0; k < d->n; k++) {
-            const struct result_deadlock_port *p = &r->deadlock_ports[d->first + k];
-            fprintf(out, "%s %s port %u", k ? " ->" : "", node_name(r, p->node), p->port);
-        }
-        fprintf(out, " -> back, priority %u\n", r->deadlock_ports[d->first].priority);
-    }
+    for (uint32_t i = 0; i < r->n_deadlocks; i++)
+        print_deadlock(out, s, r, &r->deadlocks[i]);
     for (uint32_t i = 0; i < r->n_findings; i++)
         fprintf(out, "  %s%saudit%s %s\n", s->bold, s->red, s->off, r->findings[i].text);
 }

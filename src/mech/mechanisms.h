@@ -9,6 +9,7 @@
 #include <xoff/sched.h>
 
 extern const struct xoff_mmu_ops xoff_mmu_sih;
+extern const struct xoff_mmu_ops xoff_mmu_dsh;
 extern const struct xoff_mmu_ops xoff_mmu_static;
 extern const struct xoff_mmu_ops xoff_mmu_ns3;
 

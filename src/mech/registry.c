@@ -7,6 +7,7 @@
 
 const struct xoff_mmu_ops *const xoff_mmus[] = {
     &xoff_mmu_sih,
+    &xoff_mmu_dsh,
     &xoff_mmu_static,
     &xoff_mmu_ns3,
     NULL,

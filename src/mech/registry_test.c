@@ -98,7 +98,7 @@ static void test_entries_are_complete(void **unused)
         expect_good_table(ops->params, ops->params_size);
         assert_true(ops->cfg_size && ops->configure && ops->state_size && ops->init);
         assert_true(ops->max_edges && ops->signalling && ops->wants_every_frame);
-        assert_true(ops->on_arrival && ops->on_departure);
+        assert_true(ops->on_arrival && ops->on_departure && ops->waits_for);
     }
     for (size_t i = 0; xoff_scheds[i]; i++) {
         const struct xoff_sched_ops *ops = xoff_scheds[i];

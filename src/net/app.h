@@ -20,13 +20,14 @@ struct app_offer {
     xoff_rate rate_bps;   /* pace of frames on the wire, 0: line rate */
     uint32_t frame_bytes; /* full frame of this flow; 0: the network's max frame */
     uint8_t priority;
-    uint8_t transport; /* of the network's list */
-    bool continues;    /* more bytes for the app's stream `stream` rather than a new flow */
-    bool is_message;   /* with continues: these bytes have a record and an end of their own */
-    bool is_done;      /* no flow: an operation that began at `began_at` ended, note it down */
-    uint32_t stream;   /* number of the stream within the app, below app.n_streams */
-    uint32_t tag;      /* carried to the flow record: index of the traffic entry */
-    uint32_t word;     /* for the apps at both ends, up to APP_MAX_WORD: see app_event */
+    uint8_t priorities; /* a new flow gets one of this set, drawn; 0: `priority` */
+    uint8_t transport;  /* of the network's list */
+    bool continues;     /* more bytes for the app's stream `stream` rather than a new flow */
+    bool is_message;    /* with continues: these bytes have a record and an end of their own */
+    bool is_done;       /* no flow: an operation that began at `began_at` ended, note it down */
+    uint32_t stream;    /* number of the stream within the app, below app.n_streams */
+    uint32_t tag;       /* carried to the flow record: index of the traffic entry */
+    uint32_t word;      /* for the apps at both ends, up to APP_MAX_WORD: see app_event */
     xoff_time began_at;
 };
 

@@ -32,6 +32,17 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
         if (view.peak_bytes[p] > view.capacity_bytes[p])
             results_add_finding(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
                                 (long long)view.peak_bytes[p], (long long)view.capacity_bytes[p]);
+    /* One space for footroom and headroom: the capacity of both, so that all add up to more than
+     * the buffer. The view has no peak of the sum, so only what lies there now is looked at. */
+    int64_t capacity = 0;
+    for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
+        capacity += view.capacity_bytes[p];
+    const int64_t shared = view.capacity_bytes[XOFF_POOL_SHARED];
+    const int64_t used = view.used_bytes[XOFF_POOL_SHARED] + view.used_bytes[XOFF_POOL_HEADROOM];
+    if (capacity > view.capacity_bytes[XOFF_POOL_DROP] &&
+        shared == view.capacity_bytes[XOFF_POOL_HEADROOM] && used > shared)
+        results_add_finding(results, "%s: footroom and headroom hold %lld B of %lld B",
+                            name_of(net, node), (long long)used, (long long)shared);
 }
 
 /* What causes of pauses and deadlocks are read from: lossless bytes by priority, in and out port.

@@ -190,7 +190,7 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         q->queue_peak_bytes = sw->ports[number].queue[p].peak_bytes;
         if (sw->rank[p] >= 0) {
             q->headroom_peak_bytes = xoff_mmu_headroom_peak(&sw->mmu, number, p);
-            q->headroom_bytes = net_headroom(&net->spec, tp->link);
+            q->headroom_bytes = xoff_mmu_headroom_limit(&sw->mmu, number, p);
         }
     }
     r->control_hops += port->control_tx;
@@ -382,6 +382,20 @@ static void collect_heard(struct net *net, struct results *r)
     qsort(r->heard, r->n_heard, sizeof *r->heard, compare_heard);
 }
 
+/* Of all switches together. */
+static void collect_maxima(const struct net *net, struct results *r)
+{
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        const uint64_t *counts = net->switches[s].headroom_maxima;
+        if (!counts)
+            continue;
+        if (!r->headroom_maxima)
+            r->headroom_maxima = make(RESULT_MAXIMA, sizeof *r->headroom_maxima);
+        for (uint32_t i = 0; i < RESULT_MAXIMA; i++)
+            r->headroom_maxima[i] += counts[i];
+    }
+}
+
 static int compare_samples(const void *a, const void *b)
 {
     const struct result_sample *x = a, *y = b;
@@ -459,6 +473,11 @@ static uint64_t digest_of(const struct results *r)
     }
     for (uint32_t i = 0; i < r->n_deadlocks; i++)
         digest_u64(&d, (uint64_t)r->deadlocks[i].onset_at);
+    for (uint32_t i = 0; r->headroom_maxima && i < RESULT_MAXIMA; i++)
+        if (r->headroom_maxima[i]) {
+            digest_u64(&d, i);
+            digest_u64(&d, r->headroom_maxima[i]);
+        }
     return d.state;
 }
 
@@ -469,6 +488,8 @@ struct results *net_collect(struct net *net)
     r->seed = net->spec.seed;
     r->end_at = net->end_at;
     r->stop_at = net->spec.stop;
+    r->curves = net->spec.curves;
+    r->n_curves = net->spec.n_curves;
     r->threads = net->spec.n_threads;
     r->events = figures.events;
     r->windows = figures.windows;
@@ -487,6 +508,7 @@ struct results *net_collect(struct net *net)
     collect_operations(net, r);
     collect_heard(net, r);
     histogram_collect(net, r);
+    collect_maxima(net, r);
     capture_collect(net, r);
     collect_pauses(net, r);
     collect_notes(net, r);
@@ -508,7 +530,7 @@ void net_free_results(struct results *r)
     free(r->nodes), free(r->ports), free(r->flows), free(r->drops), free(r->pauses);
     for (uint32_t i = 0; i < r->n_histograms; i++)
         free(r->histograms[i].counts);
-    free(r->histograms);
+    free(r->histograms), free(r->headroom_maxima);
     for (uint32_t i = 0; i < r->n_captures; i++)
         free(r->captures[i].frames), free(r->captures[i].extras);
     free(r->captures);

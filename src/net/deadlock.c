@@ -1,9 +1,10 @@
 /* Deadlock at run time: a cycle of paused queues from which no frame left for a while.
  *
  * An egress queue waits for its peer to resume it; the peer's ingress waits for the egress queues
- * that hold its bytes: those of the same priority, or of any where PAUSE stops the link as a whole.
- * Only queues that are paused and still are followed. Onset is when the last gate of the cycle
- * closed.
+ * that hold its bytes. Of which priorities, the peer's pause policy says: of the same, or of others
+ * where a port is paused as a whole (PAUSE, a buffer that has thresholds for ports). So a cycle may
+ * go through several priorities. Only queues that are paused and still are followed. Onset is when
+ * the last gate of the cycle closed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,12 +61,11 @@ static bool next_wait(struct net *net, struct place *from, xoff_time now, struct
         return false;
     const uint32_t in = topo_peer_port(net->topo, node, from->port);
     struct sw *sw = &net->switches[peer - net->n_hosts];
-    const bool waits_for_all =
-        net->switches[from->sw].ports[from->port].port.gate_cfg.wire == XOFF_WIRE_PAUSE;
+    const uint8_t awaited = xoff_pause_waits_for(&sw->pause, in, from->priority);
     while (from->next < sw->n_ports * XOFF_N_PRIORITIES) {
         const uint32_t out = from->next / XOFF_N_PRIORITIES, p = from->next % XOFF_N_PRIORITIES;
         from->next++;
-        if (sw->rank[p] < 0 || (!waits_for_all && p != from->priority))
+        if (sw->rank[p] < 0 || !(awaited >> p & 1))
             continue;
         const uint32_t row = (uint32_t)sw->rank[p] * sw->n_ports + in;
         if (sw->held_bytes[row * sw->n_ports + out] &&

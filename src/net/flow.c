@@ -369,9 +369,23 @@ static uint32_t new_slot(struct host *host)
     return host->n_flows++;
 }
 
+/* The priority of a new flow: of a set value `number` of the host's stream picks one. That is
+ * neither a bit of the flow's hash, which picks paths, nor does it depend on what else starts. */
+static uint8_t draw_priority(const struct host *host, const struct app_offer *offer,
+                             uint32_t number)
+{
+    uint32_t set = offer->priorities;
+    if (!set)
+        return offer->priority;
+    struct xoff_rng rng = {.key = host->priority_rng.key, .counter = number};
+    for (uint64_t n = xoff_rng_below(&rng, (uint32_t)__builtin_popcount(set)); n; n--)
+        set &= set - 1;
+    return (uint8_t)__builtin_ctz(set);
+}
+
 /* The record of a flow, or of a message of its own. */
-static uint32_t new_note(struct host *host, const struct app_offer *offer, uint32_t hash,
-                         uint32_t slot, xoff_time now)
+static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8_t priority,
+                         uint32_t hash, uint32_t slot, xoff_time now)
 {
     if (host->n_flow_notes == host->flow_notes_capacity)
         host_grow_flow_notes(host);
@@ -379,7 +393,7 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint3
     host->flow_notes[host->n_flow_notes] = (struct flow_note){
         .to = offer->to,
         .tag = offer->tag,
-        .priority = offer->priority,
+        .priority = priority,
         .reliable = t->spec->reliability != XOFF_REL_DATAGRAM,
         .is_stream = (offer->continues && !offer->is_message) || offer->bytes == UINT64_MAX,
         .transport = offer->transport,
@@ -408,7 +422,8 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
     const uint32_t index = new_slot(host), number = host->n_flow_notes;
     const struct transport *t = &host->transports[offer->transport];
     const uint32_t hash = flow_hash(host->node, offer->to, number);
-    new_note(host, offer, hash, index, now);
+    const uint8_t priority = draw_priority(host, offer, number);
+    new_note(host, offer, priority, hash, index, now);
     const uint32_t frame_bytes = host->flow_notes[number].frame_bytes;
     struct flow *flow = flow_at(host, index);
     *flow = (struct flow){
@@ -416,7 +431,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .to = offer->to,
         .hash = hash,
         .payload_max = frame_bytes - t->header_bytes, /* traffic makes sure that some is left */
-        .priority = offer->priority,
+        .priority = priority,
         .transport = offer->transport,
         .reliability = (uint8_t)t->spec->reliability,
         .endless = offer->bytes == UINT64_MAX,
@@ -471,8 +486,8 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
         if (offer->continues)
             *stream = index;
     } else if (offer->is_message) {
-        const uint32_t hash = flow_at(host, index)->hash;
-        new_note(host, offer, hash, NET_NO_SLOT, now);
+        const struct flow *open = flow_at(host, index);
+        new_note(host, offer, open->priority, open->hash, NET_NO_SLOT, now);
     } else {
         number = flow_at(host, index)->number;
     }

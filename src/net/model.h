@@ -107,6 +107,7 @@ struct sw {
     bool passes_through;      /* frames for an idle port bypass the buffer */
     bool scatters;            /* every frame takes any of the equal-cost paths */
     bool marks_in, marks_out; /* the congestion point looks at frames that join, that leave */
+    bool headroom_rises;      /* and has not fallen since: maxima.c */
     struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
@@ -121,6 +122,8 @@ struct sw {
     struct heap timers;             /* per port gate and signal, then the processing line */
     struct fifo processing;
     struct histogram *histograms; /* per port; NULL: not asked for */
+    int64_t headroom_bytes;       /* in use when headroom_rises was set */
+    uint64_t *headroom_maxima;    /* counts by permille; NULL: there is no headroom */
     struct notes notes;
 };
 
@@ -294,6 +297,7 @@ struct host {
     struct tally tx[XOFF_N_PRIORITIES];
     int64_t consumed_bytes, offered_bytes;
     uint64_t sampled_tx_bytes;
+    struct xoff_rng priority_rng; /* value n is that of flow number n */
 };
 
 struct net {
@@ -321,6 +325,8 @@ struct net {
     struct result_deadlock_port *deadlock_ports;
     uint32_t n_deadlock_ports;
     uint8_t *deadlock_marks; /* per (port, priority), of the last check */
+    struct net_warning *warnings;
+    uint32_t n_warnings;
     xoff_time end_at;
 };
 
@@ -379,6 +385,11 @@ static inline void message_return(struct message_pool *pool, uint32_t m)
     pool->at[m].next = pool->free;
     pool->free = m;
 }
+
+/* Of a configure() that answered `code`: keeps a warning, if there is one, and leaves err empty for
+ * the next (warning_build.c). Returns `code`. */
+int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
+                   struct xoff_err *err);
 
 /* Pools and lists. */
 static inline struct frame *pool_at(const struct pool *pool, uint32_t slot)
@@ -524,6 +535,10 @@ void audit(struct net *net, struct results *results);
 void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now);
 void histogram_grow(struct histogram *histogram, uint32_t n_bins); /* notes.c */
 void histogram_collect(struct net *net, struct results *results);
+
+/* maxima.c */
+void maxima_rise(struct sw *sw);
+void maxima_leave(struct sw *sw);
 
 /* capture.c */
 void capture_collect(struct net *net, struct results *results);

@@ -66,7 +66,7 @@ struct net_capture {
 };
 #define NET_CAPTURE_LIMIT 1000000 /* frames of a port, unless told: 64 MB */
 
-enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8 };
+enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8, NET_POOLS = 16 };
 
 struct net_spec {
     const struct topo *topo;
@@ -102,6 +102,9 @@ struct net_spec {
     xoff_time measure_every; /* 0: no series */
     uint32_t measure;        /* mask of NET_QUEUE, ... */
     const bool *measured;    /* per node; NULL: all */
+    /* Handed on to the results. */
+    const struct result_curve_spec *curves;
+    uint32_t n_curves;
     const struct net_capture *captures;
     uint32_t n_captures;
     uint64_t capture_limit; /* frames kept of each; 0: NET_CAPTURE_LIMIT */
@@ -132,6 +135,14 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
                struct xoff_err *err);
 void net_destroy(struct net *net);
 
+/* Something that was accepted and may not be meant. What several nodes say alike is one. */
+struct net_warning {
+    enum net_part part;
+    uint32_t first_node, last_node, n_nodes;
+    struct xoff_err err; /* subject, value and message; no place */
+};
+const struct net_warning *net_warnings(const struct net *net, uint32_t *n);
+
 /* Runs to the end. Returns false when progress() asked to stop. */
 bool net_run(struct net *net);
 
@@ -144,5 +155,8 @@ uint64_t net_estimate(const struct net_spec *spec);
 
 /* Headroom of a lossless ingress queue behind a link, with all rates and delays of its life. */
 int64_t net_headroom(const struct net_spec *spec, uint32_t link);
+
+/* What a switch has set aside for it, or for all lossless queues of the port together; 0: none. */
+int64_t net_headroom_limit(const struct net *net, uint32_t node, uint32_t port);
 
 #endif

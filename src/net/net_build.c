@@ -6,7 +6,13 @@
 #include "net/model.h"
 
 /* Purposes of a node's random streams; apps follow. */
-enum { STREAM_MARKING = 1, STREAM_ERRORS = 2, STREAM_PATHS = 3, STREAM_APPS = 1000 };
+enum {
+    STREAM_MARKING = 1,
+    STREAM_ERRORS = 2,
+    STREAM_PATHS = 3,
+    STREAM_PRIORITIES = 4,
+    STREAM_APPS = 1000
+};
 
 static void *make(size_t n, size_t size)
 {
@@ -158,15 +164,16 @@ static struct xoff_sched_env sched_env(const struct net *net)
     return env;
 }
 
-static int build_pause(struct net *net, uint32_t n_ports, struct xoff_pause *pause,
-                       struct xoff_edges *edges, struct xoff_err *err)
+static int build_pause(struct net *net, enum net_part part, uint32_t node, uint32_t n_ports,
+                       struct xoff_pause *pause, struct xoff_edges *edges, struct xoff_err *err)
 {
     const struct xoff_pause_ops *ops = net->spec.pause;
     const struct xoff_pause_env env = {.n_ports = n_ports, .lossless = net->spec.lossless};
     void *cfg = make(1, ops->cfg_size(&env));
     pause->ops = ops;
     pause->cfg = cfg;
-    const int code = ops->configure(net->spec.pause_params, &env, cfg, err);
+    const int code = net_configured(net, part, node,
+                                    ops->configure(net->spec.pause_params, &env, cfg, err), err);
     if (code)
         return code;
     pause->state = make(1, ops->state_size(cfg));
@@ -176,13 +183,14 @@ static int build_pause(struct net *net, uint32_t n_ports, struct xoff_pause *pau
     return 0;
 }
 
-static int build_mmu(const struct xoff_mmu_ops *ops, const void *params,
+static int build_mmu(struct net *net, enum net_part part, uint32_t node,
+                     const struct xoff_mmu_ops *ops, const void *params,
                      const struct xoff_mmu_env *env, struct xoff_mmu *mmu, struct xoff_err *err)
 {
     void *cfg = make(1, ops->cfg_size(env));
     mmu->ops = ops;
     mmu->cfg = cfg;
-    const int code = ops->configure(params, env, cfg, err);
+    const int code = net_configured(net, part, node, ops->configure(params, env, cfg, err), err);
     if (code)
         return code;
     mmu->state = make_aligned(1, ops->state_size(cfg));
@@ -226,7 +234,9 @@ static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
         const struct xoff_cp_env env = {.rate_bps = net->topo->links[link].rate_bps,
                                         .buffer_bytes = net->spec.buffer_bytes};
         void *cfg = sw->cp_cfgs + p * sw->cp->cfg_size;
-        const int code = sw->cp->configure(net->spec.marking_params, &env, cfg, err);
+        const int code =
+            net_configured(net, NET_PART_MARKING, sw->node,
+                           sw->cp->configure(net->spec.marking_params, &env, cfg, err), err);
         if (code)
             return code;
         sw->ports[p].port.quiet_below = sw->cp->quiet_below(cfg);
@@ -238,13 +248,15 @@ static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
     return 0;
 }
 
-static int build_sched(struct net *net, struct xoff_sched *sched, struct xoff_err *err)
+static int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched,
+                       struct xoff_err *err)
 {
     const struct xoff_sched_env env = sched_env(net);
     void *cfg = make(1, net->spec.sched->cfg_size);
     sched->ops = net->spec.sched;
     sched->cfg = cfg;
-    return sched->ops->configure(net->spec.sched_params, &env, cfg, err);
+    return net_configured(net, NET_PART_SCHED, node,
+                          sched->ops->configure(net->spec.sched_params, &env, cfg, err), err);
 }
 
 static xoff_rate nic_rate(const struct net *net, uint32_t host)
@@ -266,7 +278,8 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
         const uint32_t link = net->topo->ports[node->first_port + p].link;
         ports[p] = (struct xoff_mmu_port){life_of(net->topo, link).max_rate_bps,
                                           net_headroom(&net->spec, link),
-                                          life_of(net->topo, link).max_delay};
+                                          life_of(net->topo, link).max_delay,
+                                          response_of(&net->spec, link)};
     }
     const struct xoff_mmu_env env = {.n_ports = node->n_ports,
                                      .lossless = net->spec.lossless,
@@ -275,19 +288,20 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
                                      .nic_rate_bps = nic_rate(net, 0),
                                      .ports = ports};
     *part = NET_PART_MMU;
-    int code = build_mmu(net->spec.mmu, net->spec.mmu_params, &env, &sw->mmu, err);
+    int code =
+        build_mmu(net, *part, sw->node, net->spec.mmu, net->spec.mmu_params, &env, &sw->mmu, err);
     free(ports);
     if (code)
         return code;
     *part = NET_PART_PAUSE;
-    if ((code = build_pause(net, node->n_ports, &sw->pause, &sw->edges, err)))
+    if ((code = build_pause(net, *part, sw->node, node->n_ports, &sw->pause, &sw->edges, err)))
         return code;
     const struct xoff_pause_signalling how = sw->pause.ops->signalling(sw->pause.cfg);
     for (uint32_t p = 0; p < node->n_ports; p++)
         if ((code = build_port(net, sw->node, p, &how, &sw->ports[p].port, err)))
             return code;
     *part = NET_PART_SCHED;
-    if ((code = build_sched(net, &sw->sched, err)))
+    if ((code = build_sched(net, sw->node, &sw->sched, err)))
         return code;
     sw->sched_states = make(node->n_ports, sw->sched.ops->state_size);
     for (uint32_t p = 0; p < node->n_ports; p++)
@@ -303,6 +317,10 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     sw->scatters = net->spec.scatters;
     if (net->spec.histogram_every)
         sw->histograms = make(node->n_ports, sizeof *sw->histograms);
+    struct xoff_mmu_view view;
+    xoff_mmu_view(&sw->mmu, &view);
+    if (view.capacity_bytes[XOFF_POOL_HEADROOM] > 0)
+        sw->headroom_maxima = make(RESULT_MAXIMA, sizeof *sw->headroom_maxima);
     uint32_t n_ranks = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         sw->rank[p] = net->spec.lossless >> p & 1 ? (int8_t)n_ranks++ : -1;
@@ -319,7 +337,8 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host->node].first_port];
     const struct xoff_mmu_port port = {net->topo->links[tp->link].rate_bps,
                                        net_headroom(&net->spec, tp->link),
-                                       net->topo->links[tp->link].delay};
+                                       net->topo->links[tp->link].delay,
+                                       response_of(&net->spec, tp->link)};
     const struct xoff_mmu_env env = {.n_ports = 1,
                                      .lossless = net->spec.lossless,
                                      .max_frame_bytes = net->spec.max_frame_bytes,
@@ -345,9 +364,10 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
                                   xoff_format_bytes(text, sizeof text, given[i].bytes), err);
         }
     if (!code)
-        code = build_mmu(ops, params, &env, &r->mmu, err);
+        code = build_mmu(net, NET_PART_RECEIVERS, host->node, ops, params, &env, &r->mmu, err);
     free(params);
-    return code ? code : build_pause(net, 1, &r->pause, &r->edges, err);
+    return code ? code
+                : build_pause(net, NET_PART_RECEIVERS, host->node, 1, &r->pause, &r->edges, err);
 }
 
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport)
@@ -509,14 +529,14 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     *part = NET_PART_PAUSE;
     struct xoff_pause probe = {0};
     struct xoff_edges unused = {0};
-    int code = build_pause(net, 1, &probe, &unused, err);
+    int code = build_pause(net, *part, index, 1, &probe, &unused, err);
     const struct xoff_pause_signalling how =
         code ? (struct xoff_pause_signalling){0} : probe.ops->signalling(probe.cfg);
     free((void *)probe.cfg), free(probe.state), free(unused.at);
     if (code || (code = build_port(net, index, 0, &how, &host->port, err)))
         return code;
     *part = NET_PART_SCHED;
-    if ((code = build_sched(net, &host->sched, err)))
+    if ((code = build_sched(net, index, &host->sched, err)))
         return code;
     host->sched_state = make(1, host->sched.ops->state_size);
     host->sched.ops->init(host->sched.cfg, host->sched_state);
@@ -548,6 +568,7 @@ static void build_apps(struct net *net)
         host->app_rngs = make(host->n_apps, sizeof *host->app_rngs);
         host->app_first_stream = make(host->n_apps, sizeof *host->app_first_stream);
         uint32_t n_streams = 0;
+        xoff_rng_init(&host->priority_rng, net->spec.seed, h, STREAM_PRIORITIES);
         for (uint32_t a = 0; a < host->n_apps; a++) {
             host->app_first_stream[a] = n_streams;
             n_streams += host->apps[a].n_streams ? host->apps[a].n_streams : 1;
@@ -639,6 +660,7 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
     if (!net->spec.wire)
         net->spec.wire = &net_wire_ethernet;
     *part = NET_PART_NET;
+    *err = (struct xoff_err){0}; /* what configure() leaves in it is told apart */
     int code = check_wire(net, err);
     if (!code)
         code = routes_create(net->topo, 0, true, &net->routes, err);
@@ -682,7 +704,7 @@ static void free_switch(struct sw *sw)
         free_capture(&sw->ports[p].port);
     for (uint32_t p = 0; sw->histograms && p < sw->n_ports; p++)
         free(sw->histograms[p].counts);
-    free(sw->histograms);
+    free(sw->histograms), free(sw->headroom_maxima);
     if (sw->pool.is_mapped)
         munmap(sw->pool.frames, pool_bytes(&sw->pool));
     else
@@ -729,6 +751,7 @@ void net_destroy(struct net *net)
         free(net->transports[i].rp_cfg);
     free(net->transports), free(net->rates);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
+    free(net->warnings);
     free(net);
 }
 

@@ -114,6 +114,8 @@ static inline void release(struct sw *sw, struct worker *w, const struct frame *
     if (sw->rank[f->priority] >= 0)
         *held_of(sw, f->priority, f->in_port, f->out_port) -= f->bytes;
     xoff_mmu_release(&sw->mmu, &departure, now, &crossings);
+    if (__builtin_expect(sw->headroom_rises, 0))
+        maxima_leave(sw);
     xoff_pause_on_departure(&sw->pause, &departure, &crossings, now, &sw->edges);
     if (__builtin_expect(sw->edges.n != 0, 0))
         apply_edges(sw, w);
@@ -339,6 +341,8 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
     struct xoff_crossings crossings;
     const enum xoff_pool pool = xoff_mmu_admit(&sw->mmu, &arrival, now, &crossings);
     arrival.dropped = pool == XOFF_POOL_DROP;
+    if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
+        maxima_rise(sw);
     if (!arrival.dropped && sw->rank[frame->priority] >= 0)
         *held_of(sw, frame->priority, in, out) += frame->bytes;
     xoff_pause_on_arrival(&sw->pause, &arrival, &crossings, now, &sw->edges);
@@ -450,21 +454,40 @@ static void sample_port(struct sw *sw, struct sw_port *sp, uint32_t p, xoff_time
     }
 }
 
+/* Of the whole buffer and of its pools. */
+static void sample_buffer(struct sw *sw, xoff_time now)
+{
+    _Static_assert(RESULT_INSURANCE_BYTES - RESULT_RESERVED_BYTES ==
+                       (int)XOFF_POOL_INSURANCE - (int)XOFF_POOL_RESERVED,
+                   "samples of pools come in the order of pools");
+    struct xoff_mmu_view view;
+    struct result_sample s = {.at = now,
+                              .node = sw->node,
+                              .port = UINT32_MAX,
+                              .priority = 0xff,
+                              .metric = RESULT_BUFFER_BYTES};
+    xoff_mmu_view(&sw->mmu, &view);
+    if (sw->net->spec.measure & NET_BUFFER) {
+        s.value = (double)view.used_bytes[XOFF_POOL_DROP];
+        note_sample(&sw->notes, &s);
+    }
+    if (!(sw->net->spec.measure & NET_POOLS))
+        return;
+    for (uint32_t pool = XOFF_POOL_RESERVED; pool < XOFF_N_POOLS; pool++) {
+        if (view.capacity_bytes[pool] <= 0)
+            continue;
+        s.metric = (uint8_t)(RESULT_RESERVED_BYTES + pool - XOFF_POOL_RESERVED);
+        s.value = (double)view.used_bytes[pool];
+        note_sample(&sw->notes, &s);
+    }
+}
+
 void sw_sample(struct sw *sw, xoff_time now)
 {
     for (uint32_t port = 0; port < sw->n_ports; port++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
             if (sw->ports[port].queue[p].tx.frames || sw->ports[port].queue[p].n)
                 sample_port(sw, &sw->ports[port], p, now);
-    if (sw->net->spec.measure & NET_BUFFER) {
-        struct xoff_mmu_view view;
-        xoff_mmu_view(&sw->mmu, &view);
-        const struct result_sample s = {.at = now,
-                                        .node = sw->node,
-                                        .port = UINT32_MAX,
-                                        .priority = 0xff,
-                                        .metric = RESULT_BUFFER_BYTES,
-                                        .value = (double)view.used_bytes[XOFF_POOL_DROP]};
-        note_sample(&sw->notes, &s);
-    }
+    if (sw->net->spec.measure & (NET_BUFFER | NET_POOLS))
+        sample_buffer(sw, now);
 }

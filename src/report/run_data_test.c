@@ -299,6 +299,62 @@ static void test_series_choice(void **state)
     json_decref(run);
 }
 
+/* Pools of a switch go together: the 24 switches that had most in all of them, whatever is in each;
+ * with the sizes of pool and buffer. */
+static void test_series_pools(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    static struct result_node nodes[30];
+    static struct result_sample samples[120];
+    static const char *const names[] = {"reserved", "shared", "headroom", "insurance"};
+    for (uint32_t n = 0; n < 30; n++) {
+        nodes[n] = (struct result_node){.is_switch = 1, .pool_capacity_bytes = {900, 1, 2, 3, 4}};
+        snprintf(nodes[n].name, sizeof nodes[n].name, "s%u", n);
+        /* s0 has most, but only at one place; s29 has nothing anywhere. */
+        const double most = n == 29 ? 0 : 100 - n;
+        for (uint32_t pool = 0; pool < 4; pool++)
+            samples[4 * n + pool] =
+                (struct result_sample){.at = US,
+                                       .node = n,
+                                       .port = UINT32_MAX,
+                                       .priority = 0xff,
+                                       .metric = (uint8_t)(RESULT_RESERVED_BYTES + pool),
+                                       .value = n           ? most
+                                                : pool == 3 ? 1000
+                                                            : 0};
+    }
+    r.nodes = nodes;
+    r.n_nodes = 30;
+    r.n_ports = r.n_drops = r.n_deadlocks = 0;
+    r.n_flows = r.n_operations = r.n_pauses = 0;
+    r.samples = samples;
+    r.n_samples = 120;
+    json_t *run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "series")), 4 * 24);
+    assert_int_equal(number_at(run, "series_left_out"), 4 * 6);
+    for (uint32_t i = 0; i < 4 * 24; i++) {
+        json_t *s = json_array_get(at(run, "series"), i);
+        char node[8];
+        snprintf(node, sizeof node, "s%u", i % 24);
+        assert_string_equal(text_at_path(s, "node"), node);
+        assert_string_equal(text_at_path(s, "metric"), names[i / 24]);
+        assert_int_equal(number_at(s, "capacity"), i / 24 + 1);
+        assert_int_equal(number_at(s, "buffer"), 900);
+        assert_true(json_is_null(at(s, "port")));
+    }
+    assert_near(number_at(run, "series.0.points.0.3"), 0);
+    assert_near(number_at(run, "series.72.points.0.3"), 1000);
+    json_decref(run);
+
+    /* Nothing anywhere: one switch, to show that. */
+    r.samples = samples + 4 * 29;
+    r.n_samples = 4;
+    run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "series")), 4);
+    json_decref(run);
+}
+
 static void test_heat(void **state)
 {
     (void)state;
@@ -532,6 +588,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_series_keeps_spikes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_sparse, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_choice, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_series_pools, setup, teardown),
         cmocka_unit_test_setup_teardown(test_heat, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pause_frames, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tree, setup, teardown),

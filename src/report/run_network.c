@@ -22,8 +22,9 @@ static void read_nodes(struct run_data *run)
 {
     struct rows *rows = &run->rows;
     rows_begin(rows,
-               "SELECT id, name, kind, buffer_bytes, buffer_pool_watermark_bytes FROM node "
-               "WHERE run_id = ? ORDER BY id",
+               "SELECT id, name, kind, buffer_bytes, buffer_pool_watermark_bytes, reserved_bytes, "
+               "shared_bytes, xoff_room_bytes, insurance_bytes FROM node WHERE run_id = ? "
+               "ORDER BY id",
                run->run_id);
     while (rows_next(rows)) {
         run->nodes = grown(run->nodes, run->n_nodes, sizeof *run->nodes);
@@ -31,6 +32,8 @@ static void read_nodes(struct run_data *run)
         *node = (struct run_node){.is_host = !strcmp(rows_text(rows, 2), "host"),
                                   .buffer_bytes = rows_int(rows, 3),
                                   .buffer_peak_bytes = rows_int(rows, 4)};
+        for (int pool = 0; pool < RUN_N_POOLS; pool++)
+            node->pool_bytes[pool] = rows_int(rows, 5 + pool);
         if (rows_int(rows, 0) != run->n_nodes)
             rows_fail(rows, "the file is damaged (nodes are not numbered from 0)");
         snprintf(node->name, sizeof node->name, "%s", rows_text(rows, 1));

@@ -1,9 +1,11 @@
 /* Series of a run over time, reduced so that no spike disappears.
  *
  * The samples are read twice in the order of the file. The first time every series leaves its
- * largest value; of each metric those with the highest are shown. The second time their samples
- * fall into buckets of equal width, each of which becomes one point with the least, the largest and
- * the mean value in it; where there is room for all samples, a bucket is one sampling interval.
+ * largest value; of each metric those with the highest are shown. Pools of a buffer are shown
+ * together or not at all: a switch ranks by what its pools had at the most, added up. The second
+ * time their samples fall into buckets of equal width, each of which becomes one point with the
+ * least, the largest and the mean value in it; where there is room for all samples, a bucket is one
+ * sampling interval.
  *
  * A sample equal to the one before it in its series may be missing from the file. It counts all the
  * same: in the mean and the extremes of its bucket, and, where whole buckets are missing, as a
@@ -14,17 +16,23 @@
 
 #include "report/run_data.h"
 
-enum { QUEUE, THROUGHPUT, PAUSE, BUFFER, N_METRICS };
+/* Pools of a buffer come last, from POOL on, in their order. */
+enum { QUEUE, THROUGHPUT, PAUSE, BUFFER, POOL, N_METRICS = POOL + RUN_N_POOLS };
 static const struct {
     const char *column, *name, *unit; /* in the database, on the page */
 } metrics[N_METRICS] = {[QUEUE] = {"queue_bytes", "queue", "B"},
                         [THROUGHPUT] = {"tx_bps", "throughput", "bps"},
                         [PAUSE] = {"paused_fraction", "pause", "ratio"},
-                        [BUFFER] = {"buffer_bytes", "buffer", "B"}};
+                        [BUFFER] = {"buffer_bytes", "buffer", "B"},
+                        [POOL + RUN_RESERVED] = {"reserved_bytes", "reserved", "B"},
+                        [POOL + RUN_SHARED] = {"shared_bytes", "shared", "B"},
+                        [POOL + RUN_HEADROOM] = {"headroom_bytes", "headroom", "B"},
+                        [POOL + RUN_INSURANCE] = {"insurance_bytes", "insurance", "B"}};
 
 struct series {
     uint32_t metric, node, port, priority; /* NONE: of the node; of all */
     double largest;
+    double weight; /* by which it is chosen: the largest, or that of all pools of its node */
     int64_t last_ps;
     double last;
     json_t *points; /* NULL: not shown */
@@ -113,14 +121,32 @@ static void find_series(struct run_data *run, struct series_set *set)
     }
 }
 
+static void weigh(const struct run_data *run, struct series_set *set)
+{
+    double *of_node = calloc(run->n_nodes + 1, sizeof *of_node);
+    XOFF_ASSERT(of_node);
+    for (uint32_t i = 0; i < set->keys.n; i++) {
+        struct series *s = &set->at[i];
+        s->weight = s->largest;
+        if (s->metric >= POOL && s->node < run->n_nodes)
+            of_node[s->node] += s->largest;
+    }
+    for (uint32_t i = 0; i < set->keys.n; i++) {
+        struct series *s = &set->at[i];
+        if (s->metric >= POOL && s->node < run->n_nodes)
+            s->weight = of_node[s->node];
+    }
+    free(of_node);
+}
+
 static int compare_series(const void *a, const void *b, void *context)
 {
     const struct series *all = context;
     const struct series *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
     if (x->metric != y->metric)
         return x->metric < y->metric ? -1 : 1;
-    if (x->largest != y->largest)
-        return x->largest > y->largest ? -1 : 1;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     if (x->port != y->port)
@@ -140,7 +166,7 @@ static uint32_t choose(const struct run_data *run, const struct series_set *set,
         const struct series *s = &set->at[order[i]];
         if (i && s->metric != set->at[order[i - 1]].metric)
             n_of_metric = 0;
-        if (n_of_metric++ < run->limits.series && (s->largest > 0 || n_of_metric == 1))
+        if (n_of_metric++ < run->limits.series && (s->weight > 0 || n_of_metric == 1))
             order[n++] = order[i];
     }
     return n;
@@ -207,12 +233,18 @@ static json_t *series_json(const struct run_data *run, const struct series *s)
 {
     char name[RUN_LABEL];
     run_label(run, s->node, s->port, s->priority == NONE ? ALL_PRIORITIES : s->priority, name);
-    return json_pack("{ss ss so so so so so}", "metric", metrics[s->metric].name, "unit",
-                     metrics[s->metric].unit, "name", json_words(name, 0), "node",
-                     json_words(run_node_name(run, s->node), 0), "port",
-                     s->port == NONE ? json_null() : json_integer(s->port), "priority",
-                     s->priority == NONE ? json_null() : json_integer(s->priority), "points",
-                     s->points);
+    json_t *o = json_pack("{ss ss so so so so so}", "metric", metrics[s->metric].name, "unit",
+                          metrics[s->metric].unit, "name", json_words(name, 0), "node",
+                          json_words(run_node_name(run, s->node), 0), "port",
+                          s->port == NONE ? json_null() : json_integer(s->port), "priority",
+                          s->priority == NONE ? json_null() : json_integer(s->priority), "points",
+                          s->points);
+    if (s->metric >= POOL && s->node < run->n_nodes) {
+        const struct run_node *node = &run->nodes[s->node];
+        json_object_set_new(o, "capacity", json_integer(node->pool_bytes[s->metric - POOL]));
+        json_object_set_new(o, "buffer", json_integer(node->buffer_bytes));
+    }
+    return o;
 }
 
 void run_series(struct run_data *run, json_t *object)
@@ -220,6 +252,7 @@ void run_series(struct run_data *run, json_t *object)
     struct series_set set = {0};
     json_t *list = json_array();
     find_series(run, &set);
+    weigh(run, &set);
     uint32_t *order = calloc(set.keys.n + 1, sizeof *order);
     XOFF_ASSERT(order && list);
     const uint32_t n = choose(run, &set, order);

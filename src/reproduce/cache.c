@@ -1,7 +1,9 @@
 /* Entries of the cache (cache.h).
  *
- *   xoff-cache 1 KEY
+ *   xoff-cache 2 KEY
  *   VALUE<tab>UNIT<tab>NAME      one line per metric, the value in hexadecimal: exact
+ *   curve<tab>NAME<tab>UNIT<tab>FIRST<tab>EVERY<tab>N VALUE VALUE ...
+ *                                one line per curve, times in picoseconds
  *   end DIGEST                   of all bytes before this line
  */
 #include <errno.h>
@@ -16,7 +18,8 @@
 #include "scenario/yaml.h"
 #include "traffic/words.h"
 
-#define MAGIC "xoff-cache 1 "
+#define MAGIC "xoff-cache 2 "
+#define CURVE "curve\t"
 #define TAIL_SIZE (sizeof "end 0123456789abcdef\n" - 1)
 
 uint64_t cache_binary(const char *path)
@@ -105,6 +108,14 @@ char *cache_encode(const struct summary *summary, const char *key, size_t *size)
         const struct metric *m = &summary->metrics[i];
         fprintf(out, "%a\t%s\t%s\n", m->value, m->unit, m->name);
     }
+    for (uint32_t i = 0; i < summary->n_curves; i++) {
+        const struct curve *c = &summary->curves[i];
+        fprintf(out, CURVE "%s\t%s\t%lld\t%lld\t%u", c->name, c->unit, (long long)c->first_at,
+                (long long)c->every, c->n);
+        for (uint32_t k = 0; k < c->n; k++)
+            fprintf(out, " %a", c->values[k]);
+        fputc('\n', out);
+    }
     const bool is_whole = fflush(out) == 0;
     if (is_whole) {
         add_tail(text, *size, tail);
@@ -134,6 +145,50 @@ static bool read_metric(const char *line, size_t length, struct metric *m)
     return end != copy && !*end;
 }
 
+/* Copies the text up to a tab and goes behind it; false: there is none, or too much. */
+static bool take_word(const char **at, const char *end, char *buf, size_t size)
+{
+    const char *tab = memchr(*at, '\t', (size_t)(end - *at));
+    if (!tab || (size_t)(tab - *at) >= size)
+        return false;
+    memcpy(buf, *at, (size_t)(tab - *at));
+    buf[tab - *at] = '\0';
+    *at = tab + 1;
+    return true;
+}
+
+/* A curve's line behind its first word; strtod ends at the line's end, which `end` points to. */
+static bool read_curve(const char *at, const char *end, struct curve *c)
+{
+    char first[24], every[24], *stop;
+    if (!take_word(&at, end, c->name, sizeof c->name) ||
+        !take_word(&at, end, c->unit, sizeof c->unit) ||
+        !take_word(&at, end, first, sizeof first) || !take_word(&at, end, every, sizeof every))
+        return false;
+    c->first_at = strtoll(first, NULL, 10);
+    c->every = strtoll(every, NULL, 10);
+    const unsigned long n = strtoul(at, &stop, 10);
+    if (stop == at || n > (size_t)(end - stop) / 2) /* a value takes two bytes at the least */
+        return false;
+    c->n = (uint32_t)n;
+    c->values = calloc((size_t)n + 1, sizeof *c->values);
+    for (uint32_t i = 0; c->values && i < c->n; i++) {
+        at = stop;
+        if (*at != ' ' || at[1] == '\n')
+            return false;
+        c->values[i] = strtod(at + 1, &stop);
+    }
+    return c->values && stop == end;
+}
+
+static bool read_line(const char *line, const char *end, struct summary *summary)
+{
+    const size_t lead = sizeof CURVE - 1;
+    if ((size_t)(end - line) > lead && !memcmp(line, CURVE, lead))
+        return read_curve(line + lead, end, &summary->curves[summary->n_curves++]);
+    return read_metric(line, (size_t)(end - line), &summary->metrics[summary->n_metrics++]);
+}
+
 struct summary *cache_decode(const char *text, size_t size, const char *key)
 {
     char head[sizeof MAGIC + CACHE_KEY + 1], tail[TAIL_SIZE + 1];
@@ -148,14 +203,15 @@ struct summary *cache_decode(const char *text, size_t size, const char *key)
     for (const char *c = at; c < end; c++)
         n_lines += *c == '\n';
     struct summary *summary = calloc(1, sizeof *summary);
-    if (summary)
+    if (summary) {
         summary->metrics = calloc(n_lines + 1, sizeof *summary->metrics);
-    bool is_good = summary && summary->metrics;
+        summary->curves = calloc(n_lines + 1, sizeof *summary->curves);
+    }
+    bool is_good = summary && summary->metrics && summary->curves;
     while (is_good && at < end) {
         const char *line = at;
         at = memchr(line, '\n', (size_t)(end - line));
-        is_good =
-            at && read_metric(line, (size_t)(at - line), &summary->metrics[summary->n_metrics++]);
+        is_good = at && read_line(line, at, summary);
         at += is_good;
     }
     if (is_good)

@@ -29,7 +29,7 @@ uint64_t cache_binary(const char *path);
  * the contents of that file: whatever a value is for, it cannot be overlooked. */
 void cache_key(const struct cache_subject *subject, char key[CACHE_KEY]);
 
-/* The figures of a run as text, names, units and exact values; the caller frees it. */
+/* The figures and curves of a run as text, names, units and exact values; the caller frees it. */
 char *cache_encode(const struct summary *summary, const char *key, size_t *size);
 /* NULL when the text is not what cache_encode() made for that key. */
 struct summary *cache_decode(const char *text, size_t size, const char *key);

@@ -13,13 +13,17 @@
 
 #include <cmocka.h>
 
+#include "base/digest.h"
 #include "reproduce/cache.h"
 
 static struct metric metrics[] = {{"fct.p99", "s", 1.0 / 3.0, "m"},
                                   {"drops.link-down", "frames", 0, "m"},
                                   {"jain", "ratio", -0x1.fffffffffffffp+1023, "m"},
                                   {"flows", "", 12, "m"}};
-static const struct summary summary = {metrics, 4};
+static double values[] = {0, 1.0 / 3.0, -0x1.fffffffffffffp+1023, 0x1p-1074, 1e9};
+static struct curve curves[] = {{"F0", "bps", 2000, 1000, 5, values},
+                                {"F-1", "", 0x7fffffffffff, 1, 0, values}};
+static const struct summary summary = {metrics, 4, curves, 2};
 static const char key[] = "0123456789abcdef";
 static char dir[64];
 
@@ -63,6 +67,15 @@ static void hits(void **state)
         assert_string_equal(found->metrics[i].unit, metrics[i].unit);
         assert_memory_equal(&found->metrics[i].value, &metrics[i].value, sizeof(double));
     }
+    assert_int_equal(found->n_curves, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct curve *c = &found->curves[i];
+        assert_string_equal(c->name, curves[i].name);
+        assert_string_equal(c->unit, curves[i].unit);
+        assert_true(c->first_at == curves[i].first_at && c->every == curves[i].every);
+        assert_int_equal(c->n, curves[i].n);
+        assert_memory_equal(c->values, values, c->n * sizeof *values);
+    }
     summary_destroy(found);
     assert_null(cache_load(folder, "0123456789abcdee"));
 
@@ -92,6 +105,43 @@ static void damage(void **state)
     write_text(key, text, size);
     assert_null(cache_load(dir, key));
     free(text);
+}
+
+/* Lines that nobody wrote, under a digest that is right. */
+static void wrong_lines(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "curve\tF0\tB\t1\t1\t2 0x1p+0",
+        "curve\tF0\tB\t1\t1\t1 0x1p+0 0x1p+0",
+        "curve\tF0\tB\t1\t1\t1 x",
+        "curve\tF0\tB\t1\t1\t1 ",
+        "curve\tF0\tB\t1\t1",
+        "curve\tF0\tB\t1\t1\t4000000000 0x1p+0",
+        "curve\tF0\tB\t1\t1\t",
+        "0x1p+0\tB",
+        "curve\tF0\tB\t1\t1\t2 0x1p+0 ",
+        "curve\t01234567890123456789012345678901\tB\t1\t1\t1 0x1p+0"};
+    const struct summary none = {0};
+    size_t size;
+    char *whole = cache_encode(&none, key, &size), text[512], hex[17];
+    const size_t head = (size_t)(strchr(whole, '\n') - whole) + 1;
+    for (size_t i = 0; i <= sizeof lines / sizeof *lines; i++) {
+        struct digest d;
+        /* The last one is good: the way of making them is. */
+        const char *line =
+            i < sizeof lines / sizeof *lines ? lines[i] : "curve\tF0\tB\t1\t1\t1 0x1p+0";
+        const int n = snprintf(text, sizeof text, "%.*s%s\n", (int)head, whole, line);
+        digest_init(&d);
+        digest_bytes(&d, text, (size_t)n);
+        digest_hex(&d, hex);
+        snprintf(text + n, sizeof text - (size_t)n, "end %s\n", hex);
+        struct summary *found = cache_decode(text, strlen(text), key);
+        if (!found != (i < sizeof lines / sizeof *lines))
+            fail_msg("%s", line);
+        summary_destroy(found);
+    }
+    free(whole);
 }
 
 /* The keys of two subjects. */
@@ -198,8 +248,10 @@ static void default_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hits),        cmocka_unit_test(damage), cmocka_unit_test(keys),
-        cmocka_unit_test(named_files), cmocka_unit_test(binary), cmocka_unit_test(default_folder),
+        cmocka_unit_test(hits),           cmocka_unit_test(damage),
+        cmocka_unit_test(wrong_lines),    cmocka_unit_test(keys),
+        cmocka_unit_test(named_files),    cmocka_unit_test(binary),
+        cmocka_unit_test(default_folder),
     };
     return cmocka_run_group_tests_name("cache", tests, make_dir, remove_dir);
 }

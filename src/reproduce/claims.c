@@ -374,6 +374,20 @@ static int read_verdict(struct reading *r, const struct yaml_node *mapping, stru
                             i == VERDICT_HOLDS ? NULL : "the reason for the verdict", &claim->why);
 }
 
+static int read_average(struct reading *r, const struct yaml_node *mapping, struct claim *claim)
+{
+    const char *word;
+    int rc = claims_take_text(r, mapping, "average", NULL, &word);
+    claim->averages_metrics = word && !strcmp(word, "metrics");
+    if (!rc && word && !claim->averages_metrics && strcmp(word, "seeds")) {
+        const size_t length = fields_enter(&r->fields, "average");
+        rc = fields_fail(&r->fields, yaml_find(mapping, "average"), XOFF_E_UNKNOWN,
+                         "accepted: seeds, metrics");
+        fields_leave(&r->fields, length);
+    }
+    return rc;
+}
+
 /* What must be there for the claim to be judged. */
 static int check_testable(struct reading *r, const struct yaml_node *mapping, struct claim *claim)
 {
@@ -403,9 +417,10 @@ static int check_testable(struct reading *r, const struct yaml_node *mapping, st
 static int read_claim(struct reading *r, const struct yaml_node *node, struct claim *claim)
 {
     static const char *const keys[] = {
-        "id",        "place",   "statement", "scenario",       "quick",     "seeds",
-        "measure",   "unit",    "published", "published_text", "tolerance", "tolerance_why",
-        "direction", "verdict", "why",       "notes",          NULL};
+        "id",        "place",         "statement", "scenario",  "quick",
+        "seeds",     "measure",       "unit",      "published", "published_text",
+        "tolerance", "tolerance_why", "direction", "average",   "verdict",
+        "why",       "notes",         NULL};
     claim->at = (struct plan_place){node->line, node->column};
     int rc = claims_check_keys(r, node, keys);
     if (!rc)
@@ -431,6 +446,8 @@ static int read_claim(struct reading *r, const struct yaml_node *node, struct cl
         rc = read_published(r, node, claim);
     if (!rc)
         rc = claims_take_expression(r, node, "direction", NULL, true, &claim->direction);
+    if (!rc)
+        rc = read_average(r, node, claim);
     if (!rc)
         rc = claims_take_text(r, node, "notes", NULL, &claim->notes);
     if (!claim->unit)

@@ -45,7 +45,8 @@ struct claim {
     struct plan_place at; /* in claims.yaml */
     struct experiment experiment;
     struct expression measure, direction;
-    const char *unit; /* of what is measured and published; "": none */
+    bool averages_metrics; /* over seeds, before anything is computed from them */
+    const char *unit;      /* of what is measured and published; "": none */
     bool has_published;
     double published;
     const char *published_text; /* NULL: none; so are the texts below */
@@ -68,8 +69,10 @@ struct figure_point {
 };
 struct figure_series {
     const char *name;
-    struct figure_point *points;
+    struct figure_point *points; /* of lines and bars */
     uint32_t n_points;
+    struct expression variant, curve; /* over time; variant NULL: the scenario has none */
+    struct expression value;          /* of a distribution: one for each seed */
 };
 struct figure_mark {
     struct figure_x x;
@@ -84,10 +87,21 @@ struct figure_axis {
     const char *label, *unit; /* unit "": none */
 };
 
+enum figure_kind {
+    FIGURE_LINE,
+    FIGURE_BAR,
+    FIGURE_TIME, /* curves of a run over time */
+    FIGURE_CDF,  /* how values are distributed over seeds */
+    N_FIGURE_KINDS
+};
+extern const char *const figure_words[N_FIGURE_KINDS];
+
 struct figure {
     const char *id, *title, *place, *notes; /* the last two NULL: none */
     struct plan_place at;
-    bool is_bar; /* else lines */
+    enum figure_kind kind;
+    xoff_time x_unit; /* over time: of x.unit */
+    double scale;     /* over time: what values are multiplied by */
     struct experiment experiment;
     struct figure_axis x, y;
     struct figure_series *series;

@@ -27,6 +27,13 @@
     "    published: 40\n"                       \
     "    tolerance: 5\n"                        \
     "    tolerance_why: read off a curve\n"
+#define TIME                           \
+    "  - id: t\n"                      \
+    "    title: T\n"                   \
+    "    kind: time\n"                 \
+    "    scenario: s.yaml\n"           \
+    "    x: {label: time, unit: us}\n" \
+    "    y: {label: rate}\n"
 #define FIGURE                        \
     "figures:\n"                      \
     "  - id: '6-1'\n"                 \
@@ -94,7 +101,8 @@ static void whole(void **state)
     assert_string_equal(e->quick[1].value, "0.5");
     assert_false(e->is_left_out_of_quick);
     const struct figure *f = &p->figures[0];
-    assert_false(f->is_bar);
+    assert_int_equal(f->kind, FIGURE_LINE);
+    assert_false(c->averages_metrics);
     assert_true(f->experiment.is_left_out_of_quick);
     assert_int_equal(f->experiment.n_seeds, 1);
     assert_string_equal(f->x.unit, "B");
@@ -133,6 +141,76 @@ static void forms(void **state)
     assert_string_equal(p->figures[0].series[0].points[0].x.text, "PFC on");
     assert_false(p->figures[0].series[0].points[0].x.is_number);
     claims_destroy(p);
+    p = read_good(HEAD CLAIM TESTED "    average: metrics\n");
+    assert_true(p->claims[0].averages_metrics);
+    claims_destroy(p);
+    p = read_good(HEAD CLAIM TESTED "    average: seeds\n");
+    assert_false(p->claims[0].averages_metrics);
+    claims_destroy(p);
+}
+
+/* Curves over time, and distributions over seeds. */
+static void other_figures(void **state)
+{
+    (void)state;
+    struct paper *p = read_good(HEAD "claims: []\nfigures:\n" TIME "    scale: 1e-9\n"
+                                     "    series: [{name: a, variant: v, curve: F0},\n"
+                                     "             {name: b, curve: F1}]\n"
+                                     "    marks: [{name: paper, points: [[100, 4.1]]}]\n"
+                                     "  - {id: c, title: t, kind: cdf, scenario: s, seeds: 5,\n"
+                                     "     x: {label: x}, y: {label: y}, series:\n"
+                                     "     [{name: n, value: a.deadlock.onset * 1e3}]}\n");
+    const struct figure *f = &p->figures[0];
+    assert_true(f->kind == FIGURE_TIME && f->scale == 1e-9 && f->x_unit == XOFF_US);
+    assert_string_equal(f->series[0].variant.text, "v");
+    assert_string_equal(f->series[0].curve.text, "F0");
+    assert_int_equal(f->series[0].curve.place.line, 13);
+    assert_int_equal(f->series[0].curve.place.column, 43);
+    assert_null(f->series[1].variant.text);
+    assert_int_equal(f->n_marks, 1);
+    f = &p->figures[1];
+    assert_true(f->kind == FIGURE_CDF && f->experiment.n_seeds == 5 && f->scale == 1);
+    assert_string_equal(f->series[0].value.text, "a.deadlock.onset * 1e3");
+    claims_destroy(p);
+}
+
+static void mistakes_of_other_figures(void **state)
+{
+    (void)state;
+    const char *const head = HEAD "claims: []\nfigures:\n";
+#define CDF "  - {id: c, title: t, kind: cdf, scenario: s, x: {label: x}, y: {label: y}, "
+    static const struct {
+        const char *text;
+        int line, column;
+        const char *subject, *part;
+    } cases[] = {
+        {TIME "    series: [{name: a, points: [{x: 1, value: 1}]}]\n", 12, 24,
+         "figures.0.series.0.points", "unknown key"},
+        {TIME "    series: [{name: a}]\n", 12, 14, "figures.0.series.0.curve", "missing"},
+        {TIME "    series: [{curve: a}]\n", 12, 14, "figures.0.series.0.name", "missing"},
+        {TIME "    series: [{name: a, curve: [b]}]\n", 12, 31, "figures.0.series.0.curve",
+         "a list is given"},
+        {TIME "    scale: big\n    series: []\n", 12, 12, "figures.0.scale", "not a number"},
+        {TIME "    seeds: 2\n    series: []\n", 12, 12, "figures.0.seeds", "first seed"},
+        {TIME "    series: []\n    marks: [{name: a, points: [[b, 1]]}]\n", 13, 33,
+         "figures.0.marks.0.points.0", "kind: bar"},
+        {"  - {id: c, title: t, kind: time, scenario: s, x: {label: t}, y: {label: y},\n"
+         "     series: []}\n",
+         6, 51, "figures.0.x.unit", "ns, us, ms, s"},
+        {"  - {id: c, title: t, kind: time, scenario: s, x: {label: t, unit: h}, y: {label: y},\n"
+         "     series: []}\n",
+         6, 68, "figures.0.x.unit", "ns, us, ms, s"},
+        {CDF "scale: 2, series: []}\n", 6, 77, "figures.0.scale", "kind: time only"},
+        {CDF "series: [{name: a, curve: b}]}\n", 6, 96, "figures.0.series.0.curve", "unknown key"},
+        {CDF "series: [{name: a}]}\n", 6, 86, "figures.0.series.0.value", "missing"},
+        {CDF "series: [{name: a, value: 1 +}]}\n", 6, 106, "figures.0.series.0.value",
+         "the text ends"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "%s%s", head, cases[i].text);
+        check_bad(text, cases[i].line, cases[i].column, cases[i].subject, cases[i].part);
+    }
 }
 
 static void mistakes_of_the_file(void **state)
@@ -167,6 +245,8 @@ static void mistakes_of_a_claim(void **state)
               "claims.0.why", "missing");
     check_bad(HEAD "claims:\n  - {id: a, place: 1, statement: s, verdict: holds}\n", 5, 5,
               "claims.0.scenario", "missing");
+    check_bad(HEAD CLAIM TESTED "    average: runs\n", 14, 14, "claims.0.average",
+              "accepted: seeds, metrics");
     check_bad(HEAD CLAIM TESTED "  - id: a\n    place: 1\n    statement: s\n    scenario: s.yaml\n"
                                 "    verdict: untestable\n    why: w\n",
               14, 9, "claims.1.id", "given twice");
@@ -234,7 +314,8 @@ static void mistakes_of_a_figure(void **state)
         int line, column;
         const char *subject, *part;
     } cases[] = {
-        {"figures: [{id: f, title: t, kind: pie}]\n", 5, 35, "figures.0.kind", "line, bar"},
+        {"figures: [{id: f, title: t, kind: pie}]\n", 5, 35, "figures.0.kind",
+         "line, bar, time, cdf"},
         {"figures: [{id: f, title: t, kind: bar, colour: 1}]\n", 5, 40, "figures.0.colour",
          "unknown"},
         {"figures: [{id: f, title: t, kind: bar, scenario: s}]\n", 5, 11, "figures.0.x", "missing"},
@@ -316,6 +397,8 @@ int main(void)
         cmocka_unit_test(mistakes_of_numbers),
         cmocka_unit_test(mistakes_of_expressions),
         cmocka_unit_test(mistakes_of_a_figure),
+        cmocka_unit_test(other_figures),
+        cmocka_unit_test(mistakes_of_other_figures),
         cmocka_unit_test(listing),
     };
     return cmocka_run_group_tests_name("claims", tests, NULL, NULL);

@@ -1,8 +1,11 @@
-/* figures: of claims.yaml: curves of expressions over the results, and the paper's own points. */
+/* figures: of claims.yaml: lines and bars of expressions over the results, curves over time,
+ * distributions over seeds, and the paper's own points. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reproduce/claims_parts.h"
+
+const char *const figure_words[N_FIGURE_KINDS] = {"line", "bar", "time", "cdf"};
 
 static int read_axis(struct reading *r, const struct yaml_node *mapping, const char *key,
                      struct figure_axis *axis)
@@ -31,7 +34,7 @@ static int read_x(struct reading *r, const struct yaml_node *node, const struct 
         return rc;
     x->text = node->text;
     x->is_number = claims_is_number(node->text, &x->value);
-    if (!x->is_number && !figure->is_bar)
+    if (!x->is_number && figure->kind != FIGURE_BAR)
         return fields_fail(&r->fields, node, XOFF_E_TYPE,
                            "not a number; words on the x axis are for kind: bar");
     return 0;
@@ -84,9 +87,49 @@ static int open_points(struct reading *r, const struct yaml_node *node, const ch
     return 0;
 }
 
+/* Text of the results that is looked for when there are some, with its place. */
+static int take_name(struct reading *r, const struct yaml_node *mapping, const char *key,
+                     const char *what, struct expression *out)
+{
+    const struct yaml_node *node = yaml_find(mapping, key);
+    if (node)
+        out->place = (struct plan_place){node->line, node->column};
+    return claims_take_text(r, mapping, key, what, &out->text);
+}
+
+static int read_time_series(struct reading *r, const struct yaml_node *node,
+                            struct figure_series *series)
+{
+    static const char *const keys[] = {"name", "variant", "curve", NULL};
+    int rc = claims_check_keys(r, node, keys);
+    if (!rc)
+        rc = claims_take_text(r, node, "name", "its name in the legend", &series->name);
+    if (!rc)
+        rc = take_name(r, node, "variant", NULL, &series->variant);
+    return rc ? rc
+              : take_name(r, node, "curve", "the name of one of the scenario's curves",
+                          &series->curve);
+}
+
+static int read_cdf_series(struct reading *r, const struct yaml_node *node,
+                           struct figure_series *series)
+{
+    static const char *const keys[] = {"name", "value", NULL};
+    int rc = claims_check_keys(r, node, keys);
+    if (!rc)
+        rc = claims_take_text(r, node, "name", "its name in the legend", &series->name);
+    return rc ? rc
+              : claims_take_expression(r, node, "value", "an expression such as a.deadlock.onset",
+                                       false, &series->value);
+}
+
 static int read_series(struct reading *r, const struct yaml_node *node, const struct figure *figure,
                        struct figure_series *series)
 {
+    if (figure->kind == FIGURE_TIME)
+        return read_time_series(r, node, series);
+    if (figure->kind == FIGURE_CDF)
+        return read_cdf_series(r, node, series);
     const struct yaml_node *points;
     int rc = open_points(r, node, &series->name, &points);
     if (!rc && !(series->points = calloc(points->n, sizeof *series->points)))
@@ -147,12 +190,60 @@ static int read_curves(struct reading *r, const struct yaml_node *node, struct f
     return rc;
 }
 
+static int read_kind(struct reading *r, const struct yaml_node *node, struct figure *figure)
+{
+    const char *word = NULL;
+    uint32_t i = 0;
+    int rc = claims_take_text(r, node, "kind", "line, bar, time or cdf", &word);
+    while (!rc && i < N_FIGURE_KINDS && strcmp(word, figure_words[i]))
+        i++;
+    figure->kind = (enum figure_kind)i;
+    if (i < N_FIGURE_KINDS)
+        return rc;
+    const size_t length = fields_enter(&r->fields, "kind");
+    rc = fields_fail(&r->fields, yaml_find(node, "kind"), XOFF_E_UNKNOWN,
+                     "accepted: line, bar, time, cdf");
+    fields_leave(&r->fields, length);
+    return rc;
+}
+
+/* What only figures over time have, and what they have not. */
+static int read_time(struct reading *r, const struct yaml_node *node, struct figure *figure)
+{
+    static const struct {
+        const char *word;
+        xoff_time unit;
+    } units[] = {{"ns", XOFF_NS}, {"us", XOFF_US}, {"ms", XOFF_MS}, {"s", XOFF_S}};
+    const struct yaml_node *scale = yaml_find(node, "scale"), *x = yaml_find(node, "x");
+    size_t length = fields_enter(&r->fields, "scale");
+    int rc = 0;
+    figure->scale = 1;
+    if (scale && figure->kind != FIGURE_TIME)
+        rc = fields_fail_key(&r->fields, scale, XOFF_E_CONFLICT, "goes with kind: time only");
+    else if (scale)
+        rc = claims_take_number(r, scale, &figure->scale);
+    fields_leave(&r->fields, length);
+    if (rc || figure->kind != FIGURE_TIME)
+        return rc;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(figure->x.unit, units[i].word))
+            figure->x_unit = units[i].unit;
+    if (!figure->x_unit)
+        return claims_fail_missing(r, yaml_find(x, "unit") ? yaml_find(x, "unit") : x, "x.unit",
+                                   "not a unit of time; accepted: ns, us, ms, s");
+    length = fields_enter(&r->fields, "seeds");
+    if (figure->experiment.n_seeds > 1)
+        rc = fields_fail(&r->fields, yaml_find(node, "seeds"), XOFF_E_CONFLICT,
+                         "over time the first seed is drawn; leave it out");
+    fields_leave(&r->fields, length);
+    return rc;
+}
+
 int claims_read_figure(struct reading *r, const struct yaml_node *node, struct figure *figure)
 {
-    static const char *const keys[] = {"id",    "title", "kind", "place", "scenario",
-                                       "quick", "seeds", "x",    "y",     "series",
-                                       "marks", "notes", NULL};
-    const char *kind = NULL;
+    static const char *const keys[] = {"id",     "title", "kind",  "place", "scenario",
+                                       "quick",  "seeds", "x",     "y",     "scale",
+                                       "series", "marks", "notes", NULL};
     figure->at = (struct plan_place){node->line, node->column};
     int rc = claims_check_keys(r, node, keys);
     if (!rc)
@@ -162,14 +253,7 @@ int claims_read_figure(struct reading *r, const struct yaml_node *node, struct f
     if (!rc)
         rc = claims_take_text(r, node, "title", "what the figure shows", &figure->title);
     if (!rc)
-        rc = claims_take_text(r, node, "kind", "line or bar", &kind);
-    if (!rc && strcmp(kind, "line") && strcmp(kind, "bar")) {
-        const size_t length = fields_enter(&r->fields, "kind");
-        rc =
-            fields_fail(&r->fields, yaml_find(node, "kind"), XOFF_E_UNKNOWN, "accepted: line, bar");
-        fields_leave(&r->fields, length);
-    }
-    figure->is_bar = kind && !strcmp(kind, "bar");
+        rc = read_kind(r, node, figure);
     if (!rc)
         rc = claims_take_text(r, node, "place", NULL, &figure->place);
     if (!rc)
@@ -180,5 +264,7 @@ int claims_read_figure(struct reading *r, const struct yaml_node *node, struct f
         rc = read_axis(r, node, "x", &figure->x);
     if (!rc)
         rc = read_axis(r, node, "y", &figure->y);
+    if (!rc)
+        rc = read_time(r, node, figure);
     return rc ? rc : read_curves(r, node, figure);
 }

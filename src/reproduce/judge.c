@@ -3,6 +3,8 @@
  * A claim holds when the mean over seeds is within the tolerance of the published number and its
  * comparison, if it has one, holds in every seed. If only the comparison does, it holds in
  * direction only. A claim without a published number is its comparison: it holds or it does not.
+ * A claim may have the metrics averaged over seeds instead: expression and comparison are then
+ * computed once, as if of one run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,23 +58,65 @@ void judge_recorded(const struct claim *claim, struct judgement *j)
     j->is_better = is_judged && j->found < claim->recorded;
 }
 
-/* Gives an error of an expression its place in claims.yaml. */
-static void locate(const struct paper *paper, const char *id, const char *key,
-                   const struct expression *expression, struct xoff_err *err)
+void judge_locate(const struct paper *paper, const char *id, const char *key,
+                  const struct expression *expression, struct xoff_err *err)
 {
     claims_locate(paper, expression, err);
     snprintf(err->subject, sizeof err->subject, "%.64s: %s", id, key);
 }
 
-/* The value of an expression with each of the first n seeds. */
-static int compute(const struct run_set *set, const char *text, uint32_t n_seeds, double *values,
-                   struct xoff_err *err)
+static const struct summary *const *summaries_of(const struct run_set *set, uint32_t seed)
+{
+    return (const struct summary *const *)set->summaries + seed * set->n_variants;
+}
+
+int judge_compute(const struct run_set *set, const char *text, uint32_t seed, double *value,
+                  struct xoff_err *err)
+{
+    return expect_compute(text, set->results, summaries_of(set, seed), set->n_variants, value, err);
+}
+
+/* Adds the mean of a metric over the seeds that have it, from the first that does. */
+static void add_mean(const struct run_set *set, uint32_t variant, uint32_t n_seeds, uint32_t first,
+                     const struct metric *metric, double *values, struct summary *mean)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; i < n_seeds; i++) {
+        const struct metric *m = summary_find(summaries_of(set, i)[variant], metric->name);
+        if (m)
+            values[n++] = m->value;
+    }
+    mean->metrics[mean->n_metrics] = *metric;
+    mean->metrics[mean->n_metrics++].value = spread_of(values, n).mean;
+}
+
+/* A run whose metrics are the means of those of the first n seeds; a seed without a metric is left
+ * out of that metric's mean. */
+static struct summary *mean_of(const struct run_set *set, uint32_t variant, uint32_t n_seeds)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < n_seeds; i++)
+        most += summaries_of(set, i)[variant]->n_metrics;
+    struct summary *mean = calloc(1, sizeof *mean);
+    double *values = calloc(n_seeds, sizeof *values);
+    XOFF_ASSERT(mean && values);
+    mean->metrics = calloc(most + 1, sizeof *mean->metrics);
+    XOFF_ASSERT(mean->metrics);
+    for (uint32_t i = 0; i < n_seeds; i++) {
+        const struct summary *s = summaries_of(set, i)[variant];
+        for (uint32_t k = 0; k < s->n_metrics; k++)
+            if (!summary_find(mean, s->metrics[k].name))
+                add_mean(set, variant, n_seeds, i, &s->metrics[k], values, mean);
+    }
+    free(values);
+    return mean;
+}
+
+static int compute(const struct run_set *set, const char *text, struct judgement *j)
 {
     int rc = 0;
-    for (uint32_t i = 0; i < n_seeds && !rc; i++)
-        rc = expect_compute(text, set->results,
-                            (const struct summary *const *)set->summaries + i * set->n_variants,
-                            set->n_variants, &values[i], err);
+    for (uint32_t i = 0; i < j->n_values && !rc; i++)
+        rc = judge_compute(set, text, i, &j->values[i], &j->err);
     return rc;
 }
 
@@ -80,11 +124,10 @@ static int compare(const struct run_set *set, const char *text, struct judgement
 {
     int rc = 0;
     j->has_direction = j->direction_holds = true;
-    for (uint32_t i = 0; i < j->n_seeds && !rc && j->direction_holds; i++)
-        rc = expect_evaluate(text, set->results,
-                             (const struct summary *const *)set->summaries + i * set->n_variants,
-                             set->n_variants, &j->direction_holds, j->direction_detail,
-                             sizeof j->direction_detail, &j->err);
+    for (uint32_t i = 0; i < j->n_values && !rc && j->direction_holds; i++)
+        rc = expect_evaluate(text, set->results, summaries_of(set, i), set->n_variants,
+                             &j->direction_holds, j->direction_detail, sizeof j->direction_detail,
+                             &j->err);
     return rc;
 }
 
@@ -96,9 +139,9 @@ static int test(const struct paper *paper, const struct claim *claim, const stru
     const char *key = "measure";
     int rc = 0;
     if (claim->measure.text) {
-        j->values = calloc(j->n_seeds, sizeof *j->values);
+        j->values = calloc(j->n_values, sizeof *j->values);
         XOFF_ASSERT(j->values);
-        rc = compute(set, claim->measure.text, j->n_seeds, j->values, &j->err);
+        rc = compute(set, claim->measure.text, j);
     }
     if (!rc && claim->direction.text) {
         at = &claim->direction;
@@ -106,7 +149,24 @@ static int test(const struct paper *paper, const struct claim *claim, const stru
         rc = compare(set, claim->direction.text, j);
     }
     if (rc)
-        locate(paper, claim->id, key, at, &j->err);
+        judge_locate(paper, claim->id, key, at, &j->err);
+    return rc;
+}
+
+/* The same on the means of the metrics, which stand in for a run. */
+static int test_means(const struct paper *paper, const struct claim *claim,
+                      const struct run_set *set, struct judgement *j)
+{
+    struct run_set one = *set;
+    one.summaries = calloc(set->n_variants, sizeof *one.summaries);
+    XOFF_ASSERT(one.summaries);
+    for (uint32_t i = 0; i < set->n_variants; i++)
+        one.summaries[i] = mean_of(set, i, j->n_seeds);
+    j->n_values = 1;
+    const int rc = test(paper, claim, &one, j);
+    for (uint32_t i = 0; i < set->n_variants; i++)
+        summary_destroy(one.summaries[i]);
+    free(one.summaries);
     return rc;
 }
 
@@ -126,14 +186,16 @@ void judge_claim(const struct paper *paper, const struct claim *claim,
         out->found = VERDICT_ERROR;
         return;
     }
-    if (test(paper, claim, set, out)) {
+    out->n_values = out->n_seeds;
+    if (claim->averages_metrics ? test_means(paper, claim, set, out)
+                                : test(paper, claim, set, out)) {
         judge_fini(out);
         out->is_bad_input = true;
         out->found = VERDICT_ERROR;
         return;
     }
     if (out->values)
-        out->measured = spread_of(out->values, out->n_seeds);
+        out->measured = spread_of(out->values, out->n_values);
     out->found = judge_values(claim, out->measured.mean, out->direction_holds);
     judge_recorded(claim, out);
 }
@@ -142,54 +204,4 @@ void judge_fini(struct judgement *judgement)
 {
     free(judgement->values);
     judgement->values = NULL;
-}
-
-/* All points of the figure; on an error err has its place. */
-static int draw(const struct paper *paper, const struct figure *figure, const struct run_set *set,
-                struct drawing *out)
-{
-    double *values = calloc(out->n_seeds, sizeof *values);
-    uint32_t n_points = 0;
-    int rc = 0;
-    for (uint32_t s = 0; s < figure->n_series; s++)
-        n_points += figure->series[s].n_points;
-    out->points = calloc(n_points + 1, sizeof *out->points);
-    XOFF_ASSERT(values && out->points);
-    struct spread *point = out->points;
-    for (uint32_t s = 0; s < figure->n_series && !rc; s++)
-        for (uint32_t i = 0; i < figure->series[s].n_points && !rc; i++) {
-            const struct expression *value = &figure->series[s].points[i].value;
-            rc = compute(set, value->text, out->n_seeds, values, &out->err);
-            if (rc)
-                locate(paper, figure->id, "value", value, &out->err);
-            else
-                *point++ = spread_of(values, out->n_seeds);
-        }
-    free(values);
-    return rc;
-}
-
-void judge_figure(const struct paper *paper, const struct figure *figure,
-                  const struct run_options *options, const struct run_set *set, struct drawing *out)
-{
-    *out = (struct drawing){.state = VERDICT_LEFT_OUT};
-    if (!set)
-        return;
-    out->n_seeds = runs_n_seeds(options, &figure->experiment);
-    const struct xoff_err *err = runs_error(set, out->n_seeds, &out->is_bad_input);
-    out->state = VERDICT_HOLDS;
-    if (err) {
-        out->err = *err;
-        out->state = VERDICT_ERROR;
-    } else if (draw(paper, figure, set, out)) {
-        drawing_fini(out);
-        out->is_bad_input = true;
-        out->state = VERDICT_ERROR;
-    }
-}
-
-void drawing_fini(struct drawing *drawing)
-{
-    free(drawing->points);
-    drawing->points = NULL;
 }

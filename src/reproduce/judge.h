@@ -1,4 +1,5 @@
-/* Verdicts: what was measured against what was published, and against what was recorded. */
+/* Verdicts: what was measured against what was published, and against what was recorded; and the
+ * points of figures. */
 #ifndef REPRODUCE_JUDGE_H
 #define REPRODUCE_JUDGE_H
 
@@ -16,7 +17,8 @@ struct judgement {
     bool is_bad_input;        /* VERDICT_ERROR: not a crash */
     struct xoff_err err;      /* VERDICT_ERROR */
     uint32_t n_seeds;
-    double *values; /* by seed; NULL: nothing was measured */
+    uint32_t n_values; /* n_seeds, or 1 where metrics are averaged */
+    double *values;    /* by seed; NULL: nothing was measured */
     struct spread measured;
     bool has_direction, direction_holds; /* in every seed */
     char direction_detail[256];          /* of the first seed where it does not hold, or the last */
@@ -34,13 +36,33 @@ void judge_claim(const struct paper *paper, const struct claim *claim,
                  struct judgement *out);
 void judge_fini(struct judgement *judgement);
 
-/* A figure's points: series by series, point by point. */
+/* The value of an expression with one seed; on an error err is not located. */
+int judge_compute(const struct run_set *set, const char *text, uint32_t seed, double *value,
+                  struct xoff_err *err);
+/* Gives an error of an expression, or of a name that is one here, its place in claims.yaml. */
+void judge_locate(const struct paper *paper, const char *id, const char *key,
+                  const struct expression *expression, struct xoff_err *err);
+
+/* A series over time, or a distribution: at a value, the share of seeds up to it. */
+struct drawn_point {
+    double x, y;
+};
+struct drawn_series {
+    struct drawn_point *points;
+    uint32_t n_points;
+    uint32_t n_values; /* of a distribution: seeds that have a value */
+};
+#define DRAWING_MAX_POINTS 2000 /* of a series over time; longer ones are reduced */
+
+/* A figure's points (drawing.c). */
 struct drawing {
     enum verdict state; /* VERDICT_HOLDS: drawn; VERDICT_LEFT_OUT; VERDICT_ERROR */
     bool is_bad_input;
     struct xoff_err err;
     uint32_t n_seeds;
-    struct spread *points; /* in the order of series and points; NULL: not drawn */
+    struct spread *points;       /* of lines and bars, in the order of series and points */
+    struct drawn_series *series; /* over time and of distributions; both NULL: not drawn */
+    uint32_t n_series;
 };
 void judge_figure(const struct paper *paper, const struct figure *figure,
                   const struct run_options *options, const struct run_set *set,

@@ -90,7 +90,9 @@ static void spreads(void **state)
 static struct metric off_1[] = {{"drops", "frames", 30, ""}, {"sent", "B", 100, ""}};
 static struct metric off_2[] = {{"drops", "frames", 50, ""}, {"sent", "B", 100, ""}};
 static struct metric on_all[] = {{"drops", "frames", 0, ""}, {"sent", "B", 100, ""}};
-static struct summary off_first = {off_1, 2}, off_second = {off_2, 2}, on_any = {on_all, 2};
+static struct summary off_first = {.metrics = off_1, .n_metrics = 2},
+                      off_second = {.metrics = off_2, .n_metrics = 2},
+                      on_any = {.metrics = on_all, .n_metrics = 2};
 static struct results variants[] = {{.variant = "off"}, {.variant = "on"}};
 static const struct results *results[] = {&variants[0], &variants[1]};
 static struct summary *summaries[] = {&off_first, &on_any, &off_second, &on_any};
@@ -216,7 +218,8 @@ static void figures(void **state)
     struct figure_point off_points[] = {{.value = {"off.drops", {1, 1}}},
                                         {.value = {"off.drops / 10", {1, 1}}}},
                         on_points[] = {{.value = {"on.drops + 1", {1, 1}}}};
-    struct figure_series series[] = {{"off", off_points, 2}, {"on", on_points, 1}};
+    struct figure_series series[] = {{.name = "off", .points = off_points, .n_points = 2},
+                                     {.name = "on", .points = on_points, .n_points = 1}};
     const struct figure f = {
         .id = "f", .experiment = {.n_seeds = 2}, .series = series, .n_series = 2};
     judge_figure(&paper, &f, &options, &set, &d);
@@ -232,6 +235,192 @@ static void figures(void **state)
     assert_string_equal(d.err.subject, "f: value");
 }
 
+/* Three seeds of one variant that deadlocks in the first and the last, and of one that never does.
+ */
+static struct metric bad_1[] = {{"deadlocked", "", 1, ""}, {"deadlock.onset", "s", 5, ""}};
+static struct metric bad_2[] = {{"deadlocked", "", 0, ""}};
+static struct metric bad_3[] = {{"deadlock.onset", "s", 2, ""}, {"deadlocked", "", 1, ""}};
+static struct metric good_any[] = {{"deadlocked", "", 0, ""}};
+static double bad_values[] = {1, 9, 4}, good_values[5000];
+static struct curve bad_curves[] = {{.name = "F0",
+                                     .unit = "bps",
+                                     .first_at = 20 * XOFF_US,
+                                     .every = 10 * XOFF_US,
+                                     .n = 3,
+                                     .values = bad_values},
+                                    {.name = "F1"}};
+static struct curve good_curve = {
+    .name = "F0", .first_at = XOFF_US, .every = XOFF_US, .n = 5000, .values = good_values};
+static struct summary bad_first = {bad_1, 2, bad_curves, 2}, bad_second = {bad_2, 1, NULL, 0},
+                      bad_third = {bad_3, 2, NULL, 0}, good_seed = {good_any, 1, &good_curve, 1};
+static struct summary *three_seeds[] = {&bad_first, &good_seed, &bad_second,
+                                        &good_seed, &bad_third, &good_seed};
+
+static struct run_set deadlock_set(struct run *runs)
+{
+    for (uint32_t i = 0; i < 6; i++)
+        runs[i] = (struct run){.state = RUN_DONE};
+    return (struct run_set){.n_seeds = 3,
+                            .n_variants = 2,
+                            .variants = variants,
+                            .results = results,
+                            .runs = runs,
+                            .summaries = three_seeds};
+}
+
+static void averages(void **state)
+{
+    (void)state;
+    struct run runs[6];
+    struct run_set set = deadlock_set(runs);
+    struct judgement j;
+    struct claim c = {.id = "a",
+                      .experiment = {.scenario = "s", .n_seeds = 3},
+                      .measure = {"300 * (1 - on.deadlocked / off.deadlocked)", {1, 1}},
+                      .direction = {"on.deadlocked < off.deadlocked", {1, 1}},
+                      .has_published = true,
+                      .published = 300};
+    judge_claim(&paper, &c, &options, &set, &j); /* in the second seed nothing is divided by 0 */
+    assert_int_equal(j.found, VERDICT_ERROR);
+    assert_non_null(strstr(j.err.message, "division by zero"));
+    c.averages_metrics = true;
+    judge_claim(&paper, &c, &options, &set, &j);
+    assert_int_equal(j.found, VERDICT_HOLDS);
+    assert_true(j.n_seeds == 3 && j.n_values == 1 && j.values[0] == 300);
+    assert_true(j.direction_holds && j.measured.min == 300 && j.measured.max == 300);
+    judge_fini(&j);
+
+    /* 2/3 of the seeds; of the onsets, those that there are. */
+    c.measure.text = "3 * off.deadlocked + off.deadlock.onset / 1s * 100";
+    c.published = 352;
+    judge_claim(&paper, &c, &options, &set, &j);
+    assert_int_equal(j.found, VERDICT_HOLDS);
+    judge_fini(&j);
+    c.direction.text = "on.deadlocked > off.deadlocked";
+    judge_claim(&paper, &c, &options, &set, &j);
+    assert_int_equal(j.found, VERDICT_FAILS);
+    judge_fini(&j);
+    c.experiment.n_seeds = 1;
+    c.measure.text = "off.deadlock.onset / 1s";
+    judge_claim(&paper, &c, &options, &set, &j);
+    assert_true(j.measured.mean == 5);
+    judge_fini(&j);
+    c.measure.text = "on.deadlock.onset"; /* in no run */
+    judge_claim(&paper, &c, &options, &set, &j);
+    assert_int_equal(j.found, VERDICT_ERROR);
+    assert_non_null(strstr(j.err.message, "there was no deadlock"));
+}
+
+static void distributions(void **state)
+{
+    (void)state;
+    struct run runs[6];
+    struct run_set set = deadlock_set(runs);
+    struct drawing d;
+    struct figure_series series[] = {{.name = "a", .value = {"off.deadlock.onset", {1, 1}}},
+                                     {.name = "b", .value = {"on.deadlock.onset", {1, 1}}},
+                                     {.name = "c", .value = {"off.deadlocked", {1, 1}}}};
+    struct figure f = {.id = "f",
+                       .kind = FIGURE_CDF,
+                       .experiment = {.n_seeds = 3},
+                       .series = series,
+                       .n_series = 3};
+    judge_figure(&paper, &f, &options, &set, &d);
+    assert_int_equal(d.state, VERDICT_HOLDS);
+    assert_true(d.n_seeds == 3 && d.n_series == 3);
+    const struct drawn_series *s = d.series;
+    assert_true(s[0].n_values == 2 && s[0].n_points == 2);
+    assert_true(s[0].points[0].x == 2 && s[0].points[0].y == 1.0 / 3);
+    assert_true(s[0].points[1].x == 5 && s[0].points[1].y == 2.0 / 3);
+    assert_true(s[1].n_values == 0 && s[1].n_points == 0);
+    /* Equal values are one step. */
+    assert_true(s[2].n_values == 3 && s[2].n_points == 2);
+    assert_true(s[2].points[0].x == 0 && s[2].points[0].y == 1.0 / 3);
+    assert_true(s[2].points[1].x == 1 && s[2].points[1].y == 1);
+    drawing_fini(&d);
+
+    /* What is wrong is not taken for absent. */
+    static const char *const wrong[] = {"off.deadlock.onzet", "of.deadlock.onset",
+                                        "1 / off.deadlocked", "deadlocked"};
+    for (size_t i = 0; i < 4; i++) {
+        series[1].value.text = wrong[i];
+        judge_figure(&paper, &f, &options, &set, &d);
+        assert_true(d.state == VERDICT_ERROR && d.is_bad_input && !d.series);
+        assert_string_equal(d.err.subject, "f: value");
+        assert_int_equal(d.err.line, 1);
+    }
+}
+
+static void check_refused(struct figure *f, const struct run_set *set, const char *subject,
+                          int column, const char *part)
+{
+    struct drawing d;
+    judge_figure(&paper, f, &options, set, &d);
+    assert_true(d.state == VERDICT_ERROR && d.is_bad_input && !d.series);
+    assert_string_equal(d.err.subject, subject);
+    assert_string_equal(d.err.file, "d/claims.yaml");
+    assert_true(d.err.line == 1 && d.err.column == column);
+    if (!strstr(d.err.message, part))
+        fail_msg("%s", d.err.message);
+}
+
+static void over_time(void **state)
+{
+    (void)state;
+    struct run runs[6];
+    struct run_set set = deadlock_set(runs);
+    struct drawing d;
+    for (uint32_t i = 0; i < 5000; i++)
+        good_values[i] = i % 100;
+    good_values[1234] = -3, good_values[3210] = 1000;
+    struct figure_series series[] = {
+        {.name = "a", .variant = {"off", {1, 2}}, .curve = {"F0", {1, 6}}},
+        {.name = "b", .variant = {"on", {1, 2}}, .curve = {"F0", {1, 6}}}};
+    struct figure f = {.id = "f",
+                       .kind = FIGURE_TIME,
+                       .x_unit = XOFF_US,
+                       .scale = 0.5,
+                       .experiment = {.n_seeds = 1},
+                       .series = series,
+                       .n_series = 2};
+    const struct run_options many = {.n_seeds = 3};
+    runs[2].state = RUN_BROKEN; /* of a seed that is not drawn */
+    judge_figure(&paper, &f, &many, &set, &d);
+    assert_int_equal(d.state, VERDICT_HOLDS);
+    assert_true(d.n_seeds == 1 && d.n_series == 2 && d.series[0].n_points == 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(d.series[0].points[i].x == 20 + 10 * i &&
+                    d.series[0].points[i].y == bad_values[i] / 2);
+    /* Reduced: in order, within the limit, with every extreme in its place. */
+    const struct drawn_series *s = &d.series[1];
+    bool has_least = false, has_most = false;
+    assert_in_range(s->n_points, DRAWING_MAX_POINTS / 2, DRAWING_MAX_POINTS);
+    for (uint32_t i = 0; i < s->n_points; i++) {
+        assert_true(!i || s->points[i].x > s->points[i - 1].x);
+        has_least |= s->points[i].x == 1235 && s->points[i].y == -1.5;
+        has_most |= s->points[i].x == 3211 && s->points[i].y == 500;
+    }
+    assert_true(has_least && has_most);
+    drawing_fini(&d);
+
+    series[0].curve.text = "F2";
+    check_refused(&f, &set, "f: curve", 6, "no curve is called so; the scenario has F0, F1");
+    series[0].variant.text = "of";
+    check_refused(&f, &set, "f: variant", 2, "no variant is called so; the scenario has off, on");
+    series[0].variant = (struct expression){0};
+    check_refused(&f, &set, "f: variant", 6, "missing; the scenario has off, on");
+    set.n_variants = 1; /* one that has a name need not be named */
+    series[0].curve.text = "F0";
+    f.n_series = 1;
+    judge_figure(&paper, &f, &options, &set, &d);
+    assert_true(d.state == VERDICT_HOLDS && d.series[0].n_points == 3);
+    drawing_fini(&d);
+    struct results alone = {.variant = ""};
+    set.variants = &alone;
+    series[0].variant = (struct expression){"off", {1, 2}};
+    check_refused(&f, &set, "f: variant", 2, "the scenario has no variants");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +433,9 @@ int main(void)
         cmocka_unit_test(not_run),
         cmocka_unit_test(errors),
         cmocka_unit_test(figures),
+        cmocka_unit_test(averages),
+        cmocka_unit_test(distributions),
+        cmocka_unit_test(over_time),
     };
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }

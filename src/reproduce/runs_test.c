@@ -41,7 +41,9 @@ static int make_dir(void **state)
     snprintf(folder, sizeof folder, "%s/", dir);
     snprintf(file, sizeof file, "%s/claims.yaml", dir);
     write_text("two.yaml",
-               STAR "seed: 7\n"
+               STAR "seed: 7\nmeasure: {every: 10us, series: throughput, at: s0}\n"
+                    "curves: {out: {of: throughput, at: s0:0, priority: 3},"
+                    " none: {of: throughput, at: s0:0, priority: 1, from: 50us, to: 100us}}\n"
                     "traffic: [{kind: poisson, name: p, from: h1..h4, to: h0, load: 0.2,"
                     " sizes: 10KB, priority: 3}]\n"
                     "variants: [{name: a}, {name: b, set: {traffic.0.load: 0.1}}]\n");
@@ -121,6 +123,11 @@ static void figures_and_cache(void **state)
     assert_true(metric(&first.sets[0], 0, "sent") != metric(&first.sets[0], 2, "sent"));
     assert_true(metric(&first.sets[0], 0, "sent.p") == metric(&first.sets[0], 0, "sent"));
 
+    /* All that reached h0 by the end of the curve left the switch by that port. */
+    assert_true(metric(&first.sets[0], 0, "curve.out.mean") > 0);
+    assert_true(metric(&first.sets[0], 0, "curve.out.mean") * 200e-6 / 8 >=
+                0.5 * metric(&first.sets[0], 0, "delivered"));
+    assert_true(metric(&first.sets[0], 0, "curve.none.max") == 0);
     options.n_workers = 1;
     struct runs second = run_two(&options);
     assert_int_equal(second.n_cached, 4);
@@ -134,6 +141,10 @@ static void figures_and_cache(void **state)
         for (uint32_t k = 0; k < a->n_metrics; k++)
             assert_true(a->metrics[k].value == b->metrics[k].value &&
                         a->metrics[k].value == c->metrics[k].value);
+        assert_true(a->n_curves == 2 && b->n_curves == 2 && a->curves[0].n == 20);
+        assert_true(b->curves[1].n == 5 && b->curves[1].first_at == 60 * XOFF_US);
+        assert_memory_equal(a->curves[0].values, b->curves[0].values, 20 * sizeof(double));
+        assert_memory_equal(a->curves[0].values, c->curves[0].values, 20 * sizeof(double));
     }
     options.is_fresh = false;
     options.binary = 6; /* another program */

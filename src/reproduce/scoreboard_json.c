@@ -5,7 +5,7 @@
  *    "papers": [{"paper", "title", "source",
  *      "claims": [{"id", "place", "statement", "scenario", "measure", "unit",
  *                  "published": {"value", "text"}, "tolerance", "tolerance_value",
- *                  "tolerance_relative", "direction", "direction_holds",
+ *                  "tolerance_relative", "direction", "direction_holds", "average",
  *                  "measured": {"mean", "min", "max", "n", "values": [by seed], "text"},
  *                  "verdict", "recorded", "changed", "why", "notes", "error"}],
  *      "figures": [{"id", "title", "place", "kind", "scenario",
@@ -14,6 +14,9 @@
  *                   "marks": [{"name", "points": [[x, y]]}], "notes", "state", "error"}]}],
  *    "summary": {"claims", "holds", "direction", "fails", "untestable", "left-out", "error",
  *                "worse", "better"}}
+ *
+ * Series over time (kind "time") have points [x, y], those of a distribution ("cdf") too, with "n"
+ * of "of" seeds that have a value before them: a point is a value and the share of seeds up to it.
  *
  * What is not known or was not run is null. "changed" is "worse" or "better" than recorded. The x
  * of a figure with categories is an index into them. "tolerance" is for people, "text" of what is
@@ -88,7 +91,7 @@ static json_t *measured_json(const struct judgement *j)
     put(measured, "min", has_values ? number_json(j->measured.min) : json_null());
     put(measured, "max", has_values ? number_json(j->measured.max) : json_null());
     put(measured, "n", has_values ? json_integer(j->n_seeds) : json_null());
-    for (uint32_t i = 0; i < j->n_seeds && has_values; i++)
+    for (uint32_t i = 0; i < j->n_values && has_values; i++)
         append(values, number_json(j->values[i]));
     put(measured, "values", values);
     const char *text = NULL;
@@ -129,6 +132,7 @@ static json_t *claim_json(const struct scored_claim *s)
     put(claim, "direction_holds",
         j->has_direction && j->found != VERDICT_ERROR ? json_boolean(j->direction_holds)
                                                       : json_null());
+    put(claim, "average", json_string(c->averages_metrics ? "metrics" : "seeds"));
     put(claim, "measured", measured_json(j));
     put(claim, "verdict", json_string(verdict_words[j->found]));
     put(claim, "recorded", json_string(verdict_words[c->recorded]));
@@ -186,6 +190,29 @@ static json_t *series_json(const struct figure *f, const struct drawing *d, json
     return list;
 }
 
+/* Pairs; of a distribution also how many seeds have a value, of how many. */
+static json_t *drawn_json(const struct figure *f, const struct drawing *d)
+{
+    json_t *list = json_array();
+    for (uint32_t s = 0; s < d->n_series; s++) {
+        json_t *series = json_object(), *points = json_array();
+        for (uint32_t i = 0; i < d->series[s].n_points; i++) {
+            json_t *point = json_array();
+            append(point, number_json(d->series[s].points[i].x));
+            append(point, number_json(d->series[s].points[i].y));
+            append(points, point);
+        }
+        put(series, "name", text_json(f->series[s].name));
+        if (f->kind == FIGURE_CDF) {
+            put(series, "n", json_integer(d->series[s].n_values));
+            put(series, "of", json_integer(d->n_seeds));
+        }
+        put(series, "points", points);
+        append(list, series);
+    }
+    return list;
+}
+
 static json_t *marks_json(const struct figure *f, json_t *categories)
 {
     json_t *list = json_array();
@@ -208,14 +235,15 @@ static json_t *figure_json(const struct scored_figure *s)
 {
     const struct figure *f = s->figure;
     const struct drawing *d = &s->drawing;
-    json_t *figure = json_object(), *categories = f->is_bar ? json_array() : NULL;
-    json_t *series = series_json(f, d, categories), *marks = marks_json(f, categories);
+    json_t *figure = json_object(), *categories = f->kind == FIGURE_BAR ? json_array() : NULL;
+    json_t *series = d->series ? drawn_json(f, d) : series_json(f, d, categories),
+           *marks = marks_json(f, categories);
     json_t *x = axis_json(&f->x);
     put(x, "categories", categories ? categories : json_null());
     put(figure, "id", text_json(f->id));
     put(figure, "title", text_json(f->title));
     put(figure, "place", text_json(f->place));
-    put(figure, "kind", json_string(f->is_bar ? "bar" : "line"));
+    put(figure, "kind", json_string(figure_words[f->kind]));
     put(figure, "scenario", text_json(f->experiment.scenario));
     put(figure, "x", x);
     put(figure, "y", axis_json(&f->y));
@@ -223,7 +251,8 @@ static json_t *figure_json(const struct scored_figure *s)
     put(figure, "series", series);
     put(figure, "marks", marks);
     put(figure, "notes", text_json(f->notes));
-    put(figure, "state", json_string(d->points ? "drawn" : verdict_words[d->state]));
+    put(figure, "state",
+        json_string(d->state == VERDICT_HOLDS ? "drawn" : verdict_words[d->state]));
     put(figure, "error", d->state == VERDICT_ERROR ? error_json(&d->err) : json_null());
     return figure;
 }

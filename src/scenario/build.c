@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "scenario/build.h"
+#include "scenario/sections.h"
 #include "scenario/topology.h"
 
 #include <xoff/units.h>
@@ -221,6 +222,8 @@ static int build_measured(const struct plan *plan, struct built *b, struct xoff_
     return 0;
 }
 
+#define FIND_MESSAGE 256
+
 static int refuse_capture(const char *text, const char *message, struct xoff_err *err)
 {
     char subject[sizeof err->subject];
@@ -228,33 +231,84 @@ static int refuse_capture(const char *text, const char *message, struct xoff_err
     return xoff_err_set(err, XOFF_E_UNKNOWN, subject, NULL, message);
 }
 
-/* "leaf0:3", or "h2" for the one port of a host. */
-static int find_capture(const struct topo *topo, const char *text, struct net_capture *out,
-                        struct xoff_err *err)
+/* "leaf0:3", or "h2" for the one port of a host; false: there is none, `message` says why. */
+static bool find_port(const struct topo *topo, const char *text, struct net_capture *out,
+                      char message[FIND_MESSAGE])
 {
     const char *colon = strrchr(text, ':');
-    char name[TOPO_NAME], message[256];
+    char name[TOPO_NAME];
     const size_t n = colon ? (size_t)(colon - text) : strlen(text);
     snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : (int)sizeof name - 1, text);
     const uint32_t node = n < sizeof name ? topo_find(topo, name) : TOPO_NONE;
     if (node == TOPO_NONE) {
-        snprintf(message, sizeof message, "no node %.*s; give NODE:PORT, such as %s:0",
+        snprintf(message, FIND_MESSAGE, "no node %.*s; give NODE:PORT, such as %s:0",
                  n < 100 ? (int)n : 100, text, topo->nodes[topo->n_nodes - 1].name);
-        return refuse_capture(text, message, err);
+        return false;
     }
     int64_t port = 0;
     const uint32_t n_ports = topo->nodes[node].n_ports;
     const bool is_number = !colon || xoff_parse_int(colon + 1, &port) == 0;
     if (is_number && (colon || n_ports == 1) && port >= 0 && port < n_ports) {
         *out = (struct net_capture){.node = node, .port = (uint32_t)port};
-        return 0;
+        return true;
     }
     if (n_ports == 1)
-        snprintf(message, sizeof message, "%s has port 0 only", name);
+        snprintf(message, FIND_MESSAGE, "%s has port 0 only", name);
     else
-        snprintf(message, sizeof message, "%s has ports 0 to %u%s", name, n_ports - 1,
+        snprintf(message, FIND_MESSAGE, "%s has ports 0 to %u%s", name, n_ports - 1,
                  colon ? "" : "; give one of them");
-    return refuse_capture(text, message, err);
+    return false;
+}
+
+/* The place of a curve, which must be sampled; false: it is not, `message` says why. */
+static bool find_curve(const struct built *b, const struct plan_curve *curve,
+                       struct net_capture *out, char message[FIND_MESSAGE])
+{
+    const char *word = section_curve_words[curve->of];
+    *out = (struct net_capture){.node = topo_find(&b->topo, curve->at), .port = UINT32_MAX};
+    if (curve->of < RESULT_BUFFER_BYTES && !find_port(&b->topo, curve->at, out, message))
+        return false;
+    const struct topo_node *node = out->node == TOPO_NONE ? NULL : &b->topo.nodes[out->node];
+    const bool is_host = node && node->kind == TOPO_HOST;
+    if (curve->of >= RESULT_BUFFER_BYTES && (!node || is_host))
+        snprintf(message, FIND_MESSAGE, "no switch is called so; %s is of a switch", word);
+    else if (is_host && (curve->of != RESULT_TX_BPS || curve->priority != XOFF_PARAM_AUTO))
+        snprintf(message, FIND_MESSAGE,
+                 "of a host there is throughput, of all priorities together; give the port of a "
+                 "switch");
+    else if (b->measured && !b->measured[out->node])
+        snprintf(message, FIND_MESSAGE, "is not sampled; add %s to measure.at", node->name);
+    else
+        return true;
+    return false;
+}
+
+static int build_curves(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    b->curves = calloc(plan->n_curves + 1, sizeof *b->curves);
+    XOFF_ASSERT(b->curves);
+    for (uint32_t i = 0; i < plan->n_curves; i++) {
+        const struct plan_curve *curve = &plan->curves[i];
+        char message[FIND_MESSAGE], subject[TOPO_NAME + 16];
+        struct net_capture place;
+        if (!find_curve(b, curve, &place, message)) {
+            snprintf(subject, sizeof subject, "curves.%s.at", curve->name);
+            xoff_err_set(err, XOFF_E_UNKNOWN, subject, curve->at, message);
+            return located(plan, curve->place, NULL, err);
+        }
+        struct result_curve_spec *out = &b->curves[b->n_curves++];
+        *out = (struct result_curve_spec){
+            .node = place.node,
+            .port = place.port,
+            .priority = curve->priority == XOFF_PARAM_AUTO ? 0xff : (uint8_t)curve->priority,
+            .metric = (uint8_t)curve->of,
+            .every = plan->measure.every,
+            .from = curve->from,
+            .to = curve->to == XOFF_PARAM_AUTO ? plan->stop : curve->to,
+        };
+        snprintf(out->name, sizeof out->name, "%s", curve->name);
+    }
+    return 0;
 }
 
 static int build_captures(const struct build_options *options, struct built *b,
@@ -264,9 +318,9 @@ static int build_captures(const struct build_options *options, struct built *b,
     XOFF_ASSERT(b->captures);
     for (uint32_t i = 0; i < options->n_captures; i++) {
         struct net_capture *new = &b->captures[b->n_captures];
-        const int code = find_capture(&b->topo, options->captures[i], new, err);
-        if (code)
-            return code;
+        char message[FIND_MESSAGE];
+        if (!find_port(&b->topo, options->captures[i], new, message))
+            return refuse_capture(options->captures[i], message, err);
         bool is_there = false;
         for (uint32_t k = 0; k < b->n_captures; k++)
             is_there |= b->captures[k].node == new->node && b->captures[k].port == new->port;
@@ -311,6 +365,8 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .measure_every = plan->measure.every,
         .measure = plan->measure.series,
         .measured = b->measured,
+        .curves = b->curves,
+        .n_curves = b->n_curves,
         .captures = b->captures,
         .n_captures = b->n_captures,
         .capture_limit = options->capture_limit,
@@ -330,7 +386,8 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
                        (int)PLAN_WINDOW_BYTES == NET_WINDOW_BYTES,
                    "windows have the same numbers in the plan and in the network");
     _Static_assert((int)MEASURE_QUEUE == NET_QUEUE && (int)MEASURE_THROUGHPUT == NET_THROUGHPUT &&
-                       (int)MEASURE_PAUSE == NET_PAUSE && (int)MEASURE_BUFFER == NET_BUFFER,
+                       (int)MEASURE_PAUSE == NET_PAUSE && (int)MEASURE_BUFFER == NET_BUFFER &&
+                       (int)MEASURE_POOLS == NET_POOLS,
                    "series have the same bits in the plan and in the network");
 }
 
@@ -390,6 +447,25 @@ static int locate_part(const struct plan *plan, enum net_part part, struct xoff_
     }
 }
 
+static void build_warnings(const struct plan *plan, struct built *b)
+{
+    const struct net_warning *from = net_warnings(b->net, &b->n_warnings);
+    b->warnings = calloc(b->n_warnings + 1, sizeof *b->warnings);
+    XOFF_ASSERT(b->warnings);
+    for (uint32_t i = 0; i < b->n_warnings; i++, from++) {
+        struct xoff_err *warning = &b->warnings[i];
+        *warning = from->err;
+        locate_part(plan, from->part, warning);
+        xoff_err_add(warning, " at ");
+        xoff_err_add(warning, b->topo.nodes[from->first_node].name);
+        if (from->n_nodes > 1) {
+            xoff_err_add(warning, " and ");
+            xoff_err_add_int(warning, from->n_nodes - 1);
+            xoff_err_add(warning, " more");
+        }
+    }
+}
+
 int build_create(const struct plan *plan, const struct build_options *options, struct built **out,
                  struct xoff_err *err)
 {
@@ -401,6 +477,8 @@ int build_create(const struct plan *plan, const struct build_options *options, s
         code = build_receivers(plan, b, err);
     if (!code)
         code = build_measured(plan, b, err);
+    if (!code)
+        code = build_curves(plan, b, err);
     if (!code)
         code = build_captures(options, b, err);
     if (!code) {
@@ -422,6 +500,7 @@ int build_create(const struct plan *plan, const struct build_options *options, s
         build_destroy(b);
         return code;
     }
+    build_warnings(plan, b);
     *out = b;
     return 0;
 }
@@ -434,7 +513,9 @@ void build_destroy(struct built *b)
     app_set_fini(&b->apps);
     free(b->receivers);
     free(b->measured);
+    free(b->curves);
     free(b->captures);
+    free(b->warnings);
     topo_fini(&b->topo);
     free(b);
 }

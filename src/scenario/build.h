@@ -24,12 +24,16 @@ struct built {
     struct net_receiver *receivers;
     uint32_t n_receivers;
     bool *measured;
+    struct result_curve_spec *curves;
+    uint32_t n_curves;
     struct net_capture *captures;
     uint32_t n_captures;
     struct net_transport transports[NET_MAX_TRANSPORTS];
     uint32_t n_transports;
     struct net_spec spec;
     struct net *net;
+    struct xoff_err *warnings; /* located like errors; no code */
+    uint32_t n_warnings;
 };
 
 /* Errors are located in the plan's file. Memory is estimated first: a network that the machine

@@ -21,6 +21,7 @@
 #include "scenario/sections.h"
 #include "scenario/topology.h"
 #include "scenario/yaml.h"
+#include "stats/results.h"
 
 static const char *source_root = ".";
 
@@ -181,7 +182,8 @@ static const char whole[] =
     "  - {on: leaf1, to: all, via: []}\n"
     "receivers:\n"
     "  - {host: h1, rate: [10Gbps, 1ms: 1Gbps, 2ms: 0bps], buffer: 2MB, xoff: 1MB, xon: 900KB}\n"
-    "measure: {every: 10us, series: [buffer, queue], at: [leaf0, spine1]}\n"
+    "measure: {every: 10us, series: [buffer, pools, queue], at: [leaf0, spine1]}\n"
+    "curves: {q: {of: queue, at: leaf0:1, priority: 3, from: 1ms}, b-1: {of: buffer, at: leaf0}}\n"
     "deadlock: {after: 0s, stop: true}\n"
     "expect: [\"drops == 0\", 'pauses > 0']\n";
 
@@ -247,8 +249,18 @@ static void check_whole(const struct plan *p)
     assert_int_equal(p->weight[3], 60);
     assert_int_equal(p->weight[7], 1);
     assert_int_equal(p->measure.every, 10 * XOFF_US);
-    assert_int_equal(p->measure.series, MEASURE_QUEUE | MEASURE_BUFFER);
+    assert_int_equal(p->measure.series, MEASURE_QUEUE | MEASURE_BUFFER | MEASURE_POOLS);
     assert_string_equal(p->measure.at, "leaf0,spine1");
+    assert_int_equal(p->n_curves, 2);
+    assert_string_equal(p->curves[0].name, "q");
+    assert_string_equal(p->curves[0].at, "leaf0:1");
+    assert_int_equal(p->curves[0].of, RESULT_QUEUE_BYTES);
+    assert_int_equal(p->curves[0].priority, 3);
+    assert_int_equal(p->curves[0].from, XOFF_MS);
+    assert_true(p->curves[0].to == XOFF_PARAM_AUTO);
+    assert_string_equal(p->curves[1].name, "b-1");
+    assert_int_equal(p->curves[1].of, RESULT_BUFFER_BYTES);
+    assert_true(p->curves[1].priority == XOFF_PARAM_AUTO && p->curves[1].from == 0);
     assert_int_equal(p->deadlock.after, 0);
     assert_int_equal(p->deadlock.stops, 1);
 }
@@ -260,7 +272,7 @@ static void test_every_section(void **state)
     check_whole(s->plans[0]);
     assert_int_equal(s->n_expects, 2);
     assert_string_equal(s->expects[1].text, "pauses > 0");
-    assert_int_equal(s->expects[1].place.line, 35);
+    assert_int_equal(s->expects[1].place.line, 36);
     scenario_destroy(s);
 }
 
@@ -835,6 +847,39 @@ static void test_nearest(void **state)
     }
 }
 
+/* What a curve needs of the rest. */
+static void test_curves(void **state)
+{
+    (void)state;
+#define SAMPLED STAR "measure: {every: 10us}\n"
+    assert_fails(STAR "curves: {a: {of: queue, at: s0:0}}\n", 2, 18, "curves.a.of",
+                 "add measure: {every: 10us}");
+    assert_fails(SAMPLED "curves: {a: {of: buffer, at: s0}}\n", 3, 18, "curves.a.of",
+                 "add buffer to measure.series");
+    assert_fails(SAMPLED "curves: {a: {of: insurance, at: s0}}\n", 3, 18, "curves.a.of",
+                 "add pools to measure.series");
+    assert_fails(STAR "measure: {every: 1us, series: buffer}\n"
+                      "curves: {a: {of: buffer, at: s0, priority: 1}}\n",
+                 3, 44, "curves.a.priority", "leave it out");
+    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10ms}}\n", 3, 41, "curves.a.from",
+                 "not before to");
+    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10us, to: 19us}}\n", 3, 41,
+                 "curves.a.from", "no sample");
+    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, priority: 8}}\n", 3, 45,
+                 "curves.a.priority", "from 0 to 7");
+    assert_fails(SAMPLED "curves: {a: {of: load, at: s0:0}}\n", 3, 18, "curves.a.of",
+                 "give one of queue, throughput");
+    assert_fails(SAMPLED "curves: {a: {of: queue}}\n", 3, 13, "curves.a.at", "missing");
+    assert_fails(SAMPLED "curves: {a.b: {of: queue, at: s0:0}}\n", 3, 15, "curves.a.b",
+                 "not a name");
+    assert_fails(SAMPLED "curves: [a]\n", 3, 9, "curves", "a mapping from names to curves");
+    assert_fails(SAMPLED "curves: {a: queue}\n", 3, 13, "curves.a", "a mapping");
+    struct scenario *s = read_good(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10us, "
+                                           "to: 20us}}\n");
+    check_round_trip(s->plans[0]);
+    scenario_destroy(s);
+}
+
 /* The schema is JSON, closed at the top, and knows each section. */
 static void test_schema(void **state)
 {
@@ -850,7 +895,7 @@ static void test_schema(void **state)
         "title",    "seed",       "stop",      "drain",     "compat",     "reroute_after",
         "topology", "switch",     "port",      "transport", "transports", "host",
         "links",    "priorities", "receivers", "measure",   "traffic",    "expect",
-        "deadlock", "variants",   "routes"};
+        "deadlock", "variants",   "routes",    "curves"};
     assert_int_equal(json_object_size(properties), sizeof keys / sizeof keys[0]);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_non_null(json_object_get(properties, keys[i]));
@@ -873,7 +918,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_limits),        cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_places),        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_schema),
+        cmocka_unit_test(test_curves),        cmocka_unit_test(test_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,12 +154,28 @@ struct plan_host {        /* `host:` */
     int64_t timeout_for;  /* go-back-N retransmission timeout */
 };
 
-enum { MEASURE_QUEUE = 1, MEASURE_THROUGHPUT = 2, MEASURE_PAUSE = 4, MEASURE_BUFFER = 8 };
+enum {
+    MEASURE_QUEUE = 1,
+    MEASURE_THROUGHPUT = 2,
+    MEASURE_PAUSE = 4,
+    MEASURE_BUFFER = 8,
+    MEASURE_POOLS = 16
+};
 
 struct plan_measure {
     int64_t every;            /* 0: no series */
     uint32_t series;          /* mask of MEASURE_ */
     char at[XOFF_PARAM_TEXT]; /* nodes or "all" */
+};
+
+/* `curves:` entries: a series of `measure` at one place, kept by name. */
+struct plan_curve {
+    char name[TOPO_NAME];
+    int64_t of;               /* index into section_curve_words */
+    char at[XOFF_PARAM_TEXT]; /* "leaf0:3", "h2", or a switch for what is of a switch */
+    int64_t priority;         /* XOFF_PARAM_AUTO: all together */
+    int64_t from, to;         /* to XOFF_PARAM_AUTO: stop */
+    struct plan_place place;  /* of `at` */
 };
 
 struct plan_deadlock {
@@ -198,6 +214,8 @@ struct plan {
     struct plan_receiver *receivers;
     uint32_t n_receivers;
     struct plan_measure measure;
+    struct plan_curve *curves;
+    uint32_t n_curves;
     struct plan_deadlock deadlock;
 };
 

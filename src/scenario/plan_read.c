@@ -10,10 +10,10 @@
 
 #include <xoff/units.h>
 
-const char *const plan_sections[] = {"topology",  "switch",     "port",       "host",
-                                     "transport", "transports", "priorities", "traffic",
-                                     "links",     "routes",     "receivers",  "measure",
-                                     "deadlock",  "variants",   "expect",     NULL};
+const char *const plan_sections[] = {"topology",   "switch",     "port",    "host",     "transport",
+                                     "transports", "priorities", "traffic", "links",    "routes",
+                                     "receivers",  "measure",    "curves",  "deadlock", "variants",
+                                     "expect",     NULL};
 
 static const struct yaml_node absent = {.kind = YAML_MAPPING};
 
@@ -68,6 +68,8 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     if (!rc)
         rc = read_measure(r, root, &plan->measure);
     if (!rc)
+        rc = plan_read_curves(r, root, plan);
+    if (!rc)
         rc = read_section(r, root, "deadlock", section_deadlock, &plan->deadlock, NULL);
     if (!rc)
         rc = check_headroom(r, root, plan);
@@ -103,6 +105,7 @@ void plan_destroy(struct plan *plan)
     free(plan->changes);
     free(plan->routes);
     free(plan->receivers);
+    free(plan->curves);
     free(plan);
 }
 
@@ -415,7 +418,8 @@ static int read_measure(struct fields_reader *r, const struct yaml_node *root,
             const size_t length = fields_enter(r, "measure.series");
             rc = fields_fail(r, yaml_find(yaml_find(root, "measure"), "series"), XOFF_E_RANGE, "");
             xoff_err_set(r->err, XOFF_E_RANGE, r->err->subject, word, word);
-            xoff_err_add(r->err, " is not a series; accepted: queue, throughput, pause, buffer");
+            xoff_err_add(r->err,
+                         " is not a series; accepted: queue, throughput, pause, buffer, pools");
             fields_leave(r, length);
             return rc;
         }

@@ -11,10 +11,11 @@ extern const char *const plan_sections[];
 int plan_create(struct fields_reader *r, const struct yaml_node *root, struct plan **out);
 void plan_destroy(struct plan *plan);
 
-/* Topology and traffic, split off for length. They fill what belongs to the plan; on failure the
- * caller destroys it. */
+/* Topology, traffic and curves, split off for length. They fill what belongs to the plan; on
+ * failure the caller destroys it. */
 int plan_read_topology(struct fields_reader *r, const struct yaml_node *root,
                        struct plan_topology *topology);
+int plan_read_curves(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 int plan_read_traffic(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 
 /* The parameters of a kind, from a mapping (whose keys `others` the caller reads), a word or

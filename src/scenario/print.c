@@ -22,6 +22,7 @@ static void print_transports(FILE *out, const struct plan *plan);
 static void print_traffic(FILE *out, const struct plan *plan);
 static void print_lists(FILE *out, const struct plan *plan);
 static void print_measure(FILE *out, const struct plan_measure *measure);
+static void print_curves(FILE *out, const struct plan *plan);
 
 char *plan_print(const struct plan *plan)
 {
@@ -56,6 +57,7 @@ char *plan_print(const struct plan *plan)
     print_traffic(out, plan);
     print_lists(out, plan);
     print_measure(out, &plan->measure);
+    print_curves(out, plan);
     fprintf(out, "deadlock:\n");
     print_block(out, 2, section_deadlock, &plan->deadlock);
     const int failed = ferror(out);
@@ -262,4 +264,16 @@ static void print_measure(FILE *out, const struct plan_measure *measure)
                                        "%s%s", length ? "," : "", section_series[i]);
     fprintf(out, "measure:\n");
     print_block(out, 2, section_measure, &fields);
+}
+
+static void print_curves(FILE *out, const struct plan *plan)
+{
+    fprintf(out, plan->n_curves ? "curves:\n" : "curves: {}\n");
+    for (uint32_t i = 0; i < plan->n_curves; i++) {
+        fprintf(out, "  ");
+        print_scalar(out, plan->curves[i].name);
+        fprintf(out, ": ");
+        print_flow(out, section_curve, &plan->curves[i]);
+        fprintf(out, "\n");
+    }
 }

@@ -336,6 +336,15 @@ static json_t *variants_schema(void)
     return list_of(mapping_of(properties, required, NULL));
 }
 
+static json_t *curves_schema(void)
+{
+    json_t *mapping = object_of("object");
+    put(mapping, "additionalProperties",
+        table_schema(section_curve, "A series of measure at one place."));
+    put(mapping, "description", json_string("Curves by name: letters, digits, _ and -."));
+    return mapping;
+}
+
 char *scenario_schema(void)
 {
     json_t *defs = json_object(), *properties = json_object(), *required = json_array();
@@ -358,6 +367,7 @@ char *scenario_schema(void)
         strncat(key, s->path, is_list ? length - 2 : length);
         put(properties, key, is_list ? list_of(schema) : schema);
     }
+    put(properties, "curves", curves_schema());
     put(properties, "variants", variants_schema());
     put(properties, "expect", list_of(object_of("string")));
     json_array_append_new(required, json_string("topology"));

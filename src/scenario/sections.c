@@ -172,16 +172,37 @@ const struct xoff_param section_receiver[] = {
     {0},
 };
 
-const char *const section_series[] = {"queue", "throughput", "pause", "buffer", NULL};
+const char *const section_series[] = {"queue", "throughput", "pause", "buffer", "pools", NULL};
 
 const struct xoff_param section_measure[] = {
     {"every", XOFF_P_TIME, FIELD(measure_fields, every), .preset = "0s", .min = "0s",
      .max = "1000s", .help = "Sampling interval of the series; 0s: no series."},
     {"series", XOFF_P_TEXT, FIELD(measure_fields, series), .preset = "queue,throughput,pause",
      .help = "List of queue (bytes per egress queue), throughput (sent by each port), pause "
-             "(fraction of time paused) and buffer (bytes held by each switch)."},
+             "(fraction of time paused), buffer (bytes held by each switch) and pools (the same by "
+             "pool: reserved, shared, headroom, insurance)."},
     {"at", XOFF_P_TEXT, FIELD(measure_fields, at), .preset = "all",
      .help = "Nodes to sample, or all."},
+    {0},
+};
+
+/* In the order of enum result_metric. */
+const char *const section_curve_words[] = {"queue",    "throughput", "pause",    "buffer",
+                                           "reserved", "shared",     "headroom", "insurance", NULL};
+
+const struct xoff_param section_curve[] = {
+    {"of", XOFF_P_CHOICE, FIELD(plan_curve, of), .preset = NULL, .choices = section_curve_words,
+     .help = "The series: of a port, or of a switch (buffer, or one of its pools)."},
+    {"at", XOFF_P_TEXT, FIELD(plan_curve, at), .preset = NULL,
+     .help = "NODE:PORT, or NODE for the one port of a host; NODE for what is of a switch."},
+    {"priority", XOFF_P_INT, FIELD(plan_curve, priority), .preset = "auto", .min = "0",
+     .max = "7", .allows_auto = true,
+     .help = "One priority of a switch's port; auto: all together, their sum, or for pause the "
+             "largest."},
+    {"from", XOFF_P_TIME, FIELD(plan_curve, from), .preset = "0s", .min = "0s", .max = "1000s",
+     .help = "Samples after this instant."},
+    {"to", XOFF_P_TIME, FIELD(plan_curve, to), .preset = "auto", .min = "1ps", .max = "1000s",
+     .allows_auto = true, .help = "Samples up to this instant; auto: to stop."},
     {0},
 };
 
@@ -213,6 +234,7 @@ const struct section sections[] = {
     {"receivers[]", section_receiver,
      "Hosts that take frames from the wire slower than they come."},
     {"measure", section_measure, "Series over time."},
+    {"curves.NAME", section_curve, "A series at one place, kept by name with its figures."},
     {"deadlock", section_deadlock, "Detection of deadlocks while running."},
     {NULL, NULL, NULL},
 };

@@ -13,6 +13,7 @@ extern const struct xoff_param section_port[];      /* struct plan_port */
 extern const struct xoff_param section_host[];      /* struct plan_host */
 extern const struct xoff_param section_receiver[];  /* struct plan_receiver */
 extern const struct xoff_param section_deadlock[];  /* struct plan_deadlock */
+extern const struct xoff_param section_curve[];     /* struct plan_curve */
 extern const struct xoff_param section_transport[]; /* struct plan_transport */
 
 /* Tables with fields of their own, turned into the plan's after reading. */
@@ -59,6 +60,9 @@ struct measure_fields {
 };
 extern const struct xoff_param section_measure[];
 extern const char *const section_series[]; /* word of bit i of plan_measure.series; NULL ends */
+
+/* What a curve may be of, by enum result_metric; NULL ends. */
+extern const char *const section_curve_words[];
 
 /* Every table above with where it stands, for schema and docs. A NULL path ends the list. */
 struct section {

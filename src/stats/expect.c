@@ -227,11 +227,19 @@ static enum kind kind_of_metric(const struct metric *metric)
 static const struct {
     const char *start, *reason;
 } absences[] = {
-    {"fct.ack", "no such flow was acknowledged"}, {"fct", "no such flow finished"},
-    {"slowdown", "no such flow finished"},        {"throughput", "no such flow lived"},
-    {"jain", "no such flow delivered anything"},  {"deadlock.onset", "there was no deadlock"},
-    {"headroom", "no port has headroom"},         {"buffer", "no switch has a buffer"},
-    {"utilisation", "there were no ports"},       {"operations", "no such operation completed"},
+    {"fct.ack", "no such flow was acknowledged"},
+    {"fct", "no such flow finished"},
+    {"slowdown", "no such flow finished"},
+    {"throughput", "no such flow lived"},
+    {"jain", "no such flow delivered anything"},
+    {"deadlock.onset", "there was no deadlock"},
+    {"headroom.maxima.", "headroom in use never fell"},
+    {"headroom", "no port has headroom"},
+    {"buffer", "no switch has a buffer"},
+    {"utilisation", "there were no ports"},
+    {"operations", "no such operation completed"},
+    {"insurance", "no buffer has insurance"},
+    {"curve.", "no curve is called so, or no sample falls into it"},
 };
 
 static void fail_absent(struct parser *p, const char *at, const char *metric, const char *variant)
@@ -240,8 +248,8 @@ static void fail_absent(struct parser *p, const char *at, const char *metric, co
     for (size_t i = 0; i < sizeof absences / sizeof *absences && !reason; i++)
         if (!strncmp(metric, absences[i].start, strlen(absences[i].start)))
             reason = absences[i].reason;
-    fail(p, XOFF_E_MISSING, at, "there is no metric %s in %s%s%s%s%s", metric,
-         *variant ? "variant " : "the run", variant, reason ? " (it is absent when " : "",
+    fail(p, reason ? XOFF_E_MISSING : XOFF_E_UNKNOWN, at, "there is no metric %s in %s%s%s%s%s",
+         metric, *variant ? "variant " : "the run", variant, reason ? " (it is absent when " : "",
          reason ? reason : "",
          reason ? ")"
                 : "; names are in docs/results.md, a difference of names "
@@ -284,10 +292,12 @@ static const struct metric *find_metric(struct parser *p, const char *name, cons
 
 /* First parts of all metric names, as in summary.c. */
 static const char *const families[] = {
-    "buffer",          "control_hops", "deadlock",    "deadlocks",  "delivered",  "drops",
-    "end_time",        "fct",          "findings",    "flows",      "headroom",   "jain",
-    "marks",           "operations",   "packet_hops", "pauses",     "pause_time", "queue",
-    "retransmissions", "sent",         "slowdown",    "throughput", "utilisation"};
+    "buffer",     "control_hops",    "curve",       "deadlock",   "deadlocked",
+    "deadlocks",  "delivered",       "drops",       "end_time",   "fct",
+    "findings",   "flows",           "headroom",    "insurance",  "jain",
+    "marks",      "operations",      "packet_hops", "pause_time", "pauses",
+    "queue",      "retransmissions", "sent",        "slowdown",   "throughput",
+    "utilisation"};
 
 bool expect_has_family(const char *name)
 {

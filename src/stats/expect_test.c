@@ -29,7 +29,8 @@ static struct metric dsh_metrics[] = {
     {"queue.peak", "B", 16000, ""},
 };
 static const struct results sih = {.variant = "SIH"}, dsh = {.variant = "DSH-2"};
-static const struct summary sih_summary = {sih_metrics, 10}, dsh_summary = {dsh_metrics, 3};
+static const struct summary sih_summary = {.metrics = sih_metrics, .n_metrics = 10},
+                            dsh_summary = {.metrics = dsh_metrics, .n_metrics = 3};
 static const struct results *const runs[] = {&sih, &dsh};
 static const struct summary *const summaries[] = {&sih_summary, &dsh_summary};
 
@@ -168,7 +169,9 @@ static void variant_names(void **state)
     struct metric three[] = {{"x.y", "", 3, ""}, {"drops.x", "", 20, ""}, {"x", "", 5, ""}};
     const struct results r[] = {{.variant = "a"}, {.variant = "a.b"}, {.variant = "8x"}};
     const struct results drops = {.variant = "drops"};
-    const struct summary s[] = {{one, 2}, {two, 2}, {three, 3}};
+    const struct summary s[] = {{.metrics = one, .n_metrics = 2},
+                                {.metrics = two, .n_metrics = 2},
+                                {.metrics = three, .n_metrics = 3}};
     const struct results *const many[] = {&r[0], &r[1], &r[2]};
     const struct results *const clash[] = {&drops};
     const struct summary *const figures[] = {&s[0], &s[1], &s[2]};
@@ -196,11 +199,13 @@ static void absent_metrics(void **state)
     check_error(1, "slowdown.p99 < 2", XOFF_E_MISSING, 1, "no such flow finished");
     check_error(2, "1 < DSH-2.jain", XOFF_E_MISSING, 5, "no metric jain in variant DSH-2");
     check_error(2, "SIH.jain == jain", XOFF_E_MISSING, 13, "no metric jain in variant DSH-2");
-    check_error(1, "drop == 0", XOFF_E_MISSING, 1, "no metric drop in variant SIH; names");
-    check_error(1, "drops-drops == 0", XOFF_E_MISSING, 1, "spaces around '-'");
-    check_error(2, "XYZ.fct.p99 > 0", XOFF_E_MISSING, 1, "no metric XYZ.fct.p99");
+    check_error(1, "drop == 0", XOFF_E_UNKNOWN, 1, "no metric drop in variant SIH; names");
+    check_error(1, "drops-drops == 0", XOFF_E_UNKNOWN, 1, "spaces around '-'");
+    check_error(2, "XYZ.fct.p99 > 0", XOFF_E_UNKNOWN, 1, "no metric XYZ.fct.p99");
     check_error(1, "operations.p99 < 2ms", XOFF_E_MISSING, 1, "no such operation completed");
     check_error(1, "deadlock.onset > 0", XOFF_E_MISSING, 1, "no deadlock");
+    check_error(1, "deadlock.onzet > 0", XOFF_E_UNKNOWN, 1, "names are in");
+    check_error(1, "curve.F0.mean > 0", XOFF_E_MISSING, 1, "no curve is called so");
 }
 
 static void syntax(void **state)

@@ -159,6 +159,7 @@ static json_t *run_json(const struct results *r, const struct summary *s)
     char digest[17];
     json_t *run = json_object();
     json_t *drops = json_array(), *deadlocks = json_array(), *findings = json_array();
+    json_t *warnings = json_array();
 
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)r->digest);
     bool is_good = put(run, "variant", text_json(r->variant));
@@ -173,12 +174,15 @@ static json_t *run_json(const struct results *r, const struct summary *s)
     is_good &= put(run, "drops", drops);
     is_good &= put(run, "deadlocks", deadlocks);
     is_good &= put(run, "findings", findings);
+    is_good &= put(run, "warnings", warnings);
     for (uint32_t i = 0; i < r->n_drops && is_good; i++)
         is_good &= json_array_append_new(drops, drop_json(r, &r->drops[i])) == 0;
     for (uint32_t i = 0; i < r->n_deadlocks && is_good; i++)
         is_good &= json_array_append_new(deadlocks, deadlock_json(r, &r->deadlocks[i])) == 0;
     for (uint32_t i = 0; i < r->n_findings && is_good; i++)
         is_good &= json_array_append_new(findings, text_json(r->findings[i].text)) == 0;
+    for (uint32_t i = 0; i < r->n_warnings && is_good; i++)
+        is_good &= json_array_append_new(warnings, text_json(r->warnings[i])) == 0;
     if (is_good)
         return run;
     json_decref(run);

@@ -14,6 +14,7 @@
 #include <xoff/time.h>
 
 #define RESULT_NAME 32
+#define RESULT_MAXIMA 1000 /* bins of local maxima */
 
 /* Why a frame was lost. */
 #define RESULT_DROP_MAP(X)                                   \
@@ -171,7 +172,11 @@ enum result_metric {
     RESULT_QUEUE_BYTES,
     RESULT_TX_BPS,
     RESULT_PAUSED_FRACTION,
-    RESULT_BUFFER_BYTES
+    RESULT_BUFFER_BYTES,
+    RESULT_RESERVED_BYTES, /* by pool, of a switch, as are those below */
+    RESULT_SHARED_BYTES,
+    RESULT_HEADROOM_BYTES,
+    RESULT_INSURANCE_BYTES
 };
 
 /* A sample; port UINT32_MAX: of the node; priority 0xff: all priorities. Sparse: a value equal to
@@ -181,6 +186,14 @@ struct result_sample {
     uint32_t node, port;
     uint8_t priority, metric;
     double value;
+};
+
+/* A curve that the scenario asks for: what is sampled at one place, over a part of the run. */
+struct result_curve_spec {
+    char name[RESULT_NAME];
+    uint32_t node, port;       /* port UINT32_MAX: of the node */
+    uint8_t priority, metric;  /* priority 0xff: all together */
+    xoff_time every, from, to; /* samples with from < at <= to */
 };
 
 struct result_deadlock {
@@ -212,6 +225,10 @@ struct results {
 
     const char *const *tag_names; /* per traffic entry */
     uint32_t n_tags;
+    const char *const *warnings; /* of building the network, with their places */
+    uint32_t n_warnings;
+    const struct result_curve_spec *curves; /* asked for; not part of the digest */
+    uint32_t n_curves;
     uint8_t lossless; /* mask */
 
     struct result_node *nodes;
@@ -230,6 +247,9 @@ struct results {
     uint64_t n_heard;
     struct result_histogram *histograms; /* on request; by node and port */
     uint32_t n_histograms;
+    /* Local maxima of the headroom in use, of all switches: [k] above k and up to k + 1 permille of
+     * a switch's headroom. NULL: no switch has any. */
+    uint64_t *headroom_maxima;
     struct result_capture *captures; /* on request */
     uint32_t n_captures;
     uint64_t pauses_left_out;      /* beyond the limit kept */
@@ -251,9 +271,20 @@ struct metric {
     const char *meaning;
 };
 
+/* A series of a run as it was asked for, every sample in its place: the i-th is of the instant
+ * first_at + i every. */
+struct curve {
+    char name[RESULT_NAME], unit[16];
+    xoff_time first_at, every;
+    uint32_t n;
+    double *values;
+};
+
 struct summary {
     struct metric *metrics;
     uint32_t n_metrics;
+    struct curve *curves;
+    uint32_t n_curves;
 };
 
 /* Notes down something that must not be: the audit's, or an expectation that does not hold. */
@@ -262,7 +293,7 @@ __attribute__((format(printf, 2, 3))) void results_add_finding(struct results *r
 
 /* Figures of a run: counts, FCT and slowdown (mean, p50, p95, p99, max; all, per traffic entry, per
  * flow-size bucket), throughput, Jain's index, pauses, drops by cause, marks, utilisation,
- * headroom. */
+ * headroom; and the curves that were asked for. */
 struct summary *summary_create(const struct results *results);
 void summary_destroy(struct summary *summary);
 const struct metric *summary_find(const struct summary *summary, const char *name);
@@ -288,8 +319,9 @@ int expect_evaluate(const char *text, const struct results *const *runs,
                     char *detail, size_t detail_size, struct xoff_err *err);
 
 /* The value of an arithmetic expression of the same grammar, in seconds, bits per second, bytes or
- * as a bare number. A bare metric is an error where there are several runs. Called with n_runs 0 it
- * checks the syntax only; *value is then 0, as it is after an error. */
+ * as a bare number. A bare metric is an error where there are several runs. -XOFF_E_MISSING says
+ * that the run has no such metric although others may (docs/results.md tells which and when).
+ * Called with n_runs 0 it checks the syntax only; *value is then 0, as it is after an error. */
 int expect_compute(const char *text, const struct results *const *runs,
                    const struct summary *const *summaries, uint32_t n_runs, double *value,
                    struct xoff_err *err);

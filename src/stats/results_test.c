@@ -30,8 +30,13 @@ _Noreturn void xoff_assert_fail(const char *expression, const char *file, int li
 
 /* Two hosts and a switch; names that need quoting; one of everything. */
 static const char *const tags[] = {"web, \"big\"", "stream"};
-static struct result_node nodes[] = {
-    {.name = "h0"}, {.name = "h1"}, {.name = "s0", .is_switch = 1, .held_bytes = 5}};
+static struct result_node nodes[] = {{.name = "h0"},
+                                     {.name = "h1"},
+                                     {.name = "s0",
+                                      .is_switch = 1,
+                                      .pool_peak_bytes = {60, 1, 2, 3, 4},
+                                      .pool_capacity_bytes = {1000, 100, 700, 110, 90},
+                                      .held_bytes = 5}};
 static struct result_port ports[] = {
     {.node = 0, .port = 0, .peer_node = 2, .peer_port = 0, .link = 0, .rate_bps = 100 * XOFF_GBPS},
     {.node = 2, .port = 0, .peer_node = 0, .peer_port = 0, .link = 0, .rate_bps = 100 * XOFF_GBPS},
@@ -262,7 +267,7 @@ static void database(void **state)
     assert_int_equal(sqlite3_open_v2(path("db/deep/run.sqlite"), &db, SQLITE_OPEN_READONLY, NULL),
                      SQLITE_OK);
     assert_string_equal(ask(db, "PRAGMA integrity_check"), "ok");
-    assert_string_equal(ask(db, "PRAGMA user_version"), "2");
+    assert_string_equal(ask(db, "PRAGMA user_version"), "3");
     assert_string_equal(ask(db, "PRAGMA application_id"), "2020566630"); /* 0x786f6666 */
     static const struct {
         const char *sql, *row;
@@ -273,6 +278,11 @@ static void database(void **state)
          "A|a.yaml|title: A\n|42|00000000000000ab|fail|0|3,4|12000000|0.5|2|1048576"},
         {"SELECT count(*) FROM node", "6"},
         {"SELECT name, kind, held_bytes FROM node WHERE run_id = 2 AND id = 2", "s0|switch|5"},
+        {"SELECT buffer_bytes, buffer_pool_watermark_bytes, reserved_bytes, "
+         "reserved_watermark_bytes, shared_bytes, shared_watermark_bytes, xoff_room_bytes, "
+         "buffer_pool_xoff_room_watermark_bytes, insurance_bytes, insurance_watermark_bytes "
+         "FROM node WHERE run_id = 1 AND id = 2",
+         "1000|60|100|1|700|2|110|3|90|4"},
         {"SELECT count(*) FROM port", "6"},
         {"SELECT count(*), sum(priority) FROM queue", "48|168"}, /* 2 x 3 x 8, 6 x 28 */
         {"SELECT from_node_id, to_node_id, number, traffic, priority, reliable, offered_bytes, "

@@ -19,7 +19,7 @@
 
 #include "stats/output.h"
 
-#define SCHEMA_VERSION "2"
+#define SCHEMA_VERSION "3"
 #define APPLICATION_ID "0x786f6666" /* "xoff" */
 
 static const char setup[] = "PRAGMA page_size = 8192;"
@@ -41,7 +41,8 @@ static const char *const tables[] = {
     "CREATE TABLE node (run_id INTEGER, id INTEGER, name TEXT, kind TEXT, held_bytes INTEGER, "
     "buffer_bytes INTEGER, buffer_pool_watermark_bytes INTEGER, reserved_bytes INTEGER, "
     "reserved_watermark_bytes INTEGER, shared_bytes INTEGER, shared_watermark_bytes INTEGER, "
-    "xoff_room_bytes INTEGER, buffer_pool_xoff_room_watermark_bytes INTEGER)",
+    "xoff_room_bytes INTEGER, buffer_pool_xoff_room_watermark_bytes INTEGER, "
+    "insurance_bytes INTEGER, insurance_watermark_bytes INTEGER)",
     "CREATE TABLE port (run_id INTEGER, node_id INTEGER, port INTEGER, peer_node_id INTEGER, "
     "peer_port INTEGER, link INTEGER, rate_bps INTEGER, busy_ps INTEGER, pause_tx_pkts INTEGER, "
     "pause_rx_pkts INTEGER)",
@@ -296,8 +297,8 @@ static void write_nodes(struct writer *w, const struct results *r)
 {
     /* Pool XOFF_POOL_DROP stands for the whole buffer (struct xoff_mmu_view). */
     static const enum xoff_pool pools[] = {XOFF_POOL_DROP, XOFF_POOL_RESERVED, XOFF_POOL_SHARED,
-                                           XOFF_POOL_HEADROOM};
-    begin_rows(w, "node", 12);
+                                           XOFF_POOL_HEADROOM, XOFF_POOL_INSURANCE};
+    begin_rows(w, "node", 14);
     for (uint32_t i = 0; i < r->n_nodes && !w->status; i++) {
         const struct result_node *node = &r->nodes[i];
         put_int(w, i);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/curves.h"
 #include "stats/output.h"
 
 /* One flow's or operation's value with the groups it belongs to. */
@@ -96,7 +97,10 @@ static void add_drops(struct build *b);
 static void add_pauses(struct build *b);
 static void add_ports(struct build *b);
 static void add_buffers(struct build *b);
+static void add_maxima(struct build *b);
+static void add_insurance(struct build *b);
 static void add_run(struct build *b);
+static void add_curves(struct build *b);
 static void make_labels(struct build *b);
 
 struct summary *summary_create(const struct results *results)
@@ -123,8 +127,11 @@ struct summary *summary_create(const struct results *results)
         add_drops(&b);
         add_pauses(&b);
         add_ports(&b);
+        add_maxima(&b);
         add_buffers(&b);
+        add_insurance(&b);
         add_run(&b);
+        add_curves(&b);
     }
     free(b.offsets);
     free(b.keys);
@@ -142,6 +149,7 @@ void summary_destroy(struct summary *summary)
 {
     if (!summary)
         return;
+    curves_destroy(summary->curves, summary->n_curves);
     free(summary->metrics);
     free(summary);
 }
@@ -584,7 +592,7 @@ static void add_ports(struct build *b)
 static void add_buffers(struct build *b)
 {
     int64_t peak = 0;
-    double fraction_max = 0;
+    double fraction_max = 0, aside_max = 0, shared_min = 1;
     bool has_buffer = false;
     for (uint32_t i = 0; i < b->results->n_nodes; i++) {
         const struct result_node *node = &b->results->nodes[i];
@@ -597,12 +605,70 @@ static void add_buffers(struct build *b)
             peak = used;
         if ((double)used / (double)capacity > fraction_max)
             fraction_max = (double)used / (double)capacity;
+        const int64_t shared = node->pool_capacity_bytes[XOFF_POOL_SHARED];
+        const int64_t aside = capacity - node->pool_capacity_bytes[XOFF_POOL_RESERVED] - shared;
+        if ((double)aside / (double)capacity > aside_max)
+            aside_max = (double)aside / (double)capacity;
+        if ((double)shared / (double)capacity < shared_min)
+            shared_min = (double)shared / (double)capacity;
     }
     if (!has_buffer)
         return;
     add(b, "buffer", NULL, "peak", "B", (double)peak, "most bytes held by a switch");
     add(b, "buffer", NULL, "peak_fraction", "ratio", fraction_max,
         "largest share of its buffer that a switch used");
+    add(b, "buffer", NULL, "set_aside", "ratio", aside_max,
+        "share of the buffer that is kept for headroom alone, switch with the largest");
+    add(b, "buffer", NULL, "shared", "ratio", shared_min,
+        "share of the buffer that all queues share, switch with the smallest");
+}
+
+/* Percentiles by nearest rank, of values that are known to a permille. */
+static void add_maxima(struct build *b)
+{
+    static const char *const meaning =
+        "share of a switch's headroom in use at its local maxima, to a permille";
+    const uint64_t *counts = b->results->headroom_maxima;
+    uint64_t n = 0;
+    if (!counts)
+        return;
+    for (uint32_t i = 0; i < RESULT_MAXIMA; i++)
+        n += counts[i];
+    add(b, "headroom", "maxima", NULL, "", (double)n,
+        "times that a switch's headroom in use fell after it had risen");
+    for (uint32_t i = STAT_P50; n && i < N_STATS; i++) {
+        const uint64_t rank = (uint64_t)(((unsigned __int128)n * stat_percents[i] + 99) / 100);
+        uint32_t step = 0;
+        for (uint64_t below = counts[0]; below < rank; below += counts[step])
+            step++;
+        add(b, "headroom", "maxima", stat_names[i], "ratio", (step + 1.) / RESULT_MAXIMA, meaning);
+    }
+}
+
+/* Of all ports of a switch together: a buffer tells no more. */
+static void add_insurance(struct build *b)
+{
+    int64_t peak = 0;
+    double fraction_max = 0;
+    bool has_insurance = false;
+    for (uint32_t i = 0; i < b->results->n_nodes; i++) {
+        const struct result_node *node = &b->results->nodes[i];
+        const int64_t capacity = node->pool_capacity_bytes[XOFF_POOL_INSURANCE];
+        const int64_t used = node->pool_peak_bytes[XOFF_POOL_INSURANCE];
+        if (!node->is_switch || capacity <= 0)
+            continue;
+        has_insurance = true;
+        if (used > peak)
+            peak = used;
+        if ((double)used / (double)capacity > fraction_max)
+            fraction_max = (double)used / (double)capacity;
+    }
+    if (!has_insurance)
+        return;
+    add(b, "insurance", NULL, "peak", "B", (double)peak,
+        "most insurance in use in a switch, all its ports together");
+    add(b, "insurance", NULL, "peak_fraction", "ratio", fraction_max,
+        "largest share of its insurance that a switch used, all its ports together");
 }
 
 static void add_run(struct build *b)
@@ -613,6 +679,8 @@ static void add_run(struct build *b)
         onset_at = xoff_time_min(onset_at, r->deadlocks[i].onset_at);
     add(b, "deadlocks", NULL, NULL, "", r->n_deadlocks,
         "cycles of paused queues from which no frame left");
+    add(b, "deadlocked", NULL, NULL, "", r->n_deadlocks > 0,
+        "1 when there was a deadlock, else 0: its mean over runs is their share");
     if (r->n_deadlocks)
         add(b, "deadlock", NULL, "onset", "s", output_seconds(onset_at),
             "when the last edge of the first deadlock closed");
@@ -622,4 +690,32 @@ static void add_run(struct build *b)
     add(b, "control_hops", NULL, NULL, "frames", (double)r->control_hops,
         "PAUSE and PFC frames carried over a link");
     add(b, "end_time", NULL, NULL, "s", output_seconds(r->end_at), "simulated time at the end");
+}
+
+static void add_curves(struct build *b)
+{
+    struct summary *s = b->summary;
+    s->curves = curves_create(b->results);
+    if (!s->curves) {
+        b->failed = true;
+        return;
+    }
+    s->n_curves = b->results->n_curves;
+    for (uint32_t i = 0; i < s->n_curves; i++) {
+        const struct curve *c = &s->curves[i];
+        struct curve_figures f;
+        if (!c->n)
+            continue;
+        if (!curve_figures(c, &f)) {
+            b->failed = true;
+            return;
+        }
+        add(b, "curve", c->name, "mean", c->unit, f.mean, "of the curve's samples, mean");
+        add(b, "curve", c->name, "min", c->unit, f.min, "of the curve's samples, smallest");
+        add(b, "curve", c->name, "max", c->unit, f.max, "of the curve's samples, largest");
+        add(b, "curve", c->name, "stddev", c->unit, f.stddev,
+            "of the curve's samples, standard deviation");
+        add(b, "curve", c->name, "p50", c->unit, f.p50, "of the curve's samples, median");
+        add(b, "curve", c->name, "p99", c->unit, f.p99, "of the curve's samples, 99th percentile");
+    }
 }

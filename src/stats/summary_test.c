@@ -113,6 +113,7 @@ static void undefined_is_absent(void **state)
     check_absent(s, "headroom.peak");
     check_absent(s, "buffer.peak");
     check_absent(s, "deadlock.onset");
+    check(s, "deadlocked", 0, "");
     check(s, "operations", 0, "");
     check(s, "operations.bytes", 0, "B");
     check(s, "operations.web", 0, "");
@@ -450,10 +451,80 @@ static void ports_and_buffers(void **state)
     check(s, "pause_time.max", 30e-12, "s");
     check(s, "marks", 11, "frames");
     check(s, "deadlocks", 2, "");
+    check(s, "deadlocked", 1, "");
     check(s, "deadlock.onset", 70e-12, "s");
     check(s, "packet_hops", 12, "frames");
     check(s, "control_hops", 13, "frames");
     check(s, "end_time", 100e-12, "s");
+    summary_destroy(s);
+}
+
+/* What buffers are cut into, the smallest and the largest part over switches. */
+static void pools(void **state)
+{
+    (void)state;
+    /* The whole buffer, reserved, shared, headroom, insurance. */
+    struct result_node nodes[4] = {
+        {.name = "h0",
+         .pool_capacity_bytes = {100, 0, 1, 0, 50},
+         .pool_peak_bytes = {0, 0, 0, 0, 50}},
+        {.name = "s0", .is_switch = 1, .pool_capacity_bytes = {1000, 100, 700, 200, 0}},
+        {.name = "s1",
+         .is_switch = 1,
+         .pool_capacity_bytes = {1000, 100, 800, 800, 100},
+         .pool_peak_bytes = {0, 0, 0, 0, 60}},
+        {.name = "s2",
+         .is_switch = 1,
+         .pool_capacity_bytes = {2000, 100, 1860, 1860, 40},
+         .pool_peak_bytes = {0, 0, 0, 0, 40}}};
+    struct results r = {.nodes = nodes, .n_nodes = 4, .end_at = 100};
+    struct summary *s = summary_create(&r);
+    check(s, "buffer.set_aside", 0.2, "ratio");
+    check(s, "buffer.shared", 0.7, "ratio");
+    check(s, "insurance.peak", 60, "B");
+    check(s, "insurance.peak_fraction", 1, "ratio");
+    check_absent(s, "headroom.maxima");
+    summary_destroy(s);
+
+    r.n_nodes = 2;
+    s = summary_create(&r);
+    check(s, "buffer.set_aside", 0.2, "ratio");
+    check_absent(s, "insurance.peak");
+    check_absent(s, "insurance.peak_fraction");
+    summary_destroy(s);
+    r.n_nodes = 1;
+    s = summary_create(&r);
+    check_absent(s, "buffer.set_aside");
+    check_absent(s, "buffer.shared");
+    summary_destroy(s);
+}
+
+/* 1 to 100 permille twice each and one at the whole of it. */
+static void maxima(void **state)
+{
+    (void)state;
+    uint64_t counts[RESULT_MAXIMA] = {0};
+    struct results r = {.headroom_maxima = counts, .end_at = 100};
+    struct summary *s = summary_create(&r);
+    check(s, "headroom.maxima", 0, "");
+    check_absent(s, "headroom.maxima.p50");
+    check_absent(s, "headroom.maxima.max");
+    summary_destroy(s);
+
+    for (uint32_t i = 0; i < 100; i++)
+        counts[i] = 2;
+    s = summary_create(&r);
+    check(s, "headroom.maxima", 200, "");
+    check(s, "headroom.maxima.p50", 0.050, "ratio");
+    check(s, "headroom.maxima.p95", 0.095, "ratio");
+    check(s, "headroom.maxima.p99", 0.099, "ratio");
+    check(s, "headroom.maxima.max", 0.1, "ratio");
+    summary_destroy(s);
+
+    counts[RESULT_MAXIMA - 1] = 1;
+    s = summary_create(&r);
+    check(s, "headroom.maxima.p50", 0.051, "ratio");
+    check(s, "headroom.maxima.max", 1, "ratio");
     summary_destroy(s);
 }
 
@@ -514,6 +585,8 @@ int main(void)
         cmocka_unit_test(throughput_and_fairness),
         cmocka_unit_test(drops_by_cause),
         cmocka_unit_test(ports_and_buffers),
+        cmocka_unit_test(pools),
+        cmocka_unit_test(maxima),
         cmocka_unit_test(million_flows),
     };
     return cmocka_run_group_tests_name("summary", tests, NULL, NULL);

@@ -224,10 +224,54 @@ int bind_transport(const struct traffic_env *env, const char *name, uint8_t *tra
     return 0;
 }
 
+static const char *skip_blanks(const char *text)
+{
+    return text + strspn(text, " \t");
+}
+
+/* A priority at `text`; NULL: there is none. */
+static const char *read_priority(const char *text, uint32_t *priority)
+{
+    *priority = (uint32_t)(*text - '0');
+    return *text >= '0' && *text < '0' + XOFF_N_PRIORITIES ? text + 1 : NULL;
+}
+
+/* "0..6", "1, 3", "0..2, 5" as a set; false: anything else. */
+static bool read_priorities(const char *text, uint8_t *set)
+{
+    *set = 0;
+    for (;;) {
+        uint32_t first, last;
+        text = read_priority(skip_blanks(text), &first);
+        last = first;
+        if (text && strncmp(text, "..", 2) == 0)
+            text = read_priority(text + 2, &last);
+        if (!text || last < first)
+            return false;
+        for (uint32_t p = first; p <= last; p++)
+            *set |= (uint8_t)(1u << p);
+        text = skip_blanks(text);
+        if (*text == '\0')
+            return true;
+        if (*text++ != ',')
+            return false;
+    }
+}
+
 int bind_offer(const struct traffic_env *env, const struct bind_carriage *carriage,
                struct app_offer *out, struct xoff_err *err)
 {
+    const char *const set = carriage->priorities;
     *out = (struct app_offer){.priority = (uint8_t)carriage->priority, .tag = env->index};
+    if (*skip_blanks(set)) {
+        if (!read_priorities(set, &out->priorities))
+            return xoff_err_set(err, XOFF_E_RANGE, "priorities", set,
+                                "accepted are priorities from 0 to 7, as 0..6 or [1, 3]");
+        if (carriage->priority)
+            return xoff_err_set(err, XOFF_E_CONFLICT, "priorities", set,
+                                "each flow gets one of these; leave `priority` out, or give it "
+                                "alone");
+    }
     return bind_transport(env, carriage->transport, &out->transport, err);
 }
 

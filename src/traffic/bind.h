@@ -13,26 +13,34 @@
 
 #include "traffic/traffic.h"
 
-/* `priority`, `transport`: how flows are carried. */
+/* `priority`, `priorities`, `transport`: how flows are carried. */
 struct bind_carriage {
     int64_t priority;
+    char priorities[XOFF_PARAM_TEXT];
     char transport[XOFF_PARAM_TEXT];
 };
 
 #define BIND_CARRIAGE(params) BIND_CARRIAGE_IN(params, carriage)
-#define BIND_CARRIAGE_IN(params, field)                                                         \
-    {.name = "priority",                                                                        \
-     .type = XOFF_P_INT,                                                                        \
-     .offset = offsetof(params, field.priority),                                                \
-     .preset = "0",                                                                             \
-     .min = "0",                                                                                \
-     .max = "7",                                                                                \
-     .help = "Priority of the frames."},                                                        \
-    {                                                                                           \
-        .name = "transport", .type = XOFF_P_TEXT, .offset = offsetof(params, field.transport),  \
-        .preset = "",                                                                           \
-        .help = "Transport of the flows: datagram, none, dcqcn or another kind, or one of the " \
-                "scenario's transports; empty: the scenario's own."                             \
+#define BIND_CARRIAGE_IN(params, field)                                                          \
+    {.name = "priority",                                                                         \
+     .type = XOFF_P_INT,                                                                         \
+     .offset = offsetof(params, field.priority),                                                 \
+     .preset = "0",                                                                              \
+     .min = "0",                                                                                 \
+     .max = "7",                                                                                 \
+     .help = "Priority of the frames."},                                                         \
+        {.name = "priorities",                                                                   \
+         .type = XOFF_P_TEXT,                                                                    \
+         .offset = offsetof(params, field.priorities),                                           \
+         .preset = "",                                                                           \
+         .help =                                                                                 \
+             "Priorities of which each flow gets one, drawn uniformly: 0..6, or [1, 3]; empty: " \
+             "`priority`."},                                                                     \
+    {                                                                                            \
+        .name = "transport", .type = XOFF_P_TEXT, .offset = offsetof(params, field.transport),   \
+        .preset = "",                                                                            \
+        .help = "Transport of the flows: datagram, none, dcqcn or another kind, or one of the "  \
+                "scenario's transports; empty: the scenario's own."                              \
     }
 
 /* `start`, `stop`: offers are made from start on and before stop. */

@@ -65,6 +65,7 @@ static int cbr_bind(const struct traffic_env *env, const void *params, const voi
                                        .from = from,
                                        .to = targets.ones[i].to,
                                        .priority = offer.priority,
+                                       .priorities = offer.priorities,
                                        .transport = offer.transport};
         if (period.stop < env->stop)
             entry.bytes = (frame_bytes - bind_header(env, offer.transport)) *

@@ -191,6 +191,7 @@ static int read_line(const char *path, int number, const struct field *fields, u
             return refuse_line(err, XOFF_E_RANGE, path, number, &fields[4],
                                "a priority from 0 to 7 is accepted");
         out->priority = (uint8_t)priority;
+        out->priorities = 0;
     }
     return 0;
 }

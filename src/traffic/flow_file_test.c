@@ -72,6 +72,29 @@ static void list(void **unused)
     bench_fini(b);
 }
 
+/* A set of priorities is for the flows that state none of their own. */
+static void list_with_priorities(void **unused)
+{
+    (void)unused;
+    static const char *const items[] = {"from=h0; to=h1; size=1KB; priority=5",
+                                        "from=h1; to=h2; size=1KB",
+                                        "from=h2; to=h1; size=1KB; priority=0", NULL};
+    static const uint8_t priority[] = {5, 0, 0}, set[] = {0, 0x0a, 0};
+    struct bench *b = bench_create(3, 100 * XOFF_GBPS, XOFF_MS);
+    struct record r = {0};
+    assert_int_equal(bind_list(b, "priorities=1,3", items), 0);
+    bench_run(b, XOFF_NEVER, &r);
+    assert_int_equal(r.n, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(r.seen[i].offer.priority, priority[i]);
+        assert_int_equal(r.seen[i].offer.priorities, set[i]);
+    }
+    assert_int_equal(bind_list(b, "priorities=1,8", items), -XOFF_E_RANGE);
+    assert_string_equal(b->err.subject, "priorities");
+    record_fini(&r);
+    bench_fini(b);
+}
+
 static void refuses_item(struct bench *b, const char *item, const char *subject,
                          enum xoff_err_code code)
 {
@@ -104,7 +127,8 @@ static void bad_list(void **unused)
 static int parse(struct bench *b, const char *text, size_t size, struct schedule **schedule)
 {
     struct flow_names names;
-    const struct schedule_entry preset = {.priority = 5, .transport = RELIABLE, .rate_bps = 9};
+    const struct schedule_entry preset = {
+        .priority = 5, .priorities = 0x60, .transport = RELIABLE, .rate_bps = 9};
     assert_int_equal(flow_names_init(&names, &b->topo, &b->err), 0);
     memset(&b->err, 0, sizeof b->err);
     *schedule = NULL;
@@ -143,6 +167,7 @@ static void file_text(void **unused)
         assert_int_equal(s->entries[i].from, rows[i].from);
         assert_int_equal(s->entries[i].to, rows[i].to);
         assert_int_equal(s->entries[i].priority, rows[i].priority);
+        assert_int_equal(s->entries[i].priorities, i == 1 ? 0x60 : 0); /* where none is stated */
         assert_int_equal(s->entries[i].transport, RELIABLE);
         assert_int_equal(s->entries[i].rate_bps, 9);
         assert_int_equal(s->entries[i].order, i);
@@ -247,7 +272,8 @@ static void file_and_list(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(list),      cmocka_unit_test(bad_list),      cmocka_unit_test(file_text),
+        cmocka_unit_test(list),      cmocka_unit_test(list_with_priorities),
+        cmocka_unit_test(bad_list),  cmocka_unit_test(file_text),
         cmocka_unit_test(bad_lines), cmocka_unit_test(file_and_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,6 +219,7 @@ int flow_hpcc_parse(const char *path, const char *text, size_t size, const struc
         entry.at = flow->at;
         entry.bytes = flow->bytes;
         entry.priority = flow->priority;
+        entry.priorities = 0;
         entry.from = ids_find(&ids, names, flow->from);
         entry.to = ids_find(&ids, names, flow->to);
         if (entry.from == TOPO_NONE || entry.to == TOPO_NONE)

@@ -25,7 +25,7 @@ static int parse(const struct topo *topo, const char *text, struct schedule **sc
                  struct xoff_err *err)
 {
     struct flow_names names;
-    const struct schedule_entry preset = {.priority = 7, .rate_bps = 5};
+    const struct schedule_entry preset = {.priority = 7, .priorities = 3, .rate_bps = 5};
     *schedule = NULL;
     assert_int_equal(flow_names_init(&names, topo, err), 0);
     const int rc = flow_hpcc_parse("flow.txt", text, strlen(text), &names, &preset, schedule, err);
@@ -137,6 +137,7 @@ static void nodes_are_hosts_by_name(void **state)
     assert_int_equal(s->entries[0].from, 2);
     assert_int_equal(s->entries[0].to, 0);
     assert_int_equal(s->entries[0].priority, 3);
+    assert_int_equal(s->entries[0].priorities, 0);
     assert_int_equal(s->entries[0].rate_bps, 5); /* of the preset */
     assert_int_equal(s->entries[1].from, 1);
     assert_int_equal(s->entries[1].bytes, 6);

@@ -128,8 +128,10 @@ static int read_item(const struct traffic_env *env, const struct flow_names *nam
     const struct bind_hosts sender = {.hosts = &entry->from, .n = 1};
     entry->at = item->at;
     entry->bytes = item->size == XOFF_PARAM_AUTO ? UINT64_MAX : (uint64_t)item->size;
-    if (item->priority != XOFF_PARAM_AUTO)
+    if (item->priority != XOFF_PARAM_AUTO) {
         entry->priority = (uint8_t)item->priority;
+        entry->priorities = 0;
+    }
     if (item->transport[0])
         rc = bind_transport(env, item->transport, &entry->transport, err);
     return rc ? rc : bind_rate(env, item->rate, &sender, &entry->rate_bps, err);
@@ -150,7 +152,8 @@ static int flows_bind(const struct traffic_env *env, const void *params, const v
     int rc = bind_offer(env, &p->carriage, &offer, err);
     if (rc)
         return rc;
-    const struct schedule_entry preset = {.priority = offer.priority, .transport = offer.transport};
+    const struct schedule_entry preset = {
+        .priority = offer.priority, .priorities = offer.priorities, .transport = offer.transport};
     rc = flow_names_init(&names, env->topo, err);
     for (uint32_t i = 0; rc == 0 && i < n_items; i++) {
         struct schedule_entry entry = preset;

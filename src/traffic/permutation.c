@@ -86,6 +86,7 @@ static int permutation_bind(const struct traffic_env *env, const void *params, c
                                              .from = hosts.hosts[i],
                                              .to = to[i],
                                              .priority = offer.priority,
+                                             .priorities = offer.priorities,
                                              .transport = offer.transport};
         rc = schedule_add(&schedule, &entry, err);
     }

@@ -79,6 +79,7 @@ static uint32_t schedule_expire(const void *cfg, void *state, struct xoff_rng *r
             .rate_bps = entry->rate_bps,
             .frame_bytes = s->frame_bytes,
             .priority = entry->priority,
+            .priorities = entry->priorities,
             .transport = entry->transport,
             .tag = s->tag,
         };

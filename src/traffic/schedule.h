@@ -9,8 +9,8 @@ struct schedule_entry {
     uint64_t bytes;
     xoff_rate rate_bps;
     uint32_t from, to;
-    uint32_t order; /* of statement; set by schedule_add */
-    uint8_t priority, transport;
+    uint32_t order;                          /* of statement; set by schedule_add */
+    uint8_t priority, priorities, transport; /* as an offer has them */
 };
 
 /* Serves as the cfg of all its apps: sorted by sender, time and order of statement. */

@@ -11,6 +11,7 @@ static const struct {
     {"poisson", "load=0.5; sizes=10KB"},
     {"frames", "load=0.1"},
     {"incast", "to=h7; size=1KB; every=10us; jitter=5us"},
+    {"fan-in", "senders=3; size=1KB; every=10us"},
     {"query", "senders=3; size=1KB; every=10us"},
 };
 
@@ -18,8 +19,8 @@ static void table(void **unused)
 {
     (void)unused;
     static const char *const names[] = {
-        "cbr",         "bernoulli",  "onoff",     "poisson",      "frames", "incast", "query",
-        "permutation", "all-to-all", "allreduce", "mpi-exchange", "iscsi",  "flows"};
+        "cbr",   "bernoulli",   "onoff",      "poisson",   "frames",       "incast", "fan-in",
+        "query", "permutation", "all-to-all", "allreduce", "mpi-exchange", "iscsi",  "flows"};
     size_t n = 0;
     for (; traffic_kinds[n]; n++) {
         const struct traffic_kind *kind = traffic_kinds[n];
@@ -39,6 +40,7 @@ static void table(void **unused)
             xoff_param_accepts(p, text, sizeof text);
         }
         assert_non_null(xoff_param_find(kind->params, "priority"));
+        assert_non_null(xoff_param_find(kind->params, "priorities"));
         assert_non_null(xoff_param_find(kind->params, "transport"));
         free(params);
     }

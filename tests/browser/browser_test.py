@@ -29,6 +29,7 @@ if int(version.strip().lstrip("v").split(".")[0]) < 20:
     sys.exit(77)  # skipped, for Meson
 with tempfile.TemporaryDirectory() as name:
     run = pathlib.Path(name) / "run"
-    must(XOFF, "run", str(ROOT / "scenarios/quickstart.yaml"), "-o", str(run))
+    must(XOFF, "run", str(ROOT / "scenarios/quickstart.yaml"), "-o", str(run),
+         "--set", "measure.series=[queue, throughput, pause, buffer, pools]")
     must("node", TEST)
     must("node", TEST, str(run / "report.html"))

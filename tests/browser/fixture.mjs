@@ -102,7 +102,20 @@ function allSeries(next) {
   LEAVES.forEach((leaf) =>
     made.push(series(next, "buffer", "B", leaf, leaf, null, null, 3e6 * (0.3 + 0.7 * next()))),
   );
-  return made;
+  return [...made, ...pools()];
+}
+
+// Two switches; each pool at times of its own, as the results leave out what does not change.
+function pools() {
+  const next = random(11);
+  const sizes = { reserved: 4e5, shared: 3e6, headroom: 3e6, insurance: 6e5 };
+  return LEAVES.slice(0, 2).flatMap((leaf, i) =>
+    Object.entries(sizes).map(([metric, size], k) => {
+      const made = series(next, metric, "B", leaf, leaf, null, null, size * (0.3 + 0.3 * i));
+      const points = made.points.filter((_, at) => at % (k + 1) === 0);
+      return { ...made, points, capacity: size, buffer: 4e6 };
+    }),
+  );
 }
 
 function heat(next) {
@@ -244,7 +257,7 @@ function run(name, seed, worse) {
     title: "Sixteen hosts, one of them popular",
     scenario_file: "scenarios/incast.yaml",
     seed: 7,
-    digest: "cc91fba469427a0a",
+    digest: "7491ec1d6ebc33c8",
     verdict: worse > 1 ? "fail" : "pass",
     interrupted: false,
     version_differs: false,
@@ -442,6 +455,41 @@ export function reproduceFixture() {
               },
             ],
             marks: [{ name: "victim", points: [[0.01, 5e9]] }],
+          },
+          {
+            id: "5-5",
+            title: "Figure 5-5: throughput over time",
+            kind: "time",
+            x: { label: "time", unit: "us", categories: null },
+            y: { label: "throughput", unit: "Gb/s" },
+            series: ["static", "shared"].map((name, k) => ({
+              name,
+              points: Array.from({ length: 300 }, (_, i) => [
+                10 * (i + 1),
+                k && i > 100 && i < 200 ? 12 : 40 - (i % 4),
+              ]),
+            })),
+            marks: [{ name: "paper", points: [[1500, 40]] }],
+          },
+          {
+            id: "5-6",
+            title: "Figure 5-6: onset of deadlocks",
+            kind: "cdf",
+            x: { label: "onset", unit: "ms", categories: null },
+            y: { label: "share of runs", unit: "" },
+            series: [
+              {
+                name: "static",
+                n: 3,
+                of: 4,
+                points: [
+                  [1.5, 0.25],
+                  [2, 0.75],
+                ],
+              },
+              { name: "shared", n: 0, of: 4, points: [] },
+            ],
+            marks: [{ name: "static", points: [[3, 1]] }],
           },
         ],
       },

@@ -166,6 +166,7 @@ const EVERY_FIGURE = [
   "Queues",
   "Time paused",
   "Buffers",
+  "Buffer by pool",
   "Pauses by port and priority",
   "Topology",
   "Causality tree",
@@ -477,6 +478,56 @@ test("keys of a chart draw and hide its series", { skip: Boolean(real) }, () =>
   }),
 );
 
+test("pools stack up below the size of the buffer", { skip: Boolean(real) }, () =>
+  withPage(files.run, {}, async (page) => {
+    const {
+      runs: [run],
+    } = await dataOf(page);
+    const metrics = ["reserved", "shared", "headroom", "insurance"];
+    const pools = run.series.filter((s) => metrics.includes(s.metric));
+    const figure = figureTitled(page, "Buffer by pool");
+    const lines = () =>
+      figure.locator(".chart").evaluate((b) =>
+        echarts
+          .getInstanceByDom(b)
+          .getOption()
+          .series.filter((s) => s.type === "line")
+          .map(({ name, data }) => ({ name, data })),
+      );
+    // The value of a pool at t: that of its last point until then.
+    const at = (s, t) => (s.points.filter((p) => p[0] <= t).at(-1) || [0, 0, 0, 0])[3];
+    const stackedRight = async (node) => {
+      const layers = await lines();
+      assert.deepEqual(
+        layers.map((l) => l.name),
+        ["insurance", "shared headroom", "shared footroom", "reserved", "buffer"],
+      );
+      for (const [t, height] of layers[0].data) {
+        const sum = metrics
+          .map((m) => at(pools.find((s) => s.node === node && s.metric === m), t))
+          .reduce((a, b) => a + b);
+        assert.ok(Math.abs(height - sum) <= 1e-6 * sum, `${node} at ${t}: ${height}, not ${sum}`);
+      }
+      assert.deepEqual(
+        layers[4].data.map(([, size]) => size),
+        [4e6, 4e6],
+      );
+    };
+    await stackedRight("leaf1"); // the fuller one first
+    assert.match(await figure.locator("figcaption").innerText(), /^leaf1, fullest at .* of 4 MB\./);
+    await figure.getByRole("combobox", { name: "Switch" }).selectOption("leaf0");
+    await stackedRight("leaf0");
+    assert.match(await figure.locator("figcaption").innerText(), /^leaf0.*insurance .* of 600 KB/);
+    const number = (x) => String(x);
+    assert.deepEqual(
+      (await csvOfFigure(page, "Buffer by pool")).slice(1).sort(),
+      pools
+        .flatMap((s) => s.points.map((p) => [s.node, s.metric, s.capacity, ...p].map(number)))
+        .sort(),
+    );
+  }),
+);
+
 // ------------------------------------------------------------------------------------ any page
 
 for (const [name, file] of Object.entries(files)) {
@@ -634,4 +685,11 @@ test("the scoreboard shows every claim and figure", () =>
     const rows = await csvOfFigure(page, paper.figures[0].title);
     assert.deepEqual(rows[1], ["measured", "PFC off", "slow receiver", "0.41", "0.38", "0.44"]);
     assert.deepEqual(rows.at(-1), ["published", "PFC off", "slow receiver", "0.4", "", ""]);
+    const overTime = await csvOfFigure(page, "Figure 5-5: throughput over time");
+    assert.deepEqual(overTime[1], ["measured", "static", "10", "40", "", ""]);
+    // A distribution says how many runs have a value, and stays below 1 where some have none.
+    assert.match(text, /Runs with a value: static 3 of 4, shared 0 of 4/);
+    const steps = await csvOfFigure(page, "Figure 5-6: onset of deadlocks");
+    assert.deepEqual(steps[2], ["measured", "static", "2", "0.75", "", ""]);
+    assert.equal(steps.length, 4);
   }));

@@ -36,8 +36,8 @@ static void check_error(const struct xoff_err *err, int status, size_t length)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct results first = {.variant = "SIH"}, second = {.variant = "DSH-2"};
-    static const struct summary first_summary = {first_metrics, 6},
-                                second_summary = {second_metrics, 2};
+    static const struct summary first_summary = {.metrics = first_metrics, .n_metrics = 6},
+                                second_summary = {.metrics = second_metrics, .n_metrics = 2};
     static const struct results *const runs[] = {&first, &second};
     static const struct summary *const summaries[] = {&first_summary, &second_summary};
     struct xoff_err err = {0};

@@ -65,7 +65,7 @@ static void check_cycle(const struct rig *rig, const struct result_deadlock *d)
     assert_int_equal(seen, 0xf);
 }
 
-/* Onset is when the last gate of the cycle closed: all four were paused from then to the end. */
+/* Onset is when the last gate of the cycle closed: all were paused from then to the end. */
 static void check_onset(const struct rig *rig, const struct result_deadlock *d)
 {
     const struct results *r = rig->results;
@@ -73,19 +73,22 @@ static void check_onset(const struct rig *rig, const struct result_deadlock *d)
     assert_true(d->found_at >= d->onset_at + XOFF_MS);
     assert_true(d->found_at <= d->onset_at + 2 * XOFF_MS);
     xoff_time last_closed = 0;
-    for (uint32_t i = 0; i < 4; i++) {
-        char from[8], to[8];
-        snprintf(from, sizeof from, "s%u", i);
-        snprintf(to, sizeof to, "s%u", (i + 1) % 4);
-        const struct result_queue *q = &rig_port(rig, from, to)->queue[3];
+    for (uint32_t i = 0; i < d->n; i++) {
+        const struct result_deadlock_port *at = &r->deadlock_ports[d->first + i];
+        const struct result_port *port =
+            rig_port(rig, r->nodes[at->node].name,
+                     r->nodes[topo_peer(&rig->built->topo, at->node, at->port)].name);
+        const struct result_queue *q = &port->queue[at->priority];
         /* The last XOFF of the peer closed it: decided, sent (72 byte times), 1 us, 394 quanta. */
-        const struct result_port *peer = rig_port(rig, to, from);
         xoff_time decided = 0;
+        bool is_paused = false;
         for (uint64_t k = 0; k < r->n_pauses; k++)
-            if (r->pauses[k].node == peer->node && r->pauses[k].port == peer->port) {
+            if (r->pauses[k].node == port->peer_node && r->pauses[k].port == port->peer_port &&
+                r->pauses[k].priorities >> at->priority & 1) {
                 decided = r->pauses[k].at;
-                assert_true(k + 1 < r->n_pauses || r->pauses[k].pause);
+                is_paused = r->pauses[k].pause;
             }
+        assert_true(is_paused);
         const xoff_time earliest = decided + 72 * 80 + XOFF_US + 394 * 64 * 80;
         assert_true(q->paused_for >= r->end_at - earliest - 1538 * 80);
         last_closed = earliest > last_closed ? earliest : last_closed;
@@ -195,6 +198,148 @@ static void detection_follows_its_settings(void **state)
     rig_fini(&rig);
 }
 
+/* Each host sends to the host two switches further, in a priority of its own choice: frames of h0
+ * cross s0, s1 and s2 and leave the ring there. Where neighbours differ in priority, no cycle is in
+ * one priority alone. */
+static void run_two_priorities(struct rig *rig, const uint8_t priorities[4], const char *sw,
+                               const char *more)
+{
+    rig_run(rig, NULL,
+            "stop: 2ms\ndrain: 20ms\n"
+            "topology: {kind: ring, switches: 4, hosts_per_switch: 1,\n"
+            "  host_link: {rate: 100Gbps, delay: 1us}, fabric_link: {rate: 100Gbps, delay: 1us}}\n"
+            "switch: {%s}\npriorities: {3: {lossless: true}, 4: {lossless: true}}\n"
+            "traffic:\n"
+            "- {kind: cbr, from: h0, to: h2, priority: %u}\n"
+            "- {kind: cbr, from: h1, to: h3, priority: %u}\n"
+            "- {kind: cbr, from: h2, to: h0, priority: %u}\n"
+            "- {kind: cbr, from: h3, to: h1, priority: %u}\n%s%s",
+            sw, priorities[0], priorities[1], priorities[2], priorities[3], more, ROUTES);
+}
+
+static void check_at_rest(const struct rig *rig)
+{
+    assert_int_equal(rig->results->n_deadlocks, 0);
+    assert_int_equal(rig->results->n_drops, 0);
+    for (uint64_t i = 0; i < rig->results->n_flows; i++)
+        assert_int_equal(rig->results->flows[i].delivered_bytes, rig->results->flows[i].sent_bytes);
+    rig_assert_clean(rig);
+}
+
+static const uint8_t in_turn[4] = {3, 4, 3, 4}, in_halves[4] = {3, 3, 4, 4};
+
+/* DSH pauses a port as a whole when it has used its part of the pool, which is tiny here. Then a
+ * queue waits for bytes of the other priority, too: of the next host's frames, which go on, while
+ * those of its own leave the ring. */
+static void cycle_through_ports(void **state)
+{
+    (void)state;
+    static const uint8_t *const choices[] = {in_turn, in_halves};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        run_two_priorities(&rig, choices[i], "buffer: 200KB, mmu: dsh", "");
+        const struct results *r = rig.results;
+        assert_int_equal(r->n_deadlocks, 1);
+        const struct result_deadlock *d = &r->deadlocks[0];
+        assert_int_equal(d->n, 4);
+        uint32_t n_changes = 0;
+        for (uint32_t k = 0; k < d->n; k++) {
+            const struct result_deadlock_port *a = &r->deadlock_ports[d->first + k];
+            const struct result_deadlock_port *b = &r->deadlock_ports[d->first + (k + 1) % d->n];
+            assert_int_equal(topo_peer(&rig.built->topo, a->node, a->port), b->node);
+            /* What goes on from the peer is of the host at a's switch. */
+            assert_int_equal(b->priority, choices[i][a->node - r->n_hosts]);
+            n_changes += a->priority != b->priority;
+        }
+        assert_int_equal(n_changes, choices[i] == in_turn ? 4 : 2);
+        check_onset(&rig, d);
+        assert_int_equal(r->end_at, 22 * XOFF_MS); /* it goes on, in vain */
+        assert_int_equal(r->n_drops, 0);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+
+        run_two_priorities(&rig, choices[i], "buffer: 200KB, mmu: dsh", "deadlock: {stop: true}\n");
+        assert_int_equal(rig.results->n_deadlocks, 1);
+        assert_int_equal(rig.results->end_at, rig.results->deadlocks[0].found_at);
+        check_onset(&rig, &rig.results->deadlocks[0]);
+        rig_fini(&rig);
+
+        /* With thresholds of queues alone, and with a pool large enough, nothing freezes. */
+        run_two_priorities(&rig, choices[i], "buffer: 800KB, mmu: sih", "");
+        assert_true(rig.results->n_pauses > 10);
+        check_at_rest(&rig);
+        rig_fini(&rig);
+        run_two_priorities(&rig, choices[i], "buffer: 400KB, mmu: dsh", "");
+        assert_true(rig.results->n_pauses > 10);
+        check_at_rest(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* All hosts stand still for 4 ms: queues of both priorities are frozen all around the ring, but
+ * each waits for a host in the end. Bytes of the other priority at the same port mean nothing. */
+static void hosts_that_stop_are_no_deadlock(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"pfc", "pause"};
+    for (uint32_t i = 0; i < 2; i++) {
+        char sw[64];
+        snprintf(sw, sizeof sw, "buffer: 900KB, mmu: sih, pause: %s", policies[i]);
+        struct rig rig;
+        run_two_priorities(&rig, in_turn, sw,
+                           "receivers: [{host: all, rate: \"0bps, 4ms: 100Gbps\", buffer: "
+                           "500KB}]\n");
+        for (uint32_t k = 0; k < 4; k++) {
+            char from[8], to[8];
+            snprintf(from, sizeof from, "s%u", k);
+            snprintf(to, sizeof to, "s%u", (k + 1) % 4);
+            const struct result_port *port = rig_port(&rig, from, to);
+            assert_true(port->queue[3].paused_for > 3 * XOFF_MS);
+            assert_true(port->queue[4].paused_for > 3 * XOFF_MS);
+        }
+        check_at_rest(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* A link that fails takes its frames with it, and the ring moves again. When it is back the ring
+ * closes once more: another deadlock. */
+static void failure_ends_a_deadlock(void **state)
+{
+    (void)state;
+    static const char *const repairs[] = {"5ms", "30ms"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 8ms\ndrain: 20ms\nreroute_after: never\n"
+                "topology: {kind: ring, switches: 4, hosts_per_switch: 1,\n"
+                "  host_link: {rate: 100Gbps, delay: 1us}}\n"
+                "switch: {buffer: 2MB, mmu: {kind: static, xoff: 20KB, xon: 10KB}}\n"
+                "traffic: [{kind: cbr, pattern: shift, shift: 2, priority: 3}]\n"
+                "links: [{link: s0-s1, at: 4ms, fail: true},\n"
+                "  {link: s0-s1, at: %s, repair: true}]\n" LOSSLESS ROUTES,
+                repairs[i]);
+        const struct results *r = rig.results;
+        assert_int_equal(r->n_deadlocks, i ? 1 : 2);
+        check_cycle(&rig, &r->deadlocks[0]);
+        assert_true(r->deadlocks[0].onset_at < XOFF_MS);
+        assert_true(r->deadlocks[0].found_at < 3 * XOFF_MS);
+        int64_t held = 0;
+        for (uint32_t n = 0; n < r->n_nodes; n++)
+            held += r->nodes[n].held_bytes;
+        if (i) {
+            assert_int_equal(held, 0);
+        } else {
+            check_cycle(&rig, &r->deadlocks[1]);
+            assert_in_range(r->deadlocks[1].onset_at, 5 * XOFF_MS, 6 * XOFF_MS);
+            assert_in_range(r->deadlocks[1].found_at, 6 * XOFF_MS, 8 * XOFF_MS);
+            assert_true(held > 4 * 20000);
+        }
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +348,9 @@ int main(void)
         cmocka_unit_test(lossy_class_does_not),
         cmocka_unit_test(row_does_not),
         cmocka_unit_test(detection_follows_its_settings),
+        cmocka_unit_test(cycle_through_ports),
+        cmocka_unit_test(hosts_that_stop_are_no_deadlock),
+        cmocka_unit_test(failure_ends_a_deadlock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,7 +142,7 @@ static const char *const texts[] = {
     "- {link: h4-leaf1, at: 100us, repair: true}\n"
     "routes: [{at: 40us, on: leaf2, to: h0..h2, via: [spine1]}]\n"
     "receivers: [{host: h8, rate: \"10Gbps, 50us: 0bps, 130us: 25Gbps\"}]\n"
-    "measure: {every: 7us, series: [queue, throughput, pause, buffer]}\n"
+    "measure: {every: 7us, series: [queue, throughput, pause, buffer, pools]}\n"
     "traffic:\n"
     "- {kind: poisson, load: 0.7, sizes: websearch, priority: 3}\n"
     "- {kind: incast, to: h0, size: 30KB, at: 45us, priority: 3}\n"

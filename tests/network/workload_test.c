@@ -1,4 +1,5 @@
-/* Closed loops in whole networks: durations by hand, and completion in spite of loss. */
+/* Closed loops in whole networks: durations by hand, and completion in spite of loss. Fan-ins, and
+ * priorities drawn for each flow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -237,6 +238,125 @@ static void queries_and_threads(void **state)
     }
 }
 
+/* Deviation of counts from those expected, as chi-square has it. */
+static double deviation(double count, double expected)
+{
+    return (count - expected) * (count - expected) / expected;
+}
+
+/* Fan-ins on seven lossless priorities: each flow has one of them, all alike often, all is
+ * delivered, and the same on two threads. 6 degrees of freedom: 22.5 once in a thousand. */
+static void fan_ins_on_seven_priorities(void **state)
+{
+    (void)state;
+    uint64_t digest = 0;
+    for (uint32_t n_threads = 1; n_threads <= 2; n_threads++) {
+        const struct rig_options options = {.n_threads = n_threads, .cell_bound = XOFF_PARAM_AUTO};
+        struct rig rig;
+        rig_run(&rig, &options,
+                "stop: 1ms\ntransport: dcqcn\nswitch: {marking: ecn}\n"
+                "priorities: {0: {lossless: true}, 1: {lossless: true}, 2: {lossless: true},\n"
+                "  3: {lossless: true}, 4: {lossless: true}, 5: {lossless: true},\n"
+                "  6: {lossless: true}}\n"
+                "topology: {kind: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 4}\n"
+                "traffic: [{kind: fan-in, senders: 8, size: 20KB, load: 0.3,\n"
+                "  priorities: 0..6}]\n");
+        const struct results *r = rig.results;
+        uint32_t count[8] = {0};
+        double sum = 0;
+        for (uint64_t f = 0; f < r->n_flows; f++) {
+            count[r->flows[f].priority]++;
+            assert_int_equal(r->flows[f].offered_bytes, 20000);
+            assert_int_equal(r->flows[f].delivered_bytes, 20000);
+        }
+        for (uint32_t p = 0; p < 7; p++)
+            sum += deviation(count[p], (double)r->n_flows / 7);
+        assert_true(r->n_flows > 2000 && r->n_flows % 8 == 0);
+        assert_int_equal(count[7], 0);
+        assert_true(sum < 22.5);
+        assert_int_equal(r->n_drops, 0);
+        assert_true(rig_metric(&rig, "flows.finished") == rig_metric(&rig, "flows"));
+        if (digest)
+            assert_true(digest == r->digest);
+        digest = r->digest;
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* A leaf's frames by priority and by spine, one frame to a flow: which way a flow goes says nothing
+ * of its priority. 4 leaves with 2 x 4 places: 12 degrees of freedom, 32.9. Those of another
+ * host, or with another seed, are others. */
+static void priorities_do_not_follow_paths(void **state)
+{
+    (void)state;
+    static const uint8_t set[] = {0, 2, 3, 7};
+    uint8_t drawn[3][16][16] = {0}; /* by seed, host, number */
+    for (uint32_t seed = 1; seed <= 2; seed++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "seed: %u\nstop: 500us\ntransport: datagram\n"
+                "topology: {kind: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 4}\n"
+                "traffic: [{kind: bernoulli, load: 0.3, frame: 200B, priorities: [0, 2, 3, 7]}]\n",
+                seed);
+        double sum = 0;
+        for (uint32_t l = 0; l < 4; l++) {
+            double cell[2][4], by_spine[2] = {0}, by_priority[4] = {0};
+            for (uint32_t s = 0; s < 2; s++) {
+                char leaf[16], spine[16];
+                snprintf(leaf, sizeof leaf, "leaf%u", l);
+                snprintf(spine, sizeof spine, "spine%u", s);
+                const struct result_port *port = rig_port(&rig, leaf, spine);
+                for (uint32_t k = 0; k < 4; k++) {
+                    cell[s][k] = (double)port->queue[set[k]].tx_frames;
+                    by_spine[s] += cell[s][k];
+                    by_priority[k] += cell[s][k];
+                }
+                assert_int_equal(port->queue[1].tx_frames, 0);
+            }
+            for (uint32_t i = 0; i < 8; i++)
+                sum += deviation(cell[i / 4][i % 4], by_spine[i / 4] * by_priority[i % 4] /
+                                                         (by_spine[0] + by_spine[1]));
+            assert_true(by_spine[0] > 2000 && by_spine[1] > 2000);
+        }
+        assert_true(sum < 32.9);
+        for (uint64_t i = 0; i < rig.results->n_flows; i++) {
+            const struct result_flow *f = &rig.results->flows[i];
+            assert_true(0x8d >> f->priority & 1);
+            if (f->number < 16)
+                drawn[seed][f->from][f->number] = f->priority;
+        }
+        for (uint32_t h = 1; h < 16; h++)
+            assert_memory_not_equal(drawn[seed][h], drawn[seed][0], sizeof drawn[0][0]);
+        rig_fini(&rig);
+    }
+    assert_memory_not_equal(drawn[1], drawn[2], sizeof drawn[0]);
+}
+
+/* A connection has one priority for its whole life, and so have the records of its messages. */
+static void connections_keep_their_priority(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            STAR "stop: 200us\ntransport: none\n"
+                 "traffic: [{kind: iscsi, from: h0..h3, to: h4..h7, pattern: uniform, size: 4KB,\n"
+                 "  depth: 4, priorities: 0..7}]\n");
+    uint8_t priority[8][8], used = 0;
+    memset(priority, 0xff, sizeof priority);
+    assert_true(rig.results->n_flows > 200);
+    for (uint64_t i = 0; i < rig.results->n_flows; i++) {
+        const struct result_flow *f = &rig.results->flows[i];
+        uint8_t *own = &priority[f->from][f->to];
+        assert_true(*own == 0xff || *own == f->priority);
+        *own = f->priority;
+        used |= (uint8_t)(1u << f->priority);
+    }
+    assert_true(__builtin_popcount(used) >= 5);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +368,9 @@ int main(void)
         cmocka_unit_test(copies_are_told_once),
         cmocka_unit_test(plain_flows_are_not_heard),
         cmocka_unit_test(queries_and_threads),
+        cmocka_unit_test(fan_ins_on_seven_priorities),
+        cmocka_unit_test(priorities_do_not_follow_paths),
+        cmocka_unit_test(connections_keep_their_priority),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,55 @@ def check(what, holds, run=None):
             print(run.returncode, run.stdout[-2000:], run.stderr[-2000:])
 
 
+SHORT = """\
+stop: 100us
+topology: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 2,
+           host_link: {rate: 100Gbps, delay: 2us}, fabric_link: {rate: 100Gbps, delay: 2us}}
+priorities: {3: {lossless: true}}
+port: {response: 60, max_frame: 1500B}
+switch:
+  buffer: 4MB
+  mmu: {kind: sih, headroom: 57679B, allow_loss: true}
+traffic: [{kind: incast, from: h1..h3, to: h0, size: 10KB, priority: 3}]
+variants:
+  - {name: one, set: {seed: 1}}
+  - {name: same, set: {seed: 2}}
+  - {name: less, set: {switch.mmu.headroom: 10001B}}
+  - {name: enough, set: {switch.mmu.headroom: 57680B}}
+"""
+
+
+def check_warnings(folder):
+    """Headroom below the worst case, where loss is allowed: accepted, and said once."""
+    file = folder / "short.yaml"
+    file.write_text(SHORT)
+    words = ("may lose frames of lossless priorities: after XOFF is decided up to 57680B can "
+             "arrive at leaf0 and 4 more")
+    places = [f"{file}:8:8: warning: switch.mmu.headroom: {n}B: {words}" for n in (57679, 10001)]
+    texts = [place.replace(" warning:", "") for place in places]
+    run = xoff("check", file)
+    check("check warns of each variant's headroom once",
+          run.returncode == 0 and run.stderr.splitlines() == places, run)
+    run = xoff("check", "-j", file)
+    check("and has the warnings in its JSON", json.loads(run.stdout)["warnings"] == texts, run)
+    run = xoff("run", file, "-j", "-o", folder / "short")
+    check("so does run, variant by variant", run.returncode == 0 and
+          run.stderr.splitlines() == places and
+          [r["warnings"] for r in json.loads(run.stdout)["runs"]] ==
+          [texts[:1], texts[:1], texts[1:], []], run)
+    run = xoff("check", file, "--set", "switch.mmu.allow_loss=false")
+    check("without allow_loss it is refused", run.returncode == 2 and
+          "error: switch.mmu.headroom" in run.stderr and "57680B" in run.stderr, run)
+    run = xoff("topology", file)
+    check("topology shows what the buffer has beside the worst case",
+          "worst case" in run.stdout and run.stdout.count("57679B       57680B") == 18, run)
+    run = xoff("topology", file, "--set", "switch.mmu.headroom=auto")
+    check("and one figure where they are the same",
+          "worst case" not in run.stdout and run.stdout.count("57680B") == 18, run)
+    run = xoff("run", file, "--print-config")
+    check("as does the printed configuration", "57680B; the buffer has 57679B\n" in run.stdout, run)
+
+
 def main(folder):
     incast = ROOT / "scenarios/incast-pfc.yaml"
     quick = ROOT / "scenarios/quickstart.yaml"
@@ -80,6 +129,8 @@ def main(folder):
     check("and runs to the same digest", full.returncode == 0 and
           json.loads(full.stdout)["runs"][0]["digest"] ==
           json.loads(one.stdout)["runs"][0]["digest"], full)
+
+    check_warnings(folder)
 
     for verb in ("run", "check", "topology", "bench", "schema"):
         run = xoff(verb, "--help")

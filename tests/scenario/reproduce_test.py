@@ -27,6 +27,9 @@ priorities: {3: {lossless: true}}
 traffic:
   - {kind: incast, from: h1..h4, to: h0, size: 400KB, at: 10us, priority: 3}
   - {kind: poisson, name: noise, from: h1..h4, to: h0, load: 0.1, sizes: 10KB, priority: 0}
+measure: {every: 10us, series: throughput, at: s0}
+curves:
+  out: {of: throughput, at: s0:0, to: 100us}
 variants:
   - {name: on}
   - {name: off, set: {switch.pause: none}}
@@ -85,6 +88,25 @@ figures:
         points: [{x: "on", value: on.drops}, {x: "off", value: off.drops}]
     marks:
       - {name: paper, points: [["on", 0], ["off", 800]]}
+  - id: over-time
+    title: Throughput
+    kind: time
+    scenario: s.yaml
+    x: {label: time, unit: us}
+    y: {label: throughput, unit: Gb/s}
+    scale: 1e-9
+    series:
+      - {name: with PFC, variant: "on", curve: out}
+  - id: lost
+    title: Losses
+    kind: cdf
+    scenario: s.yaml
+    seeds: 3
+    x: {label: lost, unit: frames}
+    y: {label: share of runs}
+    series:
+      - {name: lost, value: off.drops}
+      - {name: onset, value: off.deadlock.onset}
 """
 
 
@@ -145,6 +167,15 @@ def check_scoreboard(folder):
           figure["x"]["categories"] == ["on", "off"] and on == [0, 0, 0, 0] and
           off[0] == 1 and 0 < off[2] <= off[1] <= off[3] and
           figure["marks"][0]["points"] == [[0, 0], [1, 800]])
+    _, over_time, lost = board["papers"][0]["figures"]
+    points = over_time["series"][0]["points"]
+    check("the curve of the first seed over time", over_time["seeds"] == 1 and
+          [x for x, _ in points] == list(range(10, 101, 10)) and
+          all(0 < y < 110 for _, y in points[1:]))
+    steps, none = lost["series"]
+    check("a distribution over the seeds, and one that no seed has a value for",
+          steps["n"] == steps["of"] == 3 and steps["points"][-1][1] == 1 and
+          steps["points"] == sorted(steps["points"]) and none["n"] == 0 and not none["points"])
     values = claims_of(board)["sends-alike"]["measured"]
     check("the spread is that of three seeds", len(set(values["values"])) == 3 and
           min(values["values"]) == values["min"] < values["max"] == max(values["values"]))
@@ -223,7 +254,10 @@ def check_mistakes(folder):
             "claims.yaml:9:15", "t.yaml cannot be read"),
            ("verdict: holds\n  - id: sends", "verdict: true\n  - id: sends", "claims.yaml:18:14",
             "accepted: holds"),
-           ("on.drops}", "on.jane}", "claims.yaml:51:35", "jane")]
+           ("on.drops}", "on.jane}", "claims.yaml:51:35", "jane"),
+           ("curve: out", "curve: our", "claims.yaml:62:48", "the scenario has out"),
+           ('variant: "on"', 'variant: "no"', "claims.yaml:62:36", "the scenario has on, off"),
+           ("off.deadlock.onset", "off.deadlock.onzet", "claims.yaml:72:30", "onzet")]
     for number, (old, new, where, part) in enumerate(bad):
         assert old in CLAIMS
         place = Place(folder / str(number), CLAIMS.replace(old, new))

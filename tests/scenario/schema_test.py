@@ -42,6 +42,7 @@ GOOD = [
      "routes": [{"on": "s0", "to": ["h1"], "via": []}],
      "receivers": [{"host": "h0", "rate": ["1Gbps", {"1ms": "2Gbps"}], "xoff": "100KB"}]},
     {"topology": STAR, "measure": {"every": "10us", "series": ["queue", "buffer"], "at": "all"},
+     "curves": {"F-0": {"of": "queue", "at": "s0:1", "priority": 3, "to": "1ms"}},
      "deadlock": {"after": "0s", "stop": False}, "expect": ["drops == 0"],
      "variants": [{"name": "A-1", "set": {"switch.mmu.alpha": "1/4", "seed": 3}}]},
 ]

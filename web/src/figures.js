@@ -1,5 +1,5 @@
-// A figure of a paper redrawn: our series with their spread over seeds, and the paper's numbers as
-// hollow marks.
+// A figure of a paper redrawn: our series with their spread over seeds, curves over time or
+// distributions over seeds, and the paper's numbers as hollow marks.
 
 function paperFigure(paper, f) {
   const series = list(f.series);
@@ -8,7 +8,10 @@ function paperFigure(paper, f) {
     title: f.title || f.id || "Figure",
     run: paper.paper,
     height: 320,
-    nothing: "Nothing was measured for this figure.",
+    nothing:
+      f.kind === "cdf" && series.length
+        ? `No run has such a value: ${series.map((s) => seriesName(f, s)).join(", ")}.`
+        : "Nothing was measured for this figure.",
     option: () =>
       series.some((s) => list(s.points).length) ? paperOption(f, series, marks) : null,
     says: () => saysPaper(f, series, marks),
@@ -22,6 +25,11 @@ function paperFigure(paper, f) {
       ),
     ],
   });
+}
+
+// Of a distribution, how many of the runs have a value: a curve may end below 1.
+function seriesName(f, s) {
+  return f.kind === "cdf" ? `${s.name} (${s.n} of ${s.of})` : s.name;
 }
 
 // Categories are named by their position or by their name.
@@ -40,14 +48,20 @@ function showX(f, x) {
 
 function saysPaper(f, series, marks) {
   const points = series.flatMap((s) => list(s.points).map((p) => [s.name, ...p]));
+  const hollow = marks.some((m) => list(m.points).length)
+    ? "Hollow marks are the paper's numbers."
+    : "The paper gives no numbers for it.";
+  if (f.kind === "cdf")
+    return (
+      "Runs with a value: " +
+      `${series.map((s) => `${s.name} ${s.n} of ${s.of}`).join(", ")}. ${hollow}`
+    );
   const unit = (f.y && f.y.unit) || "";
   const top = points.reduce((a, p) => (isFigure(p[2]) && (!a || p[2] > a[2]) ? p : a), null);
-  const published = marks.some((m) => list(m.points).length);
   return (
     (top
       ? `Highest measured: ${top[0] || "ours"} at ${showX(f, top[1])}, ${show(top[2], unit)}. `
-      : "") +
-    (published ? "Hollow marks are the paper's numbers." : "The paper gives no numbers for it.")
+      : "") + hollow
   );
 }
 
@@ -58,16 +72,23 @@ function paperOption(f, series, marks) {
   const xUnit = (f.x && f.x.unit) || "";
   const title = (a) => (a && a.label) || "";
   const label = (v) => (names ? v : show(v, xUnit, 3));
+  const right = Math.max(
+    ...series.flatMap((s) => list(s.points).map((p) => p[0])),
+    ...marks.flatMap((m) => list(m.points).map((p) => p[0])),
+  );
   const ours = series.map((s, i) =>
-    f.kind === "line" ? paperLine(f, s, i) : paperBars(f, s, i, names),
+    f.kind === "bar" ? paperBars(f, s, i, names) : paperLine(f, s, i, right),
   );
   return {
     grid: { left: 10, right: 18, top: 62, bottom: 26, containLabel: true },
     legend: {
-      ...legend([...series.map((s) => s.name), ...marks.map((m) => markKey(m, t))]),
+      ...legend([...series.map((s) => seriesName(f, s)), ...marks.map((m) => markKey(m, t))]),
       show: true,
     },
-    tooltip: tooltip({ trigger: "item", formatter: (at) => paperTip(f, series, marks, at, unit) }),
+    tooltip:
+      f.kind === "time"
+        ? tooltip({ trigger: "axis", formatter: (at) => timeTip(f, at, unit) })
+        : tooltip({ trigger: "item", formatter: (at) => paperTip(f, series, marks, at, unit) }),
     xAxis: axis({
       type: names ? "category" : "value",
       data: names,
@@ -83,6 +104,7 @@ function paperOption(f, series, marks) {
     }),
     yAxis: axis({
       type: "value",
+      max: f.kind === "cdf" ? 1 : null,
       name: title(f.y),
       nameTextStyle: { align: "left", color: t.soft, fontSize: 11, padding: [0, 0, 0, -30] },
       axisLabel: { formatter: (v) => show(v, unit, 3) },
@@ -112,15 +134,23 @@ function paperBars(f, s, i, names) {
   };
 }
 
-function paperLine(f, s, i) {
+// A distribution rises from 0 at its first value and stays where it is after its last.
+function steps(points, right) {
+  const [first, last] = [points[0], points[points.length - 1]];
+  return first ? [[first[0], 0], ...points, [right, last[1]]] : [];
+}
+
+function paperLine(f, s, i, right) {
   const style = styleOf(i);
+  const points = positions(f, s.points);
   return {
-    name: s.name,
+    name: seriesName(f, s),
     type: "line",
-    data: positions(f, s.points),
+    data: f.kind === "cdf" ? steps(points, right) : points,
+    step: f.kind === "cdf" ? "end" : false,
     symbol: style.marker,
     symbolSize: 7,
-    showSymbol: list(s.points).length < 40,
+    showSymbol: f.kind !== "time" && points.length < 40,
     itemStyle: { color: style.color },
     lineStyle: { width: 2, color: style.color, type: style.dash },
     z: 2,
@@ -149,7 +179,7 @@ function spreadOf(f, s, i, n) {
     renderItem(params, api) {
       const [x, low] = api.coord([api.value(0), api.value(1)]);
       const [, high] = api.coord([api.value(0), api.value(2)]);
-      const at = x + (f.kind === "line" ? 0 : barOffset(i, n, api.size([1, 0])[0]));
+      const at = x + (f.kind === "bar" ? barOffset(i, n, api.size([1, 0])[0]) : 0);
       const stroke = { stroke: ink, lineWidth: 1.3, fill: null };
       const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: stroke });
       return {
@@ -189,7 +219,7 @@ function paperMarks(f, m, i, series, t) {
     renderItem(params, api) {
       const [x, y] = api.coord([api.value(0), api.value(1)]);
       const at =
-        x + (f.kind === "line" || own < 0 ? 0 : barOffset(own, series.length, api.size([1, 0])[0]));
+        x + (f.kind === "bar" && own >= 0 ? barOffset(own, series.length, api.size([1, 0])[0]) : 0);
       return {
         type: "polygon",
         shape: {
@@ -206,9 +236,20 @@ function paperMarks(f, m, i, series, t) {
   };
 }
 
+// All series at the instant that is pointed at.
+function timeTip(f, at, unit) {
+  const points = list(at);
+  return points.length
+    ? tip(
+        showX(f, points[0].value[0]),
+        points.map((p) => [p.color, p.seriesName, show(p.value[1], unit)]),
+      )
+    : "";
+}
+
 function paperTip(f, series, marks, at, unit) {
-  const found = series.find((s) => s.name === at.seriesName);
-  const point = found && list(found.points)[at.dataIndex];
+  const found = series.find((s) => seriesName(f, s) === at.seriesName);
+  const point = found && f.kind !== "cdf" && list(found.points)[at.dataIndex];
   const [x, y] = at.value;
   const rows = [[at.color, found ? "measured" : "published", show(y, unit)]];
   if (point && isFigure(point[2]) && isFigure(point[3]))

@@ -1,5 +1,6 @@
-// Throughput, queues, pauses and buffers over time: one figure each, all on one time axis. Zooming
-// one zooms all (they are connected), also with the buttons above them and with the keyboard.
+// Throughput, queues, pauses and buffers over time: one figure each, all on one time axis, as are
+// buffers by pool (pools.js) and the heat map of pauses. Zooming one zooms all (they are
+// connected), also with the buttons above them and with the keyboard.
 
 const TIME_GROUP = "time";
 const TIME_LEFT = 104; // px; the same in all charts, so that instants stand above one another
@@ -39,13 +40,14 @@ function timelineSection(run) {
       metric === sliderOn,
     ),
   ).filter(Boolean);
+  const pools = poolsFigure(run, span, series, !sliderOn);
   const lead =
     "The line is the mean of each interval, the band reaches from its smallest to its largest " +
     "value." +
     (run.series_left_out > 0
       ? ` Only in run.sqlite: ${plural(run.series_left_out, "quieter series", "quieter series")}.`
       : "");
-  return section("timeline", "Over time", lead, timeBar(span), h("div.grid", figures, heat));
+  return section("timeline", "Over time", lead, timeBar(span), h("div.grid", figures, pools, heat));
 }
 
 function timeSpan(run) {
@@ -209,7 +211,7 @@ function followZoom(instance) {
 
 // ---------------------------------------------------------------------------------------- series
 
-function seriesName(s) {
+function nameOfSeries(s) {
   if (s.name) return s.name;
   const port = isFigure(s.port) ? `:${s.port}` : "";
   return `${s.node || "?"}${port}${isFigure(s.priority) ? ` priority ${s.priority}` : ""}`;
@@ -224,7 +226,7 @@ function seriesFigure(run, span, title, fallbackUnit, series, slider) {
   const unit = series[0].metric === "pause" ? "fraction" : series[0].unit || fallbackUnit;
   // Style belongs to the series, by rank, so that a key keeps its colour when others come and go.
   const ranked = series
-    .map((s) => ({ s, name: seriesName(s), peak: peakOf(s) }))
+    .map((s) => ({ s, name: nameOfSeries(s), peak: peakOf(s) }))
     .sort((a, b) => b.peak[2] - a.peak[2])
     .map((r, i) => ({ ...r, i, on: i < FIRST_SHOWN }));
   const element = figure({
@@ -342,7 +344,7 @@ function lineSeries(r, span) {
 
 // From smallest to largest value as one polygon, drawn with the first point; the other points only
 // give the axis its range.
-function bandSeries(r, span) {
+function bandSeries(r, span, opacity = 0.2) {
   if (r.s.points.every(([, min, max]) => min === max)) return null;
   const points = r.s.points;
   const { color } = styleOf(r.i);
@@ -365,7 +367,7 @@ function bandSeries(r, span) {
       return {
         type: "polygon",
         shape: { points: [...edge(1), ...edge(2).reverse()] },
-        style: { fill: color, opacity: 0.2 },
+        style: { fill: color, opacity },
       };
     },
   };

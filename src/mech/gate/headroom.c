@@ -39,3 +39,9 @@ int64_t xoff_headroom_bytes(const struct xoff_headroom_params *params)
     const int64_t rest = wire_bytes % slot;
     return longest + full * longest + (rest > XOFF_OVERHEAD_BYTES ? rest - XOFF_OVERHEAD_BYTES : 0);
 }
+
+int64_t xoff_headroom_eta_bytes(const struct xoff_headroom_params *params)
+{
+    return 2 * (int64_t)params->max_frame_bytes +
+           xoff_bytes_in(2 * params->delay + params->response_for, params->rate_bps);
+}

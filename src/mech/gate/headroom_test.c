@@ -50,6 +50,53 @@ static void worked_numbers(void **state)
         assert_int_equal(xoff_headroom_bytes(&worked[i].params), worked[i].bytes);
 }
 
+/* eta = 2 (rate * d + L) + r with L = 1500, against the worst case of the same link.
+ * docs/mechanisms/buffers.md has this table. */
+static const struct {
+    xoff_rate rate_bps;
+    xoff_time delay;
+    int64_t response_bytes, eta_bytes, worst_bytes;
+} etas[] = {
+    /* 60 quanta, the response time of 10 Gb/s, at every rate */
+    {10 * XOFF_GBPS, XOFF_US, 3840, 9340, 10800},
+    {25 * XOFF_GBPS, XOFF_US, 3840, 13090, 14510},
+    {40 * XOFF_GBPS, XOFF_US, 3840, 16840, 18200},
+    {100 * XOFF_GBPS, 500 * XOFF_NS, 3840, 19340, 20680},
+    {100 * XOFF_GBPS, XOFF_US, 3840, 31840, 33000},
+    {100 * XOFF_GBPS, 2 * XOFF_US, 3840, 56840, 57680},
+    /* W = 206940 = 136 * 1520 + 220: the gaps and preambles of 136 frames, which eta counts,
+     * outweigh the frame that it leaves out. */
+    {400 * XOFF_GBPS, 2 * XOFF_US, 3840, 206840, 205700},
+    /* the response time of the rate: 80, 118, 394 and 905 quanta */
+    {25 * XOFF_GBPS, XOFF_US, 5120, 14370, 15770},
+    {40 * XOFF_GBPS, XOFF_US, 7552, 20552, 21872},
+    {100 * XOFF_GBPS, 500 * XOFF_NS, 25216, 40716, 41776},
+    {100 * XOFF_GBPS, XOFF_US, 25216, 53216, 54096},
+    {100 * XOFF_GBPS, 2 * XOFF_US, 25216, 56840 + 21376, 78776},
+    {400 * XOFF_GBPS, 500 * XOFF_NS, 57920, 110920, 111040},
+    {400 * XOFF_GBPS, XOFF_US, 57920, 160920, 160400},
+    {400 * XOFF_GBPS, 2 * XOFF_US, 57920, 260920, 259080},
+};
+
+static void eta_by_hand(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof etas / sizeof etas[0]; i++) {
+        const struct xoff_headroom_params params = {
+            .rate_bps = etas[i].rate_bps,
+            .delay = etas[i].delay,
+            .max_frame_bytes = 1500,
+            .response_for =
+                xoff_time_of_bits(8 * (uint64_t)etas[i].response_bytes, etas[i].rate_bps),
+        };
+        assert_int_equal(xoff_headroom_eta_bytes(&params), etas[i].eta_bytes);
+        assert_int_equal(xoff_headroom_bytes(&params), etas[i].worst_bytes);
+    }
+    /* Part of a byte counts as one: 2 * 1 ns at 1 Gb/s are 2 bits. */
+    assert_int_equal(
+        xoff_headroom_eta_bytes(&(struct xoff_headroom_params){XOFF_GBPS, XOFF_NS, 64, 0}), 129);
+}
+
 /* The replay. Time starts when the last bit of the deciding frame, of `first_bytes`, arrives. The
  * peer sent it and goes on back to back with sizes[0], sizes[1], ... (the last one again and
  * again); our port is `into_ps` into the transmission of a maximum frame. A frame the peer could
@@ -206,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worked_numbers),
+        cmocka_unit_test(eta_by_hand),
         cmocka_unit_test(never_more_than_the_bound),
         cmocka_unit_test(full_size_frames_come_within_a_frame),
         cmocka_unit_test(the_bound_is_reached),

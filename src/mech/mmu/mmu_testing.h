@@ -5,9 +5,10 @@
  *   ...      +--> mmu ----+
  *   port n --+
  *
- * Checked at each call: crossings are of the frame's own ingress queue, alternate between above and
- * below, and stand on the right side of their threshold; ingress_bytes() and the total follow the
- * frames; pools add up and stay within their capacity.
+ * Checked at each call: crossings are of the frame's own ingress queue, or its port where the
+ * buffer has thresholds for ports, alternate between above and below, and stand on the right side
+ * of their threshold; ingress_bytes() and the total follow the frames; pools add up and stay within
+ * their capacity.
  */
 #ifndef XOFF_MECH_MMU_TESTING_H
 #define XOFF_MECH_MMU_TESTING_H
@@ -47,8 +48,10 @@ struct bench {
     bool above[MAX_PORTS][XOFF_N_PRIORITIES];
     int64_t ingress_bytes[MAX_PORTS][XOFF_N_PRIORITIES];
     int64_t egress_bytes[MAX_PORTS][XOFF_N_PRIORITIES];
-    uint64_t n_pools[XOFF_N_POOLS], n_xoff, n_xon;
-    bool overcommits; /* its rules promise more than the buffer has */
+    bool port_above[MAX_PORTS];
+    uint64_t n_pools[XOFF_N_POOLS], n_xoff, n_xon, n_port_xoff, n_port_xon;
+    bool has_port_level; /* thresholds for ports too */
+    bool overcommits;    /* its rules promise more than the buffer has */
 };
 
 /* Four ports of 100 Gb/s with 3000 bytes of headroom, frames up to 9000 bytes; the links hold 1000
@@ -116,6 +119,7 @@ static inline void bench_restart(struct bench *b)
 {
     b->ops->init(b->cfg, b->mmu.state);
     memset(b->above, 0, sizeof b->above);
+    memset(b->port_above, 0, sizeof b->port_above);
     memset(b->ingress_bytes, 0, sizeof b->ingress_bytes);
     memset(b->egress_bytes, 0, sizeof b->egress_bytes);
 }
@@ -131,8 +135,20 @@ static inline struct xoff_mmu_view bench_view(const struct bench *b)
 {
     struct xoff_mmu_view view;
     memset(&view, 0xa5, sizeof view);
-    b->ops->view(b->cfg, b->mmu.state, &view);
+    xoff_mmu_view(&b->mmu, &view);
     return view;
+}
+
+/* A queue that is above must have a departure to come, and so must a port. */
+static inline void bench_check_above(const struct bench *b, uint16_t in_port, uint8_t priority)
+{
+    int64_t lossless_bytes = 0;
+    for (uint32_t n = 0; n < XOFF_N_PRIORITIES; n++)
+        lossless_bytes += b->env.lossless >> n & 1 ? b->ingress_bytes[in_port][n] : 0;
+    if (b->above[in_port][priority])
+        assert_true(b->ingress_bytes[in_port][priority] > 0);
+    if (b->port_above[in_port])
+        assert_true(lossless_bytes > 0);
 }
 
 static inline void bench_check(struct bench *b, uint16_t in_port, uint8_t priority)
@@ -146,7 +162,7 @@ static inline void bench_check(struct bench *b, uint16_t in_port, uint8_t priori
             total += b->ingress_bytes[port][n];
     assert_int_equal(v.used_bytes[XOFF_POOL_DROP], total);
     assert_int_equal(v.used_bytes[XOFF_POOL_RESERVED] + v.used_bytes[XOFF_POOL_SHARED] +
-                         v.used_bytes[XOFF_POOL_HEADROOM],
+                         v.used_bytes[XOFF_POOL_HEADROOM] + v.used_bytes[XOFF_POOL_INSURANCE],
                      total);
     for (int pool = 0; pool < XOFF_N_POOLS; pool++) {
         assert_true(v.used_bytes[pool] >= 0);
@@ -156,25 +172,25 @@ static inline void bench_check(struct bench *b, uint16_t in_port, uint8_t priori
     }
     assert_int_equal(v.capacity_bytes[XOFF_POOL_DROP], b->env.buffer_bytes);
 
-    assert_true(b->crossings.n <= 1);
+    assert_true(b->crossings.n <= (b->has_port_level ? 2 : 1));
     for (uint32_t i = 0; i < b->crossings.n; i++) {
         const struct xoff_crossing *x = &b->crossings.at[i];
-        assert_int_equal(x->unit, XOFF_UNIT_INGRESS);
+        const bool is_port = x->unit == XOFF_UNIT_INGRESS_PORT;
+        bool *above = is_port ? &b->port_above[in_port] : &b->above[in_port][priority];
+        assert_true(is_port ? b->has_port_level : x->unit == XOFF_UNIT_INGRESS);
         assert_int_equal(x->port, in_port);
         assert_int_equal(x->priority, priority);
         assert_true(b->env.lossless >> priority & 1);
-        assert_int_equal(x->above, !b->above[in_port][priority]);
+        assert_int_equal(x->above, !*above);
         if (x->above)
             assert_true(x->occupied_bytes >= x->threshold_bytes);
         else
             assert_true(x->occupied_bytes <= x->threshold_bytes || x->occupied_bytes == 0);
-        b->above[in_port][priority] = x->above;
-        b->n_xoff += x->above;
-        b->n_xon += !x->above;
+        *above = x->above;
+        *(is_port ? &b->n_port_xoff : &b->n_xoff) += x->above;
+        *(is_port ? &b->n_port_xon : &b->n_xon) += !x->above;
     }
-    /* A queue that is above must have a departure to come. */
-    if (b->above[in_port][priority])
-        assert_true(b->ingress_bytes[in_port][priority] > 0);
+    bench_check_above(b, in_port, priority);
 }
 
 static inline enum xoff_pool bench_arrive(struct bench *b, uint16_t in_port, uint16_t out_port,

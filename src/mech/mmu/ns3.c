@@ -396,6 +396,14 @@ static int64_t ns3_headroom_peak(const void *cfg, const void *state, uint32_t po
     return s->queues[ns3_index(cfg, port, priority)].headroom_peak_bytes;
 }
 
+static int64_t ns3_headroom_limit(const void *cfg, uint32_t port, uint32_t priority)
+{
+    const struct ns3_cfg *c = cfg;
+    (void)priority;
+    XOFF_ASSERT(port < c->n_ports);
+    return c->ports[port].headroom_bytes;
+}
+
 const struct xoff_mmu_ops xoff_mmu_ns3 = {
     .name = "ns3",
     .summary = "the buffer of the ns-3 RDMA family, to compare runs with it",
@@ -410,4 +418,5 @@ const struct xoff_mmu_ops xoff_mmu_ns3 = {
     .view = ns3_view,
     .ingress_bytes = ns3_ingress_bytes,
     .headroom_peak = ns3_headroom_peak,
+    .headroom_limit = ns3_headroom_limit,
 };

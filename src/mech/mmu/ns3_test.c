@@ -692,8 +692,9 @@ static void test_random_traffic_against_model(void **unused)
         bench_end(&b);
     }
     /* The traffic reached every branch. */
-    for (int pool = 0; pool < XOFF_N_POOLS; pool++)
+    for (int pool = 0; pool <= XOFF_POOL_HEADROOM; pool++)
         assert_true(n_pools[pool] > 5000);
+    assert_true(n_pools[XOFF_POOL_INSURANCE] == 0);
     assert_true(n_xoff > 5000);
 }
 

@@ -386,6 +386,7 @@ static void test_mixed_headrooms(void **unused)
     b.env.buffer_bytes = 4000 + 4 * 800;
     b.ports[1].headroom_bytes = 99999;
     bench_set(&b, "headroom", "800B");
+    bench_set(&b, "allow_loss", "true");
     bench_start(&b);
     bench_arrive(&b, 1, 0, 3, 1000);
     assert_int_equal(bench_arrive(&b, 1, 0, 3, 801), XOFF_POOL_DROP);
@@ -463,12 +464,11 @@ static void test_refuses_no_headroom(void **unused)
     assert_int_equal(bench_configure(&b), -XOFF_E_RANGE);
     assert_string_equal(b.err.subject, "headroom");
     assert_non_null(strstr(b.err.message, "31840"));
-    bench_set(&b, "headroom", "1B");
-    bench_start(&b);
-    bench_end(&b);
-    bench_set(&b, "headroom", "0B");
     bench_set(&b, "allow_loss", "true");
     bench_start(&b);
+    assert_non_null(strstr(b.err.message, "31840B"));
+    bench_arrive(&b, 0, 1, 3, 1000); /* the reserve; T = (32000 - 4000) / 8 */
+    assert_int_equal(bench_arrive(&b, 0, 1, 3, 3501), XOFF_POOL_DROP);
     bench_end(&b);
 
     /* Nothing computed for port 2: at least one frame, 9000 bytes. */
@@ -487,8 +487,9 @@ static void test_defaults(void **unused)
 {
     (void)unused;
     static const char *const expected[][2] = {
-        {"alpha", "1/8"},     {"alpha_lossy", "1"},      {"reserved", "4KiB"},
-        {"headroom", "auto"}, {"resume_offset", "3KiB"}, {"allow_loss", "false"},
+        {"alpha", "1/8"},           {"alpha_lossy", "1"},      {"reserved", "4KiB"},
+        {"headroom", "auto"},       {"resume_offset", "3KiB"}, {"allow_loss", "false"},
+        {"headroom_rule", "worst"},
     };
     struct bench b, given;
     bench_setup(&b, &xoff_mmu_sih, LOSSLESS_3, 1000000);
@@ -683,8 +684,9 @@ static void test_random_traffic_against_model(void **unused)
         bench_end(&b);
     }
     /* The traffic reached every branch. */
-    for (int pool = 0; pool < XOFF_N_POOLS; pool++)
+    for (int pool = 0; pool <= XOFF_POOL_HEADROOM; pool++)
         assert_true(n_pools[pool] > 5000);
+    assert_true(n_pools[XOFF_POOL_INSURANCE] == 0);
     assert_true(n_xoff > 5000);
 }
 

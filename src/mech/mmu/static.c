@@ -22,6 +22,7 @@
 #include <xoff/units.h>
 
 #include "mech/mechanisms.h"
+#include "mech/mmu/shared.h"
 
 struct static_params {
     int64_t xoff, xon, headroom, egress_limit;
@@ -90,7 +91,7 @@ static const struct xoff_param static_table[] = {
      .type = XOFF_P_BOOL,
      .offset = offsetof(struct static_params, allow_loss),
      .preset = "false",
-     .help = "Accept lossless priorities without headroom."},
+     .help = "Accept headroom that does not cover the worst case."},
     {0},
 };
 
@@ -105,21 +106,6 @@ static int64_t static_n_lossless(const struct xoff_mmu_env *env)
     for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
         n += env->lossless >> priority & 1;
     return n;
-}
-
-static int static_refuse_no_headroom(const struct xoff_mmu_env *env, uint32_t port,
-                                     struct xoff_err *err)
-{
-    const int64_t computed = env->ports[port].headroom_bytes;
-    const int code = xoff_err_set(err, XOFF_E_RANGE, "headroom", "0B",
-                                  "a lossless priority without headroom loses what arrives after "
-                                  "XOFF; port ");
-    xoff_err_add_int(err, port);
-    xoff_err_add(err, " needs ");
-    xoff_err_add_int(err, computed > 0 ? computed : env->max_frame_bytes);
-    xoff_err_add(err, computed > 0 ? "B" : "B at the least, one frame");
-    xoff_err_add(err, ": give that, or allow_loss: true");
-    return code;
 }
 
 static int static_refuse_buffer(const struct static_cfg *c, struct xoff_err *err)
@@ -189,22 +175,24 @@ static int static_configure(const void *params, const struct xoff_mmu_env *env, 
         const int64_t headroom =
             p->headroom == XOFF_PARAM_AUTO ? env->ports[port].headroom_bytes : p->headroom;
         XOFF_ASSERT(headroom >= 0);
-        if (headroom == 0 && n_lossless > 0 && !p->allow_loss)
-            return static_refuse_no_headroom(env, port, err);
         c->limit_bytes[port] = headroom;
         c->headroom_capacity_bytes += n_lossless * headroom;
     }
+    const int code =
+        n_lossless ? shared_check_headroom(env, c->limit_bytes, p->allow_loss, err) : 0;
+    if (code)
+        return code;
     static_fill_autos(p, env, c);
     for (uint32_t port = 0; port < env->n_ports; port++)
         c->limit_bytes[port] += c->xoff_bytes;
     if (n_lossless > 0 && c->xon_bytes >= c->xoff_bytes) {
         char text[XOFF_PARAM_TEXT];
-        const int code = xoff_err_set(err, XOFF_E_CONFLICT, "xon",
-                                      xoff_format_bytes(text, sizeof text, c->xon_bytes),
-                                      "must be below xoff, which is ");
+        xoff_err_set(err, XOFF_E_CONFLICT, "xon",
+                     xoff_format_bytes(text, sizeof text, c->xon_bytes),
+                     "must be below xoff, which is ");
         xoff_err_add_int(err, c->xoff_bytes);
         xoff_err_add(err, "B");
-        return code;
+        return -(int)XOFF_E_CONFLICT;
     }
     if (c->reserved_capacity_bytes + c->headroom_capacity_bytes + c->shared_capacity_bytes >
         c->buffer_bytes)
@@ -358,6 +346,13 @@ static int64_t static_headroom_peak(const void *cfg, const void *state, uint32_t
     return s->queues[static_index(cfg, port, priority)].headroom_peak_bytes;
 }
 
+static int64_t static_headroom_limit(const void *cfg, uint32_t port, uint32_t priority)
+{
+    const struct static_cfg *c = cfg;
+    XOFF_ASSERT(port < c->n_ports);
+    return c->lossless >> priority & 1 ? c->limit_bytes[port] - c->xoff_bytes : 0;
+}
+
 const struct xoff_mmu_ops xoff_mmu_static = {
     .name = "static",
     .summary = "fixed XOFF and XON thresholds, space of its own for every queue",
@@ -372,4 +367,5 @@ const struct xoff_mmu_ops xoff_mmu_static = {
     .view = static_view,
     .ingress_bytes = static_ingress_bytes,
     .headroom_peak = static_headroom_peak,
+    .headroom_limit = static_headroom_limit,
 };

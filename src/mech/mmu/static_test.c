@@ -228,8 +228,19 @@ static void test_refusals(void **unused)
     assert_int_equal(bench_configure(&b), -XOFF_E_RANGE);
     assert_string_equal(b.err.subject, "headroom");
     assert_non_null(strstr(b.err.message, "31840"));
+    bench_set(&b, "headroom", "31839B");
+    b.env.buffer_bytes = 20000 + 4 * 31840 + 112000;
+    assert_int_equal(bench_configure(&b), -XOFF_E_RANGE);
+    bench_set(&b, "headroom", "31840B");
+    bench_start(&b);
+    assert_string_equal(b.err.message, "");
+    bench_end(&b);
+    bench_set(&b, "headroom", "0B");
     bench_set(&b, "allow_loss", "true");
     bench_start(&b);
+    assert_int_equal(b.err.code, XOFF_E_OK);
+    assert_string_equal(b.err.subject, "headroom");
+    assert_non_null(strstr(b.err.message, "31840B"));
     assert_int_equal(bench_arrive(&b, 0, 1, 3, 5001), XOFF_POOL_DROP);
     assert_int_equal(bench_arrive(&b, 0, 1, 3, 5000), XOFF_POOL_RESERVED);
     bench_end(&b);
@@ -297,8 +308,9 @@ static void test_random_traffic_against_model(void **unused)
         n_xoff += b.n_xoff;
         bench_end(&b);
     }
-    for (int pool = 0; pool < XOFF_N_POOLS; pool++)
+    for (int pool = 0; pool <= XOFF_POOL_HEADROOM; pool++)
         assert_true(n_pools[pool] > 2000);
+    assert_true(n_pools[XOFF_POOL_INSURANCE] == 0);
     assert_true(n_xoff > 2000);
 }
 

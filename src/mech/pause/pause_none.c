@@ -59,6 +59,12 @@ static void none_on_departure(const void *cfg, void *state, const struct xoff_de
     (void)cfg, (void)state, (void)departure, (void)crossings, (void)now, (void)out;
 }
 
+static uint8_t none_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)
+{
+    (void)cfg, (void)state, (void)port, (void)priority;
+    return 0;
+}
+
 const struct xoff_pause_ops xoff_pause_none = {
     .name = "none",
     .summary = "no flow control",
@@ -73,4 +79,5 @@ const struct xoff_pause_ops xoff_pause_none = {
     .wants_every_frame = none_wants_every_frame,
     .on_arrival = none_on_arrival,
     .on_departure = none_on_departure,
+    .waits_for = none_waits_for,
 };

@@ -33,6 +33,7 @@ static void test_never_an_edge(void **unused)
     edges.n = 77;
     xoff_pause_on_departure(&policy, &departure, &crossings, 0, &edges);
     assert_int_equal(edges.n, 0);
+    assert_int_equal(xoff_pause_waits_for(&policy, 1, 3), 0);
 }
 
 int main(void)

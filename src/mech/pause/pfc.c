@@ -382,6 +382,24 @@ static void pfc_on_departure(const void *cfg, void *state, const struct xoff_dep
     }
 }
 
+/* Inspection */
+
+static uint8_t pfc_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)
+{
+    const struct pfc_cfg *c = cfg;
+    const struct pfc_port *at = (const struct pfc_port *)state + port;
+    XOFF_ASSERT(port < c->n_ports);
+    XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
+    const bool is_pfc = c->signalling.wire == XOFF_WIRE_PFC;
+    if (!(at->paused >> priority & 1))
+        return 0;
+    if (at->is_above) /* whatever the queue itself is */
+        return is_pfc ? c->lossless : XOFF_ALL_PRIORITIES;
+    if (is_pfc)
+        return (uint8_t)(1u << priority);
+    return c->trigger == PFC_TRIGGER_INGRESS ? at->queues_above : XOFF_ALL_PRIORITIES;
+}
+
 const struct xoff_pause_ops xoff_pause_pfc = {
     .name = "pfc",
     .summary = "priority-based flow control: pauses single priorities of a link",
@@ -396,6 +414,7 @@ const struct xoff_pause_ops xoff_pause_pfc = {
     .wants_every_frame = pfc_wants_every_frame,
     .on_arrival = pfc_on_arrival,
     .on_departure = pfc_on_departure,
+    .waits_for = pfc_waits_for,
 };
 
 const struct xoff_pause_ops xoff_pause_8023x = {
@@ -412,4 +431,5 @@ const struct xoff_pause_ops xoff_pause_8023x = {
     .wants_every_frame = pfc_wants_every_frame,
     .on_arrival = pfc_on_arrival,
     .on_departure = pfc_on_departure,
+    .waits_for = pfc_waits_for,
 };

@@ -253,6 +253,45 @@ static void test_pause_stops_the_port(void **unused)
     bench_end(&b);
 }
 
+static uint8_t waits_for(const struct bench *b, uint32_t port, uint32_t priority)
+{
+    return xoff_pause_waits_for(&b->policy, port, priority);
+}
+
+/* A queue's pause waits for the queue, a port's for all lossless ones, PAUSE for all that hold. */
+static void test_what_a_pause_waits_for(void **unused)
+{
+    (void)unused;
+    struct bench b;
+    bench_setup(&b, &xoff_pause_pfc);
+    bench_start(&b);
+    assert_int_equal(waits_for(&b, 1, 3), 0);
+    cross(&b, XOFF_UNIT_INGRESS, 1, 3, 1);
+    assert_int_equal(waits_for(&b, 1, 3), 0x08);
+    assert_int_equal(waits_for(&b, 1, 4), 0);
+    cross(&b, XOFF_UNIT_INGRESS_PORT, 1, 0, 1);
+    assert_int_equal(waits_for(&b, 1, 3), LOSSLESS);
+    assert_int_equal(waits_for(&b, 1, 4), LOSSLESS);
+    assert_int_equal(waits_for(&b, 1, 0), 0); /* lossy: goes on */
+    assert_int_equal(waits_for(&b, 2, 3), 0);
+    cross(&b, XOFF_UNIT_INGRESS_PORT, 1, 0, 0);
+    assert_int_equal(waits_for(&b, 1, 3), 0x08);
+    assert_int_equal(waits_for(&b, 1, 4), 0);
+    bench_end(&b);
+
+    bench_setup(&b, &xoff_pause_8023x);
+    bench_start(&b);
+    cross(&b, XOFF_UNIT_INGRESS, 2, 3, 1);
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        assert_int_equal(waits_for(&b, 2, p), 0x08);
+    cross(&b, XOFF_UNIT_INGRESS, 2, 4, 1);
+    assert_int_equal(waits_for(&b, 2, 0), 0x18);
+    cross(&b, XOFF_UNIT_INGRESS_PORT, 2, 0, 1);
+    assert_int_equal(waits_for(&b, 2, 4), XOFF_ALL_PRIORITIES);
+    assert_int_equal(waits_for(&b, 1, 4), 0);
+    bench_end(&b);
+}
+
 /* Several crossings of one call each get their edge. */
 static void test_crossings_of_one_call(void **unused)
 {
@@ -562,6 +601,10 @@ static void test_egress_random_frames(void **unused)
             }
             for (uint32_t port = 0; port < N_PORTS; port++)
                 assert_int_equal(b.paused[port], model_paused(&m, port, kind == 0));
+            const uint8_t awaited = waits_for(&b, step % N_PORTS, 3);
+            assert_int_equal(awaited, !(b.paused[step % N_PORTS] & 0x08) ? 0
+                                      : kind == 0                        ? 0x08
+                                                                         : XOFF_ALL_PRIORITIES);
         }
         assert_true(b.n_pauses > 500);
         for (uint32_t port = 0; port < N_PORTS; port++)
@@ -645,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_pfc_pauses_the_priority),
         cmocka_unit_test(test_pfc_port_unit),
         cmocka_unit_test(test_pause_stops_the_port),
+        cmocka_unit_test(test_what_a_pause_waits_for),
         cmocka_unit_test(test_crossings_of_one_call),
         cmocka_unit_test(test_random_crossings),
         cmocka_unit_test(test_egress_trace),

@@ -1,0 +1,372 @@
+/* Shared buffer with dynamic and shared headroom (DSH).
+ *
+ * Source: the DSH slides (ICDCS 2023) for the parts of the buffer and the two levels of flow
+ * control; thresholds from public notes on the paper (docs/mechanisms/dsh.md).
+ *
+ * The buffer is cut in three: reserves as in sih, insurance headroom of eta bytes for each port,
+ * shared by its queues, and all the rest, one pool that serves footroom and headroom alike. For
+ * lossless queue i of port p, with w(i) bytes beyond its reserve, of which all queues of the port
+ * have I(p) in insurance and S(p) = sum w(i) - I(p) in the pool, and N lossless queues per port:
+ *
+ *   T = alpha * (pool - sum of S - lossy)     X_qoff = max(0, T - eta(p))      X_poff = N * T
+ *   arrival:            reserved as far as that has room; for the L bytes beyond: while p is not
+ *                       above, the pool when S(p) + L <= X_poff and they fit the free space; else
+ *                       insurance when I(p) + L <= eta(p); else lost
+ *   departure:          takes from the port's insurance first, then the pool, then the reserve
+ *   queue XOFF:         at an arrival of its own, w(i) > X_qoff
+ *   queue XON:          at a departure of its own, w(i) = 0 or w(i) + resume_offset <= X_qoff
+ *   port XOFF:          at an arrival at p, I(p) > 0 or S(p) > X_poff
+ *   port XON:           at a departure from p, I(p) = 0 and
+ *                       (S(p) = 0 or S(p) + port_resume_offset <= X_poff)
+ *
+ * A frame that is lost decides port XOFF too, if the port has bytes beyond reserves.
+ *
+ * Nothing is lost as long as eta is what may arrive after a decision, the deciding frame included:
+ * the first frame that goes to insurance finds it empty and pauses the port, and the port is not
+ * resumed before it is empty again. Headroom in the pool keeps a congested queue from pausing its
+ * whole port; it is never needed against loss.
+ *
+ * Insurance is a count per port, as a counter in hardware would be: which frames lie in it is not
+ * known, and any departure from the port empties it. So the insurance that a queue filled before it
+ * came to a stand holds the others of its port no longer than they need to drain eta bytes.
+ *
+ * What a queue that is above puts into the pool is counted as headroom until it is not above any
+ * more, and leaves first; the difference between footroom and headroom is for the eye alone.
+ *
+ * Differs: the notes set all eight timers in a port's pause; here lossy priorities go on, the
+ * pause policy holds the lossless ones.
+ */
+#include <string.h>
+
+#include "mech/mechanisms.h"
+#include "mech/mmu/shared.h"
+
+struct dsh_params {
+    struct shared_params base;
+    int64_t resume_offset, port_resume_offset;
+};
+
+struct dsh_cfg {
+    struct shared_cfg base;
+    int64_t resume_offset_bytes, port_resume_offset_bytes;
+    int64_t eta_bytes[]; /* insurance of port p */
+};
+
+struct dsh_queue {
+    int64_t bytes;          /* wherever they lie */
+    int64_t headroom_bytes; /* of these, what came into the pool while above */
+    uint64_t is_above;      /* XOFF decided, XON not yet */
+};
+
+struct dsh_port {
+    int64_t shared_bytes; /* of its lossless queues in the pool */
+    int64_t insurance_bytes, insurance_peak_bytes;
+    int64_t lossy_bytes; /* of all its lossy priorities, in reserve and pool */
+    uint64_t is_above;
+    struct dsh_queue queues[XOFF_N_PRIORITIES];
+};
+
+struct dsh_state {
+    struct shared_state base;
+    struct dsh_port ports[];
+};
+
+static const struct xoff_param dsh_table[] = {
+    SHARED_PARAMS(struct dsh_params, "1/16"),
+    {.name = "headroom",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct dsh_params, base.headroom),
+     .preset = "auto",
+     .min = "0B",
+     .max = "1GiB",
+     .allows_auto = true,
+     .help = "eta: insurance of each port, and how far below T a queue is paused; auto: by "
+             "headroom_rule."},
+    {.name = "resume_offset",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct dsh_params, resume_offset),
+     .preset = "3KiB",
+     .min = "0B",
+     .max = "1GiB",
+     .help = "A queue goes on when it is this far below its threshold (delta_q)."},
+    {.name = "port_resume_offset",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct dsh_params, port_resume_offset),
+     .preset = "3KiB",
+     .min = "0B",
+     .max = "1GiB",
+     .help = "A port goes on when it is this far below its threshold (delta_p)."},
+    {0},
+};
+
+static size_t dsh_cfg_size(const struct xoff_mmu_env *env)
+{
+    return sizeof(struct dsh_cfg) + env->n_ports * sizeof(int64_t);
+}
+
+static int dsh_configure(const void *params, const struct xoff_mmu_env *env, void *cfg,
+                         struct xoff_err *err)
+{
+    const struct dsh_params *p = params;
+    struct dsh_cfg *c = cfg;
+    c->resume_offset_bytes = p->resume_offset;
+    c->port_resume_offset_bytes = p->port_resume_offset;
+    return shared_configure(&p->base, dsh_table, p, env, env->lossless ? 1 : 0, &c->base,
+                            c->eta_bytes, err);
+}
+
+static size_t dsh_state_size(const void *cfg)
+{
+    const struct dsh_cfg *c = cfg;
+    return sizeof(struct dsh_state) + c->base.n_ports * sizeof(struct dsh_port);
+}
+
+static void dsh_init(const void *cfg, void *state)
+{
+    memset(state, 0, dsh_state_size(cfg));
+}
+
+/* Free bytes of the pool, which footroom and headroom share. */
+static inline int64_t dsh_free(const struct dsh_cfg *c, const struct dsh_state *s)
+{
+    return c->base.capacity_bytes - s->base.used_bytes[XOFF_POOL_SHARED] -
+           s->base.used_bytes[XOFF_POOL_HEADROOM];
+}
+
+static inline void dsh_cross(uint8_t unit, bool is_above, uint16_t port, uint8_t priority,
+                             int64_t occupied, int64_t threshold, struct xoff_crossings *out)
+{
+    out->at[out->n++] = (struct xoff_crossing){
+        .unit = unit,
+        .above = is_above,
+        .priority = priority,
+        .port = port,
+        .occupied_bytes = occupied,
+        .threshold_bytes = threshold,
+    };
+}
+
+/* After an arrival that leaves `beyond` bytes of its queue beyond the reserve: XOFF of the queue,
+ * of the port? `lost_bytes` of a frame that found no room. */
+static inline void dsh_consider_xoff(const struct dsh_cfg *c, struct dsh_port *port,
+                                     const struct xoff_arrival *arrival, int64_t free_bytes,
+                                     int64_t beyond, int64_t lost_bytes, struct xoff_crossings *out)
+{
+    struct dsh_queue *queue = &port->queues[arrival->priority];
+    const int64_t threshold = ratio_times(&c->base.alpha, free_bytes); /* T */
+    const int64_t queue_off = shared_beyond(threshold, c->eta_bytes[arrival->in_port]);
+    const int64_t port_off = c->base.n_lossless * threshold;
+    if (!queue->is_above && beyond > queue_off) {
+        queue->is_above = 1;
+        dsh_cross(XOFF_UNIT_INGRESS, true, arrival->in_port, arrival->priority, beyond + lost_bytes,
+                  queue_off, out);
+    }
+    if (port->is_above ||
+        (port->insurance_bytes == 0 && port->shared_bytes <= port_off && lost_bytes == 0))
+        return;
+    /* An empty port has no departure that could bring XON. */
+    const int64_t occupied = port->shared_bytes + port->insurance_bytes;
+    if (occupied == 0)
+        return;
+    port->is_above = 1;
+    /* With N * alpha > 1 the free space ends before X_poff does. */
+    const int64_t room = port->shared_bytes + free_bytes;
+    dsh_cross(XOFF_UNIT_INGRESS_PORT, true, arrival->in_port, arrival->priority,
+              occupied + lost_bytes, port_off < room ? port_off : room, out);
+}
+
+/* Where the `beyond` bytes of a frame go that its reserve does not cover; *free_bytes of the pool
+ * are. */
+static inline enum xoff_pool dsh_place(const struct dsh_cfg *c, struct dsh_state *s,
+                                       struct dsh_port *port, const struct xoff_arrival *arrival,
+                                       int64_t beyond, int64_t *free_bytes)
+{
+    struct dsh_queue *queue = &port->queues[arrival->priority];
+    if (!port->is_above && beyond <= *free_bytes &&
+        port->shared_bytes + beyond <=
+            c->base.n_lossless * ratio_times(&c->base.alpha, *free_bytes)) {
+        port->shared_bytes += beyond;
+        *free_bytes -= beyond;
+        if (!queue->is_above) {
+            shared_raise(&s->base, XOFF_POOL_SHARED, beyond);
+            return XOFF_POOL_SHARED;
+        }
+        queue->headroom_bytes += beyond;
+        shared_raise(&s->base, XOFF_POOL_HEADROOM, beyond);
+        return XOFF_POOL_HEADROOM;
+    }
+    if (port->insurance_bytes + beyond > c->eta_bytes[arrival->in_port])
+        return XOFF_POOL_DROP;
+    port->insurance_bytes += beyond;
+    if (port->insurance_bytes > port->insurance_peak_bytes)
+        port->insurance_peak_bytes = port->insurance_bytes;
+    shared_raise(&s->base, XOFF_POOL_INSURANCE, beyond);
+    return XOFF_POOL_INSURANCE;
+}
+
+static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_arrival *arrival,
+                                xoff_time now, struct xoff_crossings *out)
+{
+    const struct dsh_cfg *c = cfg;
+    struct dsh_state *s = state;
+    (void)now;
+    XOFF_ASSERT(arrival->in_port < c->base.n_ports);
+    XOFF_ASSERT(arrival->priority < XOFF_N_PRIORITIES);
+    struct dsh_port *port = &s->ports[arrival->in_port];
+    struct dsh_queue *queue = &port->queues[arrival->priority];
+    const int64_t bytes = arrival->bytes;
+    int64_t free_bytes = dsh_free(c, s);
+    enum xoff_pool pool = XOFF_POOL_RESERVED;
+    if (!(c->base.lossless >> arrival->priority & 1)) {
+        pool = shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes);
+        queue->bytes += pool == XOFF_POOL_DROP ? 0 : bytes;
+        return pool;
+    }
+    const int64_t before = shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t after = shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
+    const int64_t beyond = after - before;
+    if (beyond > 0)
+        pool = dsh_place(c, s, port, arrival, beyond, &free_bytes);
+    if (pool == XOFF_POOL_DROP) { /* apart: the usual case is cheaper for it */
+        dsh_consider_xoff(c, port, arrival, free_bytes, before, beyond, out);
+        return pool;
+    }
+    queue->bytes += bytes;
+    if (beyond < bytes)
+        shared_raise(&s->base, XOFF_POOL_RESERVED, bytes - beyond);
+    shared_raise(&s->base, XOFF_POOL_DROP, bytes);
+    dsh_consider_xoff(c, port, arrival, free_bytes, after, 0, out);
+    return pool;
+}
+
+/* `beyond` bytes of a queue, which now has `left` beyond its reserve, leave insurance and pool. */
+static inline void dsh_take(struct dsh_state *s, struct dsh_port *port, struct dsh_queue *queue,
+                            int64_t beyond, int64_t left)
+{
+    const int64_t insured = beyond < port->insurance_bytes ? beyond : port->insurance_bytes;
+    const int64_t pooled = beyond - insured;
+    port->insurance_bytes -= insured;
+    s->base.used_bytes[XOFF_POOL_INSURANCE] -= insured;
+    port->shared_bytes -= pooled;
+    /* Headroom leaves first, and a queue has no more of it than it has bytes. */
+    int64_t headroom = pooled < queue->headroom_bytes ? pooled : queue->headroom_bytes;
+    if (queue->headroom_bytes - headroom > left)
+        headroom = queue->headroom_bytes - left;
+    queue->headroom_bytes -= headroom;
+    s->base.used_bytes[XOFF_POOL_HEADROOM] -= headroom;
+    shared_raise(&s->base, XOFF_POOL_SHARED, headroom - pooled);
+}
+
+/* After a departure: XON of the queue, of the port? */
+static inline void dsh_consider_xon(const struct dsh_cfg *c, struct dsh_state *s,
+                                    struct dsh_port *port, const struct xoff_departure *departure,
+                                    struct xoff_crossings *out)
+{
+    struct dsh_queue *queue = &port->queues[departure->priority];
+    const int64_t threshold = ratio_times(&c->base.alpha, dsh_free(c, s)); /* T */
+    const int64_t beyond = shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t queue_off = shared_beyond(threshold, c->eta_bytes[departure->in_port]);
+    const int64_t port_off = c->base.n_lossless * threshold;
+    if (queue->is_above && (beyond == 0 || beyond + c->resume_offset_bytes <= queue_off)) {
+        queue->is_above = 0;
+        s->base.used_bytes[XOFF_POOL_HEADROOM] -= queue->headroom_bytes;
+        shared_raise(&s->base, XOFF_POOL_SHARED, queue->headroom_bytes);
+        queue->headroom_bytes = 0;
+        dsh_cross(XOFF_UNIT_INGRESS, false, departure->in_port, departure->priority, beyond,
+                  shared_beyond(queue_off, c->resume_offset_bytes), out);
+    }
+    if (!port->is_above || port->insurance_bytes > 0)
+        return;
+    if (port->shared_bytes > 0 && port->shared_bytes + c->port_resume_offset_bytes > port_off)
+        return;
+    port->is_above = 0;
+    dsh_cross(XOFF_UNIT_INGRESS_PORT, false, departure->in_port, departure->priority,
+              port->shared_bytes, shared_beyond(port_off, c->port_resume_offset_bytes), out);
+}
+
+static void dsh_release(const void *cfg, void *state, const struct xoff_departure *departure,
+                        xoff_time now, struct xoff_crossings *out)
+{
+    const struct dsh_cfg *c = cfg;
+    struct dsh_state *s = state;
+    (void)now;
+    XOFF_ASSERT(departure->in_port < c->base.n_ports);
+    XOFF_ASSERT(departure->priority < XOFF_N_PRIORITIES);
+    XOFF_ASSERT(departure->pool != XOFF_POOL_DROP);
+    struct dsh_port *port = &s->ports[departure->in_port];
+    struct dsh_queue *queue = &port->queues[departure->priority];
+    const int64_t bytes = departure->bytes;
+    XOFF_ASSERT(bytes <= queue->bytes);
+    s->base.used_bytes[XOFF_POOL_DROP] -= bytes;
+    if (!(c->base.lossless >> departure->priority & 1)) {
+        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes);
+        queue->bytes -= bytes;
+        return;
+    }
+    const int64_t left = shared_beyond(queue->bytes - bytes, c->base.reserved_bytes);
+    const int64_t beyond = shared_beyond(queue->bytes, c->base.reserved_bytes) - left;
+    queue->bytes -= bytes;
+    s->base.used_bytes[XOFF_POOL_RESERVED] -= bytes - beyond;
+    if (!(queue->is_above | port->is_above)) { /* no headroom, no insurance, no XON */
+        port->shared_bytes -= beyond;
+        s->base.used_bytes[XOFF_POOL_SHARED] -= beyond;
+        return;
+    }
+    dsh_take(s, port, queue, beyond, left);
+    dsh_consider_xon(c, s, port, departure, out);
+}
+
+/* Inspection */
+
+static void dsh_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
+{
+    const struct dsh_cfg *c = cfg;
+    const struct dsh_state *s = state;
+    shared_view(&c->base, &s->base, view);
+    view->capacity_bytes[XOFF_POOL_HEADROOM] = c->base.capacity_bytes;
+    view->capacity_bytes[XOFF_POOL_INSURANCE] = c->base.headroom_capacity_bytes;
+}
+
+static int64_t dsh_ingress_bytes(const void *cfg, const void *state, uint32_t port,
+                                 uint32_t priority)
+{
+    const struct dsh_cfg *c = cfg;
+    const struct dsh_state *s = state;
+    XOFF_ASSERT(port < c->base.n_ports);
+    XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
+    return s->ports[port].queues[priority].bytes;
+}
+
+static int64_t dsh_headroom_peak(const void *cfg, const void *state, uint32_t port,
+                                 uint32_t priority)
+{
+    const struct dsh_cfg *c = cfg;
+    const struct dsh_state *s = state;
+    (void)priority;
+    XOFF_ASSERT(port < c->base.n_ports);
+    return s->ports[port].insurance_peak_bytes;
+}
+
+static int64_t dsh_headroom_limit(const void *cfg, uint32_t port, uint32_t priority)
+{
+    const struct dsh_cfg *c = cfg;
+    XOFF_ASSERT(port < c->base.n_ports);
+    return c->base.lossless >> priority & 1 ? c->eta_bytes[port] : 0;
+}
+
+const struct xoff_mmu_ops xoff_mmu_dsh = {
+    .name = "dsh",
+    .summary = "one pool for footroom and headroom, insurance headroom for each port",
+    .params = dsh_table,
+    .params_size = sizeof(struct dsh_params),
+    .cfg_size = dsh_cfg_size,
+    .configure = dsh_configure,
+    .state_size = dsh_state_size,
+    .init = dsh_init,
+    .admit = dsh_admit,
+    .release = dsh_release,
+    .view = dsh_view,
+    .ingress_bytes = dsh_ingress_bytes,
+    .headroom_peak = dsh_headroom_peak,
+    .headroom_limit = dsh_headroom_limit,
+};

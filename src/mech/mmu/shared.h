@@ -1,0 +1,174 @@
+/* What buffers with one shared pool have in common (sih, dsh): parameters, the cut into reserve,
+ * shared pool and headroom, the dynamic threshold, and lossy frames.
+ *
+ * Source: dynamic threshold T = alpha * (shared capacity - shared used) of Choudhury and Hahne
+ * (1998). alpha is num/den in whole numbers, the product with the free space is exact to the byte,
+ * rounded down; no division per frame (struct ratio).
+ *
+ * Lossy frames have no headroom. Beyond the reserve of their port they are limited at their egress
+ * queue: queue + L <= alpha_lossy * (shared capacity - shared used).
+ */
+#ifndef MMU_SHARED_H
+#define MMU_SHARED_H
+
+#include <xoff/mmu.h>
+
+/* Keeps ratio_times() exact: see ratio_of(). */
+#define SHARED_MAX_BUFFER_BYTES (INT64_C(1) << 40)
+#define SHARED_MAX_ALPHA 1024
+
+enum shared_rule { SHARED_RULE_WORST, SHARED_RULE_ETA };
+extern const char *const shared_rules[];
+
+struct shared_params {
+    double alpha, alpha_lossy;
+    int64_t reserved, reserved_lossy, headroom, rule, allow_loss;
+};
+
+/* A positive rational: x * num/den is (x * mul) >> shift. */
+struct ratio {
+    uint64_t mul;
+    uint32_t shift;
+};
+
+struct shared_cfg {
+    uint32_t n_ports, n_lossless;
+    uint8_t lossless;
+    struct ratio alpha, alpha_lossy;
+    int64_t capacity_bytes;       /* of the shared pool */
+    int64_t reserved_bytes;       /* of each lossless queue */
+    int64_t reserved_lossy_bytes; /* of the lossy priorities of a port together */
+    int64_t buffer_bytes, reserved_capacity_bytes, headroom_capacity_bytes;
+};
+
+struct shared_state {
+    int64_t used_bytes[XOFF_N_POOLS]; /* XOFF_POOL_DROP: total */
+    int64_t peak_bytes[XOFF_N_POOLS];
+};
+
+/* Checks the parameters, takes headroom for `n_shares` queues of each port (or the port as one)
+ * from the buffer and leaves the size of one share by port in limit_bytes. `table` and `params` are
+ * the kind's own, for messages. Less headroom than the worst case is refused, or with allow_loss a
+ * warning (mmu.h). */
+int shared_configure(const struct shared_params *p, const struct xoff_param *table,
+                     const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
+                     struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err);
+
+/* Refuses headroom of limit_bytes[port] that is below the worst case of its port, or warns. */
+int shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
+                          bool allow_loss, struct xoff_err *err);
+
+uint32_t shared_n_lossless(const struct xoff_mmu_env *env);
+struct ratio ratio_of(double value);
+
+static inline int64_t ratio_times(const struct ratio *ratio, int64_t bytes)
+{
+    if (ratio->mul == 1)
+        return bytes >> ratio->shift;
+    return (int64_t)(((unsigned __int128)ratio->mul * (uint64_t)bytes) >> ratio->shift);
+}
+
+/* The part of `bytes` that its reserve does not cover. */
+static inline int64_t shared_beyond(int64_t bytes, int64_t reserved_bytes)
+{
+    return bytes > reserved_bytes ? bytes - reserved_bytes : 0;
+}
+
+static inline void shared_raise(struct shared_state *s, enum xoff_pool pool, int64_t bytes)
+{
+    s->used_bytes[pool] += bytes;
+    if (s->used_bytes[pool] > s->peak_bytes[pool])
+        s->peak_bytes[pool] = s->used_bytes[pool];
+}
+
+/* A frame of `bytes` joins, `shared` bytes of it in the shared pool and the rest in the reserve. */
+static inline enum xoff_pool shared_join(struct shared_state *s, int64_t bytes, int64_t shared)
+{
+    shared_raise(s, XOFF_POOL_RESERVED, bytes - shared);
+    shared_raise(s, XOFF_POOL_SHARED, shared);
+    return shared > 0 ? XOFF_POOL_SHARED : XOFF_POOL_RESERVED;
+}
+
+/* `bytes` leave a unit that had `before` bytes in its reserve and the shared pool. */
+static inline void shared_leave(struct shared_state *s, int64_t before, int64_t bytes,
+                                int64_t reserved_bytes)
+{
+    const int64_t shared =
+        shared_beyond(before, reserved_bytes) - shared_beyond(before - bytes, reserved_bytes);
+    s->used_bytes[XOFF_POOL_SHARED] -= shared;
+    s->used_bytes[XOFF_POOL_RESERVED] -= bytes - shared;
+}
+
+/* A lossy frame at a port whose lossy priorities hold *lossy_bytes; `free_bytes` of the shared pool
+ * are. */
+static inline enum xoff_pool shared_admit_lossy(const struct shared_cfg *c, struct shared_state *s,
+                                                const struct xoff_arrival *arrival,
+                                                int64_t free_bytes, int64_t *lossy_bytes)
+{
+    const int64_t bytes = arrival->bytes;
+    const int64_t shared = shared_beyond(*lossy_bytes + bytes, c->reserved_lossy_bytes) -
+                           shared_beyond(*lossy_bytes, c->reserved_lossy_bytes);
+    if (shared > 0 && (arrival->egress_bytes + bytes > ratio_times(&c->alpha_lossy, free_bytes) ||
+                       shared > free_bytes))
+        return XOFF_POOL_DROP;
+    *lossy_bytes += bytes;
+    shared_raise(s, XOFF_POOL_DROP, bytes);
+    return shared_join(s, bytes, shared);
+}
+
+static inline void shared_release_lossy(const struct shared_cfg *c, struct shared_state *s,
+                                        int64_t bytes, int64_t *lossy_bytes)
+{
+    shared_leave(s, *lossy_bytes, bytes, c->reserved_lossy_bytes);
+    *lossy_bytes -= bytes;
+}
+
+/* Capacities, use and peaks; the kind adds what it has beside. */
+void shared_view(const struct shared_cfg *c, const struct shared_state *s,
+                 struct xoff_mmu_view *view);
+
+/* Rows of the parameter table of a kind whose params have struct shared_params `base`. */
+#define SHARED_PARAMS(params, alpha_preset)                                                        \
+    {.name = "alpha",                                                                              \
+     .type = XOFF_P_REAL,                                                                          \
+     .offset = offsetof(params, base.alpha),                                                       \
+     .preset = alpha_preset,                                                                       \
+     .min = "1/1024",                                                                              \
+     .max = "1024",                                                                                \
+     .help = "A lossless ingress queue may use up to alpha times the free shared space."},         \
+        {.name = "alpha_lossy",                                                                    \
+         .type = XOFF_P_REAL,                                                                      \
+         .offset = offsetof(params, base.alpha_lossy),                                             \
+         .preset = "1",                                                                            \
+         .min = "1/1024",                                                                          \
+         .max = "1024",                                                                            \
+         .help = "A lossy egress queue may hold up to alpha_lossy times the free shared space."},  \
+        {.name = "reserved",                                                                       \
+         .type = XOFF_P_BYTES,                                                                     \
+         .offset = offsetof(params, base.reserved),                                                \
+         .preset = "4KiB",                                                                         \
+         .min = "0B",                                                                              \
+         .max = "1GiB",                                                                            \
+         .help = "Space kept for each lossless ingress queue (port, priority)."},                  \
+        {.name = "reserved_lossy",                                                                 \
+         .type = XOFF_P_BYTES,                                                                     \
+         .offset = offsetof(params, base.reserved_lossy),                                          \
+         .preset = "auto",                                                                         \
+         .min = "0B",                                                                              \
+         .max = "1GiB",                                                                            \
+         .allows_auto = true,                                                                      \
+         .help = "Space kept for all lossy priorities of an ingress port together; auto: as "      \
+                 "reserved."},                                                                     \
+        {.name = "headroom_rule",                                                                  \
+         .type = XOFF_P_CHOICE,                                                                    \
+         .offset = offsetof(params, base.rule),                                                    \
+         .preset = "worst",                                                                        \
+         .choices = shared_rules,                                                                  \
+         .help = "How headroom: auto is computed: the worst case of the link, or eta = 2 (rate * " \
+                 "delay + max_frame) + response."},                                                \
+    {                                                                                              \
+        .name = "allow_loss", .type = XOFF_P_BOOL, .offset = offsetof(params, base.allow_loss),    \
+        .preset = "false", .help = "Accept headroom that does not cover the worst case."           \
+    }
+
+#endif

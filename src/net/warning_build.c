@@ -1,0 +1,46 @@
+/* Warnings of what configures itself while a network is built; mmu.h tells how one is given. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/model.h"
+
+static bool is_same(const struct net_warning *w, enum net_part part, const struct xoff_err *err)
+{
+    return w->part == part && !strcmp(w->err.subject, err->subject) &&
+           !strcmp(w->err.value, err->value) && !strcmp(w->err.message, err->message);
+}
+
+int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
+                   struct xoff_err *err)
+{
+    if (code || !err->message[0])
+        return code;
+    uint32_t i = 0;
+    while (i < net->n_warnings && !is_same(&net->warnings[i], part, err))
+        i++;
+    if (i == net->n_warnings) {
+        net->warnings = realloc(net->warnings, sizeof *net->warnings * (i + 1));
+        XOFF_ASSERT(net->warnings);
+        net->warnings[net->n_warnings++] = (struct net_warning){
+            .part = part, .first_node = node, .last_node = node, .n_nodes = 1, .err = *err};
+    } else if (net->warnings[i].last_node != node) { /* a node may say it for each of its ports */
+        net->warnings[i].last_node = node;
+        net->warnings[i].n_nodes++;
+    }
+    *err = (struct xoff_err){0};
+    return 0;
+}
+
+const struct net_warning *net_warnings(const struct net *net, uint32_t *n)
+{
+    *n = net->n_warnings;
+    return net->warnings;
+}
+
+int64_t net_headroom_limit(const struct net *net, uint32_t node, uint32_t port)
+{
+    if (node < net->n_hosts || !net->spec.lossless)
+        return 0;
+    const uint32_t priority = (uint32_t)__builtin_ctz(net->spec.lossless);
+    return xoff_mmu_headroom_limit(&net->switches[node - net->n_hosts].mmu, port, priority);
+}

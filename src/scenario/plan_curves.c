@@ -1,0 +1,102 @@
+/* `curves:` of a scenario: series of `measure` at one place, by name.
+ *
+ * A curve is made of samples, so what it needs of `measure` is checked here: that there are
+ * samples, that its series is among them, that one of them falls between `from` and `to`. Whether
+ * the place exists is for the network to tell (build.c).
+ */
+#include "scenario/plan_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/results.h"
+
+_Static_assert(RESULT_QUEUE_BYTES == 0 && RESULT_BUFFER_BYTES == 3 && RESULT_INSURANCE_BYTES == 7,
+               "section_curve_words is in the order of enum result_metric");
+
+/* The word of measure.series that a curve needs. */
+static const char *series_of(int64_t of)
+{
+    return of > RESULT_BUFFER_BYTES ? "pools" : section_curve_words[of];
+}
+
+static bool is_measured(const struct plan *plan, const char *series)
+{
+    for (uint32_t i = 0; section_series[i]; i++)
+        if (strcmp(section_series[i], series) == 0)
+            return plan->measure.series >> i & 1;
+    return false;
+}
+
+/* Fails at a key of the curve, or at the curve where the key is left out. */
+static int fail_at(struct fields_reader *r, const struct yaml_node *curve, const char *key,
+                   const char *message)
+{
+    const struct yaml_node *node = yaml_find(curve, key);
+    const size_t length = fields_enter(r, key);
+    const int rc = fields_fail(r, node ? node : curve, XOFF_E_CONFLICT, message);
+    fields_leave(r, length);
+    return rc;
+}
+
+static int check_curve(struct fields_reader *r, const struct yaml_node *node,
+                       const struct plan *plan, const struct plan_curve *curve)
+{
+    const int64_t every = plan->measure.every;
+    const int64_t to = curve->to == XOFF_PARAM_AUTO ? plan->stop : curve->to;
+    char message[160];
+    if (!every)
+        return fail_at(
+            r, node, "of",
+            "a curve is made of samples, and there are none; add measure: {every: 10us}");
+    const char *series = series_of(curve->of);
+    if (!is_measured(plan, series)) {
+        snprintf(message, sizeof message, "is not sampled; add %s to measure.series", series);
+        return fail_at(r, node, "of", message);
+    }
+    if (curve->of >= RESULT_BUFFER_BYTES && curve->priority != XOFF_PARAM_AUTO)
+        return fail_at(r, node, "priority",
+                       "this series is of a switch, not of a priority; leave it out");
+    if (curve->from >= to)
+        return fail_at(r, node, "from", "not before to; give an earlier from, or a later to");
+    if (to / every == curve->from / every)
+        return fail_at(r, node, "from",
+                       "no sample falls between from and to; give a longer part of the run, or a "
+                       "shorter measure.every");
+    return 0;
+}
+
+static int read_curve(struct fields_reader *r, const struct yaml_node *node,
+                      const struct plan *plan, struct plan_curve *curve)
+{
+    int rc = fields_check_name(r, node, node->key, "-", sizeof curve->name);
+    if (!rc)
+        rc = fields_read(r, node, section_curve, curve, NULL);
+    if (rc)
+        return rc;
+    memcpy(curve->name, node->key, strlen(node->key) + 1);
+    const struct yaml_node *at = yaml_find(node, "at");
+    curve->place = (struct plan_place){at->line, at->column};
+    return check_curve(r, node, plan, curve);
+}
+
+int plan_read_curves(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
+{
+    const struct yaml_node *node = yaml_find(root, "curves");
+    if (!node)
+        return 0;
+    const size_t length = fields_enter(r, "curves");
+    int rc =
+        fields_want(r, node, YAML_MAPPING,
+                    "a mapping from names to curves, such as {F0: {of: throughput, at: s0:2}}");
+    if (!rc && node->n && !(plan->curves = calloc(node->n, sizeof *plan->curves)))
+        rc = fields_no_memory(r);
+    for (const struct yaml_node *entry = node->first; entry && !rc; entry = entry->next) {
+        const size_t inner = fields_enter(r, entry->key);
+        rc = read_curve(r, entry, plan, &plan->curves[plan->n_curves++]);
+        fields_leave(r, inner);
+    }
+    fields_leave(r, length);
+    return rc;
+}

@@ -1,0 +1,138 @@
+/* Curves: samples of one place put into their instants (curves.h).
+ *
+ * Samples are sparse: one that repeats the value before it may be left out, and a queue that has
+ * not had a frame yet has none. So a value holds until the next one comes, and is 0 before the
+ * first. A port has samples by priority, or (a host) of all together; a curve of all adds up what
+ * there is, save for pauses: the priority paused longest stands for the port, so that a fraction
+ * stays one.
+ */
+#include "stats/curves.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <xoff/rng.h>
+
+#define ALL XOFF_N_PRIORITIES /* place of samples of all priorities together */
+
+/* A curve in the making. */
+struct track {
+    const struct result_curve_spec *spec;
+    struct curve *curve;
+    uint32_t n;                           /* values put so far */
+    double latest[XOFF_N_PRIORITIES + 1]; /* by priority, and ALL */
+};
+
+static const char *unit_of(uint8_t metric)
+{
+    if (metric == RESULT_TX_BPS)
+        return "bps";
+    return metric == RESULT_PAUSED_FRACTION ? "ratio" : "B";
+}
+
+/* The last instant at which samples were taken. One at the very end of the run is among them if
+ * there is a sample of it: when the time was up there is none, when a deadlock ended the run there
+ * is. */
+static xoff_time last_instant(const struct results *r, xoff_time every)
+{
+    const bool is_at_end = r->n_samples && r->samples[r->n_samples - 1].at == r->end_at;
+    return (r->end_at - !is_at_end) / every * every;
+}
+
+static double value_now(const struct track *t)
+{
+    if (t->spec->priority < XOFF_N_PRIORITIES)
+        return t->latest[t->spec->priority];
+    double sum = 0, most = 0;
+    for (uint32_t p = 0; p <= ALL; p++) {
+        sum += t->latest[p];
+        most = t->latest[p] > most ? t->latest[p] : most;
+    }
+    return t->spec->metric == RESULT_PAUSED_FRACTION ? most : sum;
+}
+
+/* Puts the value that holds into the instants before `at`. */
+static void fill(struct track *t, xoff_time at)
+{
+    struct curve *c = t->curve;
+    while (t->n < c->n && c->first_at + (xoff_time)t->n * c->every < at)
+        c->values[t->n++] = value_now(t);
+}
+
+static bool begin(struct track *t, const struct results *r, const struct result_curve_spec *spec,
+                  struct curve *c)
+{
+    const xoff_time last = xoff_time_min(last_instant(r, spec->every), spec->to);
+    const xoff_time n = last / spec->every - spec->from / spec->every;
+    memcpy(c->name, spec->name, sizeof c->name);
+    snprintf(c->unit, sizeof c->unit, "%s", unit_of(spec->metric));
+    c->every = spec->every;
+    c->first_at = (spec->from / spec->every + 1) * spec->every;
+    c->n = n > 0 ? (uint32_t)n : 0;
+    c->values = calloc((size_t)c->n + 1, sizeof *c->values);
+    *t = (struct track){.spec = spec, .curve = c};
+    return c->values;
+}
+
+struct curve *curves_create(const struct results *r)
+{
+    struct curve *curves = calloc((size_t)r->n_curves + 1, sizeof *curves);
+    struct track *tracks = calloc((size_t)r->n_curves + 1, sizeof *tracks);
+    bool is_good = curves && tracks;
+    for (uint32_t i = 0; i < r->n_curves && is_good; i++)
+        is_good = begin(&tracks[i], r, &r->curves[i], &curves[i]);
+    for (uint64_t k = 0; k < r->n_samples && r->n_curves && is_good; k++) {
+        const struct result_sample *s = &r->samples[k];
+        for (uint32_t i = 0; i < r->n_curves; i++) {
+            const struct result_curve_spec *spec = &r->curves[i];
+            if (s->node != spec->node || s->port != spec->port || s->metric != spec->metric)
+                continue;
+            fill(&tracks[i], s->at);
+            tracks[i].latest[s->priority < XOFF_N_PRIORITIES ? s->priority : ALL] = s->value;
+        }
+    }
+    for (uint32_t i = 0; i < r->n_curves && is_good; i++)
+        fill(&tracks[i], XOFF_NEVER);
+    free(tracks);
+    if (is_good)
+        return curves;
+    curves_destroy(curves, r->n_curves);
+    return NULL;
+}
+
+void curves_destroy(struct curve *curves, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && curves; i++)
+        free(curves[i].values);
+    free(curves);
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool curve_figures(const struct curve *c, struct curve_figures *out)
+{
+    double *sorted = malloc(c->n * sizeof *sorted), sum = 0, squares = 0;
+    if (!sorted)
+        return false;
+    memcpy(sorted, c->values, c->n * sizeof *sorted);
+    qsort(sorted, c->n, sizeof *sorted, compare_values);
+    *out = (struct curve_figures){.mean = sorted[0],
+                                  .min = sorted[0],
+                                  .max = sorted[c->n - 1],
+                                  .p50 = sorted[((uint64_t)c->n * 50 + 99) / 100 - 1],
+                                  .p99 = sorted[((uint64_t)c->n * 99 + 99) / 100 - 1]};
+    for (uint32_t i = 0; i < c->n; i++)
+        sum += c->values[i];
+    /* Equal values have themselves as their mean, whatever rounding does to their sum. */
+    if (out->min < out->max)
+        out->mean = sum / c->n;
+    for (uint32_t i = 0; i < c->n; i++)
+        squares += (c->values[i] - out->mean) * (c->values[i] - out->mean);
+    out->stddev = xoff_sqrt(squares / c->n);
+    free(sorted);
+    return true;
+}

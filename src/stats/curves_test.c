@@ -1,0 +1,206 @@
+/* Curves: samples put into their instants, what is left out between them, what several priorities
+ * make together, where a curve begins and ends, and its figures by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stats/curves.h"
+
+#define NODE 3
+#define PORT 1
+
+static struct result_sample sample(xoff_time at_us, uint8_t priority, uint8_t metric, double value)
+{
+    return (struct result_sample){.at = at_us * XOFF_US,
+                                  .node = NODE,
+                                  .port = metric < RESULT_BUFFER_BYTES ? PORT : UINT32_MAX,
+                                  .priority = priority,
+                                  .metric = metric,
+                                  .value = value};
+}
+
+/* Every 10 us from 0 to 60 us. */
+static struct result_curve_spec spec(uint8_t metric, uint8_t priority)
+{
+    return (struct result_curve_spec){.name = "c",
+                                      .node = NODE,
+                                      .port = metric < RESULT_BUFFER_BYTES ? PORT : UINT32_MAX,
+                                      .priority = priority,
+                                      .metric = metric,
+                                      .every = 10 * XOFF_US,
+                                      .to = 60 * XOFF_US};
+}
+
+static void check(const struct result_curve_spec *wanted, struct result_sample *samples,
+                  uint64_t n_samples, xoff_time end_at, xoff_time first_us, uint32_t n,
+                  const double *values)
+{
+    const struct results r = {.samples = samples,
+                              .n_samples = n_samples,
+                              .end_at = end_at,
+                              .curves = wanted,
+                              .n_curves = 1};
+    struct curve *c = curves_create(&r);
+    assert_non_null(c);
+    assert_string_equal(c->name, "c");
+    assert_true(c->every == wanted->every && c->first_at == first_us * XOFF_US);
+    assert_int_equal(c->n, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (c->values[i] != values[i])
+            fail_msg("value %u is %g, expected %g", i, c->values[i], values[i]);
+    curves_destroy(c, 1);
+}
+
+/* 0 before the first sample, then each value until the next. */
+static void sparse(void **state)
+{
+    (void)state;
+    struct result_sample s[] = {sample(20, 3, RESULT_QUEUE_BYTES, 5),
+                                sample(50, 3, RESULT_QUEUE_BYTES, 7)};
+    const struct result_curve_spec c = spec(RESULT_QUEUE_BYTES, 3);
+    const double values[] = {0, 5, 5, 5, 7, 7};
+    check(&c, s, 2, XOFF_MS, 10, 6, values);
+    const double none[6] = {0};
+    check(&c, NULL, 0, XOFF_MS, 10, 6, none);
+}
+
+/* Samples of other nodes, ports, metrics and priorities are not of the curve. */
+static void others(void **state)
+{
+    (void)state;
+    struct result_sample s[] = {
+        sample(10, 3, RESULT_QUEUE_BYTES, 5),  sample(10, 4, RESULT_QUEUE_BYTES, 90),
+        sample(10, 3, RESULT_TX_BPS, 91),      sample(20, 3, RESULT_QUEUE_BYTES, 92),
+        sample(30, 3, RESULT_QUEUE_BYTES, 93), sample(40, 0xff, RESULT_BUFFER_BYTES, 94)};
+    s[3].port = PORT + 1;
+    s[4].node = NODE + 1;
+    const double values[] = {5, 5, 5, 5, 5, 5}, held[] = {0, 0, 0, 94, 94, 94};
+    const struct result_curve_spec queue = spec(RESULT_QUEUE_BYTES, 3),
+                                   buffer = spec(RESULT_BUFFER_BYTES, 0xff);
+    check(&queue, s, 6, XOFF_MS, 10, 6, values);
+    check(&buffer, s, 6, XOFF_MS, 10, 6, held);
+}
+
+/* Sums, but of pauses the largest; a host has one sample for all. */
+static void all_priorities(void **state)
+{
+    (void)state;
+    struct result_sample s[] = {
+        sample(10, 0, RESULT_TX_BPS, 1),   sample(10, 0, RESULT_PAUSED_FRACTION, 0.25),
+        sample(20, 3, RESULT_TX_BPS, 10),  sample(20, 3, RESULT_PAUSED_FRACTION, 0.75),
+        sample(30, 0, RESULT_TX_BPS, 100), sample(30, 3, RESULT_PAUSED_FRACTION, 0)};
+    const struct result_curve_spec rate = spec(RESULT_TX_BPS, 0xff),
+                                   pause = spec(RESULT_PAUSED_FRACTION, 0xff);
+    const double sums[] = {1, 11, 110, 110, 110, 110},
+                 largest[] = {0.25, 0.75, 0.25, 0.25, 0.25, 0.25};
+    check(&rate, s, 6, XOFF_MS, 10, 6, sums);
+    check(&pause, s, 6, XOFF_MS, 10, 6, largest);
+    struct result_sample host[] = {sample(10, 0xff, RESULT_TX_BPS, 4),
+                                   sample(40, 0xff, RESULT_TX_BPS, 2)};
+    const double of_host[] = {4, 4, 4, 2, 2, 2};
+    check(&rate, host, 2, XOFF_MS, 10, 6, of_host);
+}
+
+/* From is left out, to is in; what was before from still holds; the run may end earlier. */
+static void limits(void **state)
+{
+    (void)state;
+    struct result_sample s[] = {sample(10, 3, RESULT_QUEUE_BYTES, 1),
+                                sample(20, 3, RESULT_QUEUE_BYTES, 2),
+                                sample(40, 3, RESULT_QUEUE_BYTES, 4)};
+    struct result_curve_spec c = spec(RESULT_QUEUE_BYTES, 3);
+    const double from_20[] = {2, 4, 4, 4}, from_15[] = {2, 2, 4, 4, 4};
+    c.from = 20 * XOFF_US;
+    check(&c, s, 3, XOFF_MS, 30, 4, from_20);
+    c.from = 20 * XOFF_US - 1;
+    check(&c, s, 3, XOFF_MS, 20, 5, from_15);
+    c.to = 60 * XOFF_US - 1;
+    check(&c, s, 3, XOFF_MS, 20, 4, from_15);
+    c.from = 0;
+    c.to = 60 * XOFF_US;
+    const double short_run[] = {1, 2, 2, 4, 4};
+    check(&c, s, 3, 59 * XOFF_US, 10, 5, short_run);
+    /* At its very end a run has samples or not: when a deadlock ended it, there are some. */
+    check(&c, s, 3, 40 * XOFF_US, 10, 4, short_run);
+    check(&c, s, 3, 50 * XOFF_US, 10, 4, short_run);
+    check(&c, s, 3, 5 * XOFF_US, 10, 0, NULL);
+    c.from = 55 * XOFF_US;
+    check(&c, s, 3, 40 * XOFF_US, 60, 0, NULL);
+}
+
+static void figures(void **state)
+{
+    (void)state;
+    double values[] = {2, 4, 4, 4, 5, 5, 7, 9}; /* mean 5; squares 9 1 1 1 0 0 4 16: 32 / 8 */
+    struct curve c = {.n = 8, .values = values};
+    struct curve_figures f;
+    assert_true(curve_figures(&c, &f));
+    assert_true(f.mean == 5 && f.stddev == 2 && f.min == 2 && f.max == 9);
+    assert_true(f.p50 == 4 && f.p99 == 9); /* ranks 4 and 8 */
+    assert_true(values[0] == 2 && values[7] == 9);
+    double equal[] = {0.1, 0.1, 0.1};
+    c = (struct curve){.n = 3, .values = equal};
+    assert_true(curve_figures(&c, &f));
+    assert_true(f.mean == 0.1 && f.stddev == 0 && f.p50 == 0.1);
+    double many[200];
+    for (uint32_t i = 0; i < 200; i++)
+        many[i] = 200 - i;
+    c = (struct curve){.n = 200, .values = many};
+    assert_true(curve_figures(&c, &f));
+    assert_true(f.p50 == 100 && f.p99 == 198 && f.mean == 100.5);
+}
+
+static void check_metric(const struct summary *s, const char *name, double value, const char *unit)
+{
+    const struct metric *m = summary_find(s, name);
+    if (!m)
+        fail_msg("%s is absent", name);
+    assert_true(m->value == value);
+    assert_string_equal(m->unit, unit);
+}
+
+/* As part of the summary: names, units, and a curve without samples that has no figures. */
+static void in_summary(void **state)
+{
+    (void)state;
+    struct result_sample s[] = {
+        sample(10, 3, RESULT_QUEUE_BYTES, 2), sample(10, 3, RESULT_TX_BPS, 8),
+        sample(10, 3, RESULT_PAUSED_FRACTION, 1), sample(20, 3, RESULT_QUEUE_BYTES, 6)};
+    struct result_curve_spec wanted[] = {spec(RESULT_QUEUE_BYTES, 3), spec(RESULT_TX_BPS, 3),
+                                         spec(RESULT_PAUSED_FRACTION, 3),
+                                         spec(RESULT_QUEUE_BYTES, 3)};
+    static const char *const names[] = {"q", "t", "p-1", "late"};
+    for (uint32_t i = 0; i < 4; i++)
+        strcpy(wanted[i].name, names[i]);
+    wanted[3].from = 50 * XOFF_US;
+    const struct results r = {
+        .samples = s, .n_samples = 4, .end_at = 25 * XOFF_US, .curves = wanted, .n_curves = 4};
+    struct summary *summary = summary_create(&r);
+    assert_non_null(summary);
+    assert_int_equal(summary->n_curves, 4);
+    check_metric(summary, "curve.q.mean", 4, "B");
+    check_metric(summary, "curve.q.min", 2, "B");
+    check_metric(summary, "curve.q.max", 6, "B");
+    check_metric(summary, "curve.q.stddev", 2, "B");
+    check_metric(summary, "curve.q.p50", 2, "B");
+    check_metric(summary, "curve.q.p99", 6, "B");
+    check_metric(summary, "curve.t.mean", 8, "bps");
+    check_metric(summary, "curve.p-1.max", 1, "ratio");
+    assert_null(summary_find(summary, "curve.late.mean"));
+    assert_int_equal(summary->curves[3].n, 0);
+    summary_destroy(summary);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sparse), cmocka_unit_test(others),  cmocka_unit_test(all_priorities),
+        cmocka_unit_test(limits), cmocka_unit_test(figures), cmocka_unit_test(in_summary),
+    };
+    return cmocka_run_group_tests_name("curves", tests, NULL, NULL);
+}
