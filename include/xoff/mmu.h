@@ -108,6 +108,8 @@ struct xoff_mmu_ops {
     void (*release)(const void *cfg, void *state, const struct xoff_departure *departure,
                     xoff_time now, struct xoff_crossings *out);
     void (*view)(const void *cfg, const void *state, struct xoff_mmu_view *view);
+    /* One figure of the view, for those who need it often. */
+    int64_t (*used_bytes)(const void *state, enum xoff_pool pool);
     /* Bytes accounted to ingress (port, priority), all pools; peak use of the headroom that is set
      * aside for it, or for its port as a whole, and the size of that. */
     int64_t (*ingress_bytes)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
@@ -141,6 +143,11 @@ static inline void xoff_mmu_view(const struct xoff_mmu *mmu, struct xoff_mmu_vie
 {
     *view = (struct xoff_mmu_view){0}; /* pools that this buffer does not have */
     mmu->ops->view(mmu->cfg, mmu->state, view);
+}
+
+static inline int64_t xoff_mmu_used_bytes(const struct xoff_mmu *mmu, enum xoff_pool pool)
+{
+    return mmu->ops->used_bytes(mmu->state, pool);
 }
 
 static inline int64_t xoff_mmu_headroom_peak(const struct xoff_mmu *mmu, uint32_t port,

@@ -89,7 +89,7 @@ static void test_entries_are_complete(void **unused)
         expect_good_table(ops->params, ops->params_size);
         assert_true(ops->cfg_size && ops->configure && ops->state_size && ops->init);
         assert_true(ops->admit && ops->release && ops->view);
-        assert_true(ops->ingress_bytes && ops->headroom_peak);
+        assert_true(ops->used_bytes && ops->ingress_bytes && ops->headroom_peak);
     }
     for (size_t i = 0; xoff_pauses[i]; i++) {
         const struct xoff_pause_ops *ops = xoff_pauses[i];

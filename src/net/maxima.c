@@ -12,20 +12,18 @@
 /* A frame has gone into headroom. */
 void maxima_rise(struct sw *sw)
 {
-    struct xoff_mmu_view view;
     XOFF_ASSERT(sw->headroom_maxima);
-    xoff_mmu_view(&sw->mmu, &view);
-    sw->headroom_bytes = view.used_bytes[XOFF_POOL_HEADROOM];
+    sw->headroom_bytes = xoff_mmu_used_bytes(&sw->mmu, XOFF_POOL_HEADROOM);
     sw->headroom_rises = true;
 }
 
 /* A frame has left a switch whose headroom had risen; whether from there, the buffer knows. */
 void maxima_leave(struct sw *sw)
 {
+    if (xoff_mmu_used_bytes(&sw->mmu, XOFF_POOL_HEADROOM) >= sw->headroom_bytes)
+        return;
     struct xoff_mmu_view view;
     xoff_mmu_view(&sw->mmu, &view);
-    if (view.used_bytes[XOFF_POOL_HEADROOM] >= sw->headroom_bytes)
-        return;
     const int64_t capacity = view.capacity_bytes[XOFF_POOL_HEADROOM];
     const int64_t step = (sw->headroom_bytes * RESULT_MAXIMA + capacity - 1) / capacity;
     /* More than there is would be the audit's to tell. */

@@ -327,6 +327,11 @@ static void dsh_view(const void *cfg, const void *state, struct xoff_mmu_view *v
     view->capacity_bytes[XOFF_POOL_INSURANCE] = c->base.headroom_capacity_bytes;
 }
 
+static int64_t dsh_used_bytes(const void *state, enum xoff_pool pool)
+{
+    return ((const struct dsh_state *)state)->base.used_bytes[pool];
+}
+
 static int64_t dsh_ingress_bytes(const void *cfg, const void *state, uint32_t port,
                                  uint32_t priority)
 {
@@ -366,6 +371,7 @@ const struct xoff_mmu_ops xoff_mmu_dsh = {
     .admit = dsh_admit,
     .release = dsh_release,
     .view = dsh_view,
+    .used_bytes = dsh_used_bytes,
     .ingress_bytes = dsh_ingress_bytes,
     .headroom_peak = dsh_headroom_peak,
     .headroom_limit = dsh_headroom_limit,

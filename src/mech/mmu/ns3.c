@@ -381,6 +381,11 @@ static void ns3_view(const void *cfg, const void *state, struct xoff_mmu_view *v
     view->capacity_bytes[XOFF_POOL_HEADROOM] = n_seen * c->headroom_capacity_bytes;
 }
 
+static int64_t ns3_used_bytes(const void *state, enum xoff_pool pool)
+{
+    return ((const struct ns3_state *)state)->used_bytes[pool];
+}
+
 static int64_t ns3_ingress_bytes(const void *cfg, const void *state, uint32_t port,
                                  uint32_t priority)
 {
@@ -416,6 +421,7 @@ const struct xoff_mmu_ops xoff_mmu_ns3 = {
     .admit = ns3_admit,
     .release = ns3_release,
     .view = ns3_view,
+    .used_bytes = ns3_used_bytes,
     .ingress_bytes = ns3_ingress_bytes,
     .headroom_peak = ns3_headroom_peak,
     .headroom_limit = ns3_headroom_limit,

@@ -243,6 +243,11 @@ static const struct sih_queue *sih_queue_of(const void *cfg, const void *state, 
     return &s->ports[port].queues[priority];
 }
 
+static int64_t sih_used_bytes(const void *state, enum xoff_pool pool)
+{
+    return ((const struct sih_state *)state)->base.used_bytes[pool];
+}
+
 static int64_t sih_ingress_bytes(const void *cfg, const void *state, uint32_t port,
                                  uint32_t priority)
 {
@@ -275,6 +280,7 @@ const struct xoff_mmu_ops xoff_mmu_sih = {
     .admit = sih_admit,
     .release = sih_release,
     .view = sih_view,
+    .used_bytes = sih_used_bytes,
     .ingress_bytes = sih_ingress_bytes,
     .headroom_peak = sih_headroom_peak,
     .headroom_limit = sih_headroom_limit,

@@ -332,6 +332,11 @@ static void static_view(const void *cfg, const void *state, struct xoff_mmu_view
     view->capacity_bytes[XOFF_POOL_HEADROOM] = c->headroom_capacity_bytes;
 }
 
+static int64_t static_used_bytes(const void *state, enum xoff_pool pool)
+{
+    return ((const struct static_state *)state)->used_bytes[pool];
+}
+
 static int64_t static_ingress_bytes(const void *cfg, const void *state, uint32_t port,
                                     uint32_t priority)
 {
@@ -365,6 +370,7 @@ const struct xoff_mmu_ops xoff_mmu_static = {
     .admit = static_admit,
     .release = static_release,
     .view = static_view,
+    .used_bytes = static_used_bytes,
     .ingress_bytes = static_ingress_bytes,
     .headroom_peak = static_headroom_peak,
     .headroom_limit = static_headroom_limit,
