@@ -14,14 +14,15 @@ struct run_arguments {
     const char *output;
     bool csv, print_config, no_report;
     const char *write; /* --write; NULL: what fits the input */
-    const char **captures;
-    uint32_t n_captures;
+    const char **captures, **variants;
+    uint32_t n_captures, n_variants;
     uint64_t capture_limit;
     uint32_t capture_bytes; /* 0: whole frames */
 };
 
 enum {
     OPTION_CSV = 512,
+    OPTION_VARIANT,
     OPTION_NO_REPORT,
     OPTION_PRINT_CONFIG,
     OPTION_WRITE,
@@ -32,6 +33,8 @@ enum {
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "Folder for the results (default: run-NAME)", 0},
+    {"variant", OPTION_VARIANT, "NAME", 0,
+     "Run this variant alone, and what is expected of it; may be given several times", 0},
     {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
     {"no-report", OPTION_NO_REPORT, NULL, 0, "Do not write report.html", 0},
     {"print-config", OPTION_PRINT_CONFIG, NULL, 0,
@@ -80,6 +83,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'o':
         a->output = arg;
+        return 0;
+    case OPTION_VARIANT:
+        a->variants = realloc(a->variants, sizeof *a->variants * (a->n_variants + 1));
+        XOFF_ASSERT(a->variants);
+        a->variants[a->n_variants++] = arg;
         return 0;
     case OPTION_CSV:
         a->csv = true;
@@ -359,6 +367,8 @@ static int run_file(const struct run_arguments *a, const char *file)
     struct cli_input input;
     struct xoff_err err = {0};
     int code = cli_read(&a->shared, file, &input, &err);
+    if (!code && a->n_variants)
+        code = scenario_keep(input.scenario, a->variants, a->n_variants, &err);
     if (!code && !input.import && a->write && strcmp(a->write, "none"))
         code = xoff_err_set(&err, XOFF_E_CONFLICT, "--write", a->write,
                             "node ids and ports of these files come from a config.txt; give one");
@@ -439,5 +449,6 @@ int cmd_run(int argc, char **argv)
     }
     cli_options_fini(&a.shared);
     free(a.captures);
+    free(a.variants);
     return status;
 }

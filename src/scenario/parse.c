@@ -5,6 +5,7 @@
  * what is set is judged like what is written.
  */
 #define _POSIX_C_SOURCE 200809L /* fileno, strdup */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,70 @@ int scenario_read_text(const char *name, const char *text, size_t size,
         return rc;
     }
     *out = scenario;
+    return 0;
+}
+
+/* Whether an expectation speaks of VARIANT.metric. */
+static bool names_variant(const char *expectation, const char *variant)
+{
+    const size_t length = strlen(variant);
+    for (const char *at = strstr(expectation, variant); at; at = strstr(at + 1, variant)) {
+        const bool begins = at == expectation || !(isalnum((unsigned char)at[-1]) ||
+                                                   at[-1] == '_' || at[-1] == '-' || at[-1] == '.');
+        if (begins && at[length] == '.')
+            return true;
+    }
+    return false;
+}
+
+static void drop_expectations(struct scenario *scenario, const char *variant)
+{
+    uint32_t n_kept = 0;
+    for (uint32_t i = 0; i < scenario->n_expects; i++) {
+        if (names_variant(scenario->expects[i].text, variant))
+            free(scenario->expects[i].text);
+        else
+            scenario->expects[n_kept++] = scenario->expects[i];
+    }
+    scenario->n_expects = n_kept;
+}
+
+static bool is_among(const char *name, const char *const *names, uint32_t n_names)
+{
+    uint32_t i = 0;
+    while (i < n_names && strcmp(name, names[i]))
+        i++;
+    return i < n_names;
+}
+
+int scenario_keep(struct scenario *scenario, const char *const *names, uint32_t n_names,
+                  struct xoff_err *err)
+{
+    for (uint32_t i = 0; i < n_names; i++) {
+        uint32_t k = 0;
+        while (k < scenario->n_plans && strcmp(scenario->plans[k]->variant, names[i]))
+            k++;
+        if (k < scenario->n_plans)
+            continue;
+        const int code = xoff_err_set(err, XOFF_E_UNKNOWN, "--variant", names[i],
+                                      scenario->n_plans > 1 ? "no variant of that name; there are "
+                                                            : "the file has no variants");
+        for (k = 0; scenario->n_plans > 1 && k < scenario->n_plans; k++) {
+            xoff_err_add(err, k ? ", " : "");
+            xoff_err_add(err, scenario->plans[k]->variant);
+        }
+        return code;
+    }
+    uint32_t n_kept = 0;
+    for (uint32_t i = 0; i < scenario->n_plans; i++) {
+        if (is_among(scenario->plans[i]->variant, names, n_names)) {
+            scenario->plans[n_kept++] = scenario->plans[i];
+            continue;
+        }
+        drop_expectations(scenario, scenario->plans[i]->variant);
+        plan_destroy(scenario->plans[i]);
+    }
+    scenario->n_plans = n_kept;
     return 0;
 }
 

@@ -242,6 +242,9 @@ int scenario_read_text(const char *name, const char *text, size_t size,
                        const struct plan_setting *settings, uint32_t n_settings,
                        struct scenario **out, struct xoff_err *err);
 void scenario_destroy(struct scenario *scenario);
+/* Keeps the variants of these names alone, in the file's order, and what is expected of them. */
+int scenario_keep(struct scenario *scenario, const char *const *names, uint32_t n_names,
+                  struct xoff_err *err);
 
 /* The effective configuration as YAML that reads back to the same plan; caller frees. */
 char *plan_print(const struct plan *plan);

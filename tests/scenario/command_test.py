@@ -79,6 +79,24 @@ def check_warnings(folder):
     check("as does the printed configuration", "57680B; the buffer has 57679B\n" in run.stdout, run)
 
 
+def check_variant(folder):
+    """One variant of many, with what is expected of it and of all."""
+    file = folder / "variants.yaml"
+    file.write_text("topology: {kind: star, hosts: 2}\nstop: 10us\n"
+                    "variants: [{name: a}, {name: a-b}, {name: c}]\n"
+                    "expect: [drops == 0, a.drops == 0, a-b.drops == c.drops, c.flows == 7]\n")
+    run = xoff("run", file, "-o", folder / "v", "--no-report", "--variant", "a")
+    check("one variant is run, with its expectations", run.returncode == 0 and
+          run.stdout.count("holds: ") == 2 and "holds: a.drops == 0" in run.stdout, run)
+    run = xoff("run", file, "-j", "-o", folder / "v", "--no-report", "--variant", "c",
+               "--variant", "a-b")
+    check("two, in the order of the file", run.returncode == 1 and
+          [r["variant"] for r in json.loads(run.stdout)["runs"]] == ["a-b", "c"], run)
+    run = xoff("run", file, "--variant", "b")
+    check("an unknown one is refused with those that are there", run.returncode == 2 and
+          "there are a, a-b, c" in run.stderr, run)
+
+
 def main(folder):
     incast = ROOT / "scenarios/incast-pfc.yaml"
     quick = ROOT / "scenarios/quickstart.yaml"
@@ -131,6 +149,7 @@ def main(folder):
           json.loads(one.stdout)["runs"][0]["digest"], full)
 
     check_warnings(folder)
+    check_variant(folder)
 
     for verb in ("run", "check", "topology", "bench", "schema"):
         run = xoff(verb, "--help")
