@@ -16,6 +16,7 @@ struct bench_row {
     const char *traffic;
     const char *stop;
     uint32_t n_threads;
+    const char *more; /* keys beside or instead of PLAIN; NULL: PLAIN */
 };
 
 #define LEAF_SPINE(host_link)                                                                   \
@@ -24,19 +25,38 @@ struct bench_row {
 #define FAT_TREE "{kind: fat-tree, k: 16, host_link: {rate: 100Gbps, delay: 1us}}"
 #define WEB_SEARCH(load) "{kind: poisson, load: " load ", sizes: websearch, priority: 3}"
 
+/* What a row has if it says nothing else. */
+#define PLAIN                                                             \
+    "switch: {buffer: 16MB, pause: pfc, marking: ecn}\ntransport: none\n" \
+    "priorities: {3: {lossless: true}}\n"
+/* The large network of papers/dsh: seven lossless classes, dynamic and shared headroom. */
+#define LARGE \
+    "{kind: leaf-spine, leaves: 16, spines: 16, hosts_per_leaf: 16, host_link: {delay: 2us}}"
+#define BUSY                                                           \
+    "{kind: poisson, load: 0.5, sizes: websearch, priorities: 0..6}, " \
+    "{kind: fan-in, senders: 16, size: 64KB, load: 0.4, priorities: 0..6}"
+#define SHARED_HEADROOM(transport)                                                               \
+    "switch: {buffer: 16MB, mmu: dsh, scheduler: drr}\nport: {response: 60, max_frame: 1500B}\n" \
+    "host: {ack_priority: 7}\ntransport: " transport "\n"                                        \
+    "priorities: {0: {lossless: true}, 1: {lossless: true}, 2: {lossless: true}, "               \
+    "3: {lossless: true}, 4: {lossless: true}, 5: {lossless: true}, 6: {lossless: true}}\n"
+
 static const struct bench_row rows[] = {
-    {"64 hosts, web search 60 %", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.6"), "4ms", 1},
+    {"64 hosts, web search 60 %", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.6"), "4ms", 1,
+     NULL},
     {"64 hosts, web search 60 %, 2 threads", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.6"),
-     "4ms", 2},
+     "4ms", 2, NULL},
     {"1024 hosts, permutation", FAT_TREE, "{kind: permutation, size: 1500KB, priority: 3}", "1ms",
-     1},
+     1, NULL},
     {"1024 hosts, permutation, 2 threads", FAT_TREE,
-     "{kind: permutation, size: 1500KB, priority: 3}", "1ms", 2},
-    {"64 hosts, load 1 %", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.01"), "200ms", 1},
+     "{kind: permutation, size: 1500KB, priority: 3}", "1ms", 2, NULL},
+    {"64 hosts, load 1 %", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.01"), "200ms", 1, NULL},
     {"64 hosts, 400G with 3 m cables", LEAF_SPINE("400Gbps, length: 3m"), WEB_SEARCH("0.15"), "4ms",
-     1},
-    {"ns-3 files: 64 hosts, DCQCN", NULL, NULL, NULL, 1},
-    {"ns-3 files: 64 hosts, DCQCN, 2 threads", NULL, NULL, NULL, 2},
+     1, NULL},
+    {"256 hosts, fan-in 90 %, dsh, DCQCN", LARGE, BUSY, "1ms", 1, SHARED_HEADROOM("dcqcn")},
+    {"256 hosts, fan-in 90 %, dsh, PowerTCP", LARGE, BUSY, "1ms", 1, SHARED_HEADROOM("powertcp")},
+    {"ns-3 files: 64 hosts, DCQCN", NULL, NULL, NULL, 1, NULL},
+    {"ns-3 files: 64 hosts, DCQCN, 2 threads", NULL, NULL, NULL, 2, NULL},
 };
 #define HPCC_FLOWS 660 /* 8.7 M packet-hops */
 #define MANY_FLOWS 1000000
@@ -95,18 +115,14 @@ static int compare(const void *a, const void *b)
 static int read_row(const struct bench_row *row, const char *dir, struct scenario **scenario,
                     struct hpcc_config **config, struct xoff_err *err)
 {
-    char text[1024];
+    char text[2048];
     *config = NULL;
     if (!row->topology) {
         snprintf(text, sizeof text, "%s/config.txt", dir);
         return hpcc_scenario(text, false, NULL, 0, scenario, config, err);
     }
-    snprintf(text, sizeof text,
-             "title: %s\nstop: %s\ndrain: 0s\ntopology: %s\n"
-             "switch: {buffer: 16MB, pause: pfc, marking: ecn}\n"
-             "transport: none\npriorities: {3: {lossless: true}}\n"
-             "traffic: [%s]\n",
-             "bench", row->stop, row->topology, row->traffic);
+    snprintf(text, sizeof text, "title: %s\nstop: %s\ndrain: 0s\ntopology: %s\n%straffic: [%s]\n",
+             "bench", row->stop, row->topology, row->more ? row->more : PLAIN, row->traffic);
     return scenario_read_text(row->name, text, strlen(text), NULL, 0, scenario, err);
 }
 
