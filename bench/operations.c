@@ -1,6 +1,6 @@
-/* Costs of single operations: buffer admission and release, queue selection, route lookup, event
- * queue, random draw; and the sizes of what there are many of. Buffers get the same frames each and
- * take turns, so that what else the machine does falls on all alike. */
+/* Costs of single operations: buffer admission and release, queue selection by each scheduler,
+ * route lookup, event queue, random draw; and the sizes of what there are many of. Buffers get the
+ * same frames each and take turns, so that what else the machine does falls on all alike. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +26,8 @@ static volatile uint64_t sink;
 struct rig {
     struct xoff_mmu mmus[N_MMUS];
     const struct xoff_mmu *mmu; /* the one in use */
-    struct xoff_sched sched;
-    unsigned char sched_state[512];
+    struct xoff_sched sched;    /* the one that is measured */
+    unsigned char sched_state[4096];
     struct routes *routes;
     struct topo topo;
     struct queue *queue;
@@ -82,7 +82,7 @@ static void bench_select(struct rig *rig)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < REPEATS; i++) {
         const uint8_t mask = (uint8_t)(i * 37 | 1);
-        const struct xoff_sched_view view = {mask, mask, bytes, since};
+        const struct xoff_sched_view view = {mask, mask, bytes, since, (xoff_time)i * XOFF_NS};
         const uint32_t q = xoff_sched_select(&rig->sched, rig->sched_state, &view);
         xoff_sched_charge(&rig->sched, rig->sched_state, q, bytes[q], false);
         sum += q;
@@ -191,6 +191,22 @@ static void make_routes(struct rig *rig)
     XOFF_ASSERT(routes_create(t, 0, true, &rig->routes, &err) == 0);
 }
 
+/* A scheduler with its default parameters, and a weight of its own for each priority. */
+static void make_sched(struct rig *rig, const struct xoff_sched_ops *ops)
+{
+    struct xoff_sched_env env = {.max_frame_bytes = 1518};
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        env.weight[p] = 1 + p;
+    struct xoff_err err;
+    void *params = calloc(1, ops->params_size + 1), *cfg = calloc(1, ops->cfg_size + 1);
+    XOFF_ASSERT(params && cfg && ops->state_size <= sizeof rig->sched_state);
+    xoff_param_defaults(ops->params, params);
+    XOFF_ASSERT(ops->configure(params, &env, cfg, &err) == 0);
+    ops->init(cfg, rig->sched_state);
+    free(params), free((void *)rig->sched.cfg);
+    rig->sched = (struct xoff_sched){ops, cfg};
+}
+
 /* All have a shared pool of 2.75 MB and one alpha; the fullest port is past every threshold with
  * STANDING frames in the buffer, and not out of headroom. */
 static void make_mmu(const struct xoff_mmu_ops *ops, struct xoff_mmu *mmu)
@@ -222,19 +238,6 @@ static void make_rig(struct rig *rig)
     for (uint32_t i = 0; i < N_MMUS; i++)
         make_mmu(xoff_mmu_find(mmu_names[i]), &rig->mmus[i]);
 
-    struct xoff_err err;
-    const struct xoff_sched_ops *sched = xoff_scheds[0];
-    struct xoff_sched_env senv = {.max_frame_bytes = 1518};
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        senv.weight[p] = 1 + p;
-    void *sparams = calloc(1, sched->params_size + 1), *scfg = calloc(1, sched->cfg_size + 1);
-    XOFF_ASSERT(sparams && scfg && sched->state_size <= sizeof rig->sched_state);
-    xoff_param_defaults(sched->params, sparams);
-    XOFF_ASSERT(sched->configure(sparams, &senv, scfg, &err) == 0);
-    sched->init(scfg, rig->sched_state);
-    rig->sched = (struct xoff_sched){sched, scfg};
-    free(sparams);
-
     make_routes(rig);
     rig->queue = calloc(1, sizeof *rig->queue);
     XOFF_ASSERT(rig->queue);
@@ -259,7 +262,15 @@ unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BEN
     struct rig rig = {0};
     make_rig(&rig);
     unsigned n = bench_mmus(clock, &rig, rows);
+    static const char *const names[] = {"drr", "drr-awc", "wfq"};
+    static const char *const titles[] = {"select and charge, drr", "select and charge, drr-awc",
+                                         "select and charge, wfq"};
+    make_sched(&rig, xoff_scheds[0]);
     rows[n++] = (struct bench_operation){"select and charge", median_ns(clock, &rig, bench_select)};
+    for (uint32_t i = 0; i < 3; i++) {
+        make_sched(&rig, xoff_sched_find(names[i]));
+        rows[n++] = (struct bench_operation){titles[i], median_ns(clock, &rig, bench_select)};
+    }
     rows[n++] = (struct bench_operation){"route", median_ns(clock, &rig, bench_route)};
     rows[n++] = (struct bench_operation){"event in and out", median_ns(clock, &rig, bench_event)};
     rows[n++] = (struct bench_operation){"random draw", median_ns(clock, &rig, bench_draw)};

@@ -2,8 +2,12 @@
  *
  * The caller holds the queues; it asks select() with at least one queue eligible (backlogged and
  * not paused), sends the head of the answer, and reports it by charge(). While one queue alone is
- * backlogged it may send without asking: there is nothing to share. A queue that is no longer
- * backlogged at a select() has lost what credit it had.
+ * backlogged it may send without asking: there is nothing to share. A scheduler that has to see
+ * those frames too says so (wants_every_frame). A queue that is no longer backlogged at a select()
+ * has lost what credit it had.
+ *
+ * configure() returns 0 with err->code XOFF_E_OK and a message to warn of what works but is
+ * probably not meant.
  */
 #ifndef XOFF_SCHED_H
 #define XOFF_SCHED_H
@@ -26,12 +30,14 @@ struct xoff_sched_view {
     uint8_t backlogged;          /* bit n: queue n has a frame, paused or not */
     const uint32_t *head_bytes;  /* of each backlogged queue */
     const xoff_time *head_since; /* when its head was queued */
+    xoff_time now;
 };
 
 struct xoff_sched_ops {
     const char *name, *summary;
     const struct xoff_param *params;
     size_t params_size, cfg_size, state_size;
+    bool wants_every_frame; /* select() and charge() also while a queue is alone */
     int (*configure)(const void *params, const struct xoff_sched_env *env, void *cfg,
                      struct xoff_err *err);
     void (*init)(const void *cfg, void *state);

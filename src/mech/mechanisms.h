@@ -20,6 +20,8 @@ extern const struct xoff_pause_ops xoff_pause_none;
 extern const struct xoff_sched_ops xoff_sched_ets;
 extern const struct xoff_sched_ops xoff_sched_strict;
 extern const struct xoff_sched_ops xoff_sched_drr;
+extern const struct xoff_sched_ops xoff_sched_drr_awc;
+extern const struct xoff_sched_ops xoff_sched_wfq;
 extern const struct xoff_sched_ops xoff_sched_fifo;
 
 extern const struct xoff_cp_ops xoff_cp_none;

@@ -21,7 +21,13 @@ const struct xoff_pause_ops *const xoff_pauses[] = {
 };
 
 const struct xoff_sched_ops *const xoff_scheds[] = {
-    &xoff_sched_ets, &xoff_sched_strict, &xoff_sched_drr, &xoff_sched_fifo, NULL,
+    &xoff_sched_ets,
+    &xoff_sched_strict,
+    &xoff_sched_drr,
+    &xoff_sched_drr_awc,
+    &xoff_sched_wfq,
+    &xoff_sched_fifo,
+    NULL,
 };
 
 const struct xoff_cp_ops *const xoff_cps[] = {

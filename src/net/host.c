@@ -65,7 +65,8 @@ static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
     const struct xoff_sched_view view = {.eligible = eligible,
                                          .backlogged = host->port.backlog,
                                          .head_bytes = bytes,
-                                         .head_since = since};
+                                         .head_since = since,
+                                         .now = now};
     return xoff_sched_select(&host->sched, host->sched_state, &view);
 }
 
@@ -86,10 +87,11 @@ static void send(struct host *host, struct worker *w)
     const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
         return;
-    /* A priority that is alone is not scheduled. */
-    const bool is_contested = port->backlog & (port->backlog - 1);
+    /* A priority that is alone is not scheduled, unless the scheduler insists. */
+    const bool is_scheduled =
+        (port->backlog & (port->backlog - 1)) || host->sched.ops->wants_every_frame;
     const uint32_t p =
-        is_contested ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
+        is_scheduled ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
     struct long_frame out;
     struct frame *frame = &out.frame;
     if (host->acks[p].n) {
@@ -104,7 +106,7 @@ static void send(struct host *host, struct worker *w)
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NO_SLOT;
     if (emptied)
         port->backlog &= (uint8_t) ~(1u << p);
-    if (is_contested)
+    if (is_scheduled)
         xoff_sched_charge(&host->sched, host->sched_state, p, frame->bytes, emptied);
     host->tx[p].frames++;
     host->tx[p].bytes += frame->bytes;

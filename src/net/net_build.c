@@ -311,8 +311,8 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
         return code;
     build_pool(net, &sw->pool);
     /* There every frame is accounted for, however shortly it stays. */
-    sw->passes_through =
-        !sw->pause.every_frame && !net->spec.processing_for && !net->spec.wire->is_ns3;
+    sw->passes_through = !sw->pause.every_frame && !sw->sched.ops->wants_every_frame &&
+                         !net->spec.processing_for && !net->spec.wire->is_ns3;
 
     sw->scatters = net->spec.scatters;
     if (net->spec.histogram_every)

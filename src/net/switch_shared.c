@@ -204,7 +204,7 @@ static inline void count_out(struct sw_port *sp, const struct frame *f, xoff_tim
 
 /* The scheduler's choice among the eligible queues. */
 static inline uint32_t select_queue(struct sw *sw, struct sw_port *sp, void *state,
-                                    uint8_t eligible)
+                                    uint8_t eligible, xoff_time now)
 {
     uint32_t bytes[XOFF_N_PRIORITIES];
     xoff_time since[XOFF_N_PRIORITIES];
@@ -217,7 +217,8 @@ static inline uint32_t select_queue(struct sw *sw, struct sw_port *sp, void *sta
     const struct xoff_sched_view view = {.eligible = eligible,
                                          .backlogged = sp->port.backlog,
                                          .head_bytes = bytes,
-                                         .head_since = since};
+                                         .head_since = since,
+                                         .now = now};
     return xoff_sched_select(&sw->sched, state, &view);
 }
 
@@ -241,15 +242,16 @@ static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
     const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
         return;
-    /* A queue that is alone at its port is not scheduled. */
-    const bool is_contested = port->backlog & (port->backlog - 1);
+    /* A queue that is alone at its port is not scheduled, unless the scheduler insists. */
+    const bool is_scheduled =
+        (port->backlog & (port->backlog - 1)) || sw->sched.ops->wants_every_frame;
     void *sched_state = sw->sched_states + port->number * sw->sched.ops->state_size;
-    const uint32_t priority = is_contested ? select_queue(sw, sp, sched_state, eligible)
+    const uint32_t priority = is_scheduled ? select_queue(sw, sp, sched_state, eligible, now)
                                            : (uint32_t)__builtin_ctz(eligible);
     struct egress *queue = &sp->queue[priority];
     const uint32_t slot = pop(sw, sp, priority, now);
     struct frame *f = pool_at(&sw->pool, slot);
-    if (is_contested)
+    if (is_scheduled)
         xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
     if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) && sw->marks_out)
         mark(sw, sp, f, false, now);

@@ -240,6 +240,7 @@ static const struct {
     {"operations", "no such operation completed"},
     {"insurance", "no buffer has insurance"},
     {"curve.", "no curve is called so, or no sample falls into it"},
+    {"min_share", "no such flow delivered"},
 };
 
 static void fail_absent(struct parser *p, const char *at, const char *metric, const char *variant)
@@ -292,12 +293,12 @@ static const struct metric *find_metric(struct parser *p, const char *name, cons
 
 /* First parts of all metric names, as in summary.c. */
 static const char *const families[] = {
-    "buffer",     "control_hops",    "curve",       "deadlock",   "deadlocked",
-    "deadlocks",  "delivered",       "drops",       "end_time",   "fct",
-    "findings",   "flows",           "headroom",    "insurance",  "jain",
-    "marks",      "operations",      "packet_hops", "pause_time", "pauses",
-    "queue",      "retransmissions", "sent",        "slowdown",   "throughput",
-    "utilisation"};
+    "buffer",      "control_hops",    "curve",       "deadlock",   "deadlocked",
+    "deadlocks",   "delivered",       "drops",       "end_time",   "fct",
+    "findings",    "flows",           "headroom",    "insurance",  "jain",
+    "marks",       "operations",      "packet_hops", "pause_time", "pauses",
+    "queue",       "retransmissions", "sent",        "slowdown",   "throughput",
+    "utilisation", "min_share",       "starved"};
 
 bool expect_has_family(const char *name)
 {

@@ -67,6 +67,7 @@ struct tally {
     uint64_t n_flows, n_finished, sent_bytes, delivered_bytes;
     uint64_t n_rates; /* flows that lived longer than no time */
     double rate_sum, rate_square_sum, rate_min, rate_max;
+    uint64_t n_starved;
 };
 
 /* The same of operations. */
@@ -93,6 +94,7 @@ static void add_flows(struct build *b);
 static void add_operations(struct build *b);
 static void add_family(struct build *b, const struct family *family);
 static void add_throughput(struct build *b, const struct tally *tally, const char *group);
+static void add_fairness(struct build *b, const struct tally *tally, const char *group);
 static void add_drops(struct build *b);
 static void add_pauses(struct build *b);
 static void add_ports(struct build *b);
@@ -243,6 +245,7 @@ static void tally_flow(struct tally *t, const struct result_flow *flow, xoff_tim
     t->n_rates++;
     t->rate_sum += rate;
     t->rate_square_sum += rate * rate;
+    t->n_starved += !flow->delivered_bytes && lived >= end_at / 10;
 }
 
 static void add_flows(struct build *b)
@@ -282,6 +285,7 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
         add(b, "throughput", group, NULL, "bps",
             (double)t->delivered_bytes * 8 / output_seconds(b->results->end_at),
             "payload received per second of the whole run, sum of the flows");
+    add_fairness(b, t, group);
     if (!t->n_rates)
         return;
     const double n = (double)t->n_rates;
@@ -295,6 +299,17 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
     if (t->rate_square_sum > 0)
         add(b, "jain", group, NULL, "ratio", t->rate_sum * t->rate_sum / (n * t->rate_square_sum),
             "Jain's fairness index of the flows' mean throughputs");
+}
+
+/* Starvation (fairness dissertation 2.2, weak fairness: who may always send is served at last), as
+ * far as a run that ends can show it, and how far the slowest flow is from an equal share. */
+static void add_fairness(struct build *b, const struct tally *t, const char *group)
+{
+    add(b, "starved", group, NULL, "", (double)t->n_starved,
+        "flows that lived for a tenth of the run or more and received nothing");
+    if (t->rate_sum > 0)
+        add(b, "min_share", group, NULL, "ratio", t->rate_min / (t->rate_sum / (double)t->n_rates),
+            "throughput of the slowest flow over the mean of the flows' throughputs");
 }
 
 static void tally_operation(struct operation_tally *t, const struct result_operation *o)

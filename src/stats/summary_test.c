@@ -372,8 +372,36 @@ static void throughput_and_fairness(void **state)
     check(s, "jain", 0.8, "ratio");
     check(s, "jain.x", 0.8, "ratio");
     check_absent(s, "jain.y");
+    check(s, "starved", 0, ""); /* c had no time to */
+    check(s, "min_share", 0.5, "ratio");
+    check_absent(s, "min_share.y");
+    check(s, "starved.y", 0, "");
     check(s, "sent", 10000, "B");
     check(s, "retransmissions", 4, "frames");
+    summary_destroy(s);
+}
+
+/* Starved: a tenth of the run, 1 us, without a byte. Not one picosecond less, not with one byte,
+ * and not a flow that finished. Three of four lived with 0 bps: the slowest has no share. */
+static void starved_flows(void **state)
+{
+    (void)state;
+    struct result_flow flows[] = {
+        flow(0, 4 * XOFF_US, 1000, 0), flow(2 * XOFF_US, XOFF_NEVER, 0, 1),
+        flow(9 * XOFF_US, XOFF_NEVER, 0, 1), flow(9 * XOFF_US + 1, XOFF_NEVER, 0, 1),
+        flow(0, XOFF_NEVER, 1, 2)};
+    const char *const tags[] = {"x", "y", "z"};
+    const struct results r = {
+        .flows = flows, .n_flows = 5, .tag_names = tags, .n_tags = 3, .end_at = 10 * XOFF_US};
+    struct summary *s = summary_create(&r);
+    check(s, "starved", 2, "");
+    check(s, "starved.x", 0, "");
+    check(s, "starved.y", 2, "");
+    check(s, "starved.z", 0, "");
+    check(s, "min_share", 0, "ratio");
+    check(s, "min_share.x", 1, "ratio");
+    check_absent(s, "min_share.y"); /* 0 / 0 */
+    check(s, "min_share.z", 1, "ratio");
     summary_destroy(s);
 }
 
@@ -583,6 +611,7 @@ int main(void)
         cmocka_unit_test(operations_by_entry),
         cmocka_unit_test(operations_against_a_slow_model),
         cmocka_unit_test(throughput_and_fairness),
+        cmocka_unit_test(starved_flows),
         cmocka_unit_test(drops_by_cause),
         cmocka_unit_test(ports_and_buffers),
         cmocka_unit_test(pools),

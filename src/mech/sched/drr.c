@@ -1,8 +1,9 @@
 /* Weighted deficit round robin over the eight queues of a port.
  *
- * Source: Shreedhar and Varghese 1996; fairness dissertation 2.4. Each visit grants
- * quantum * weight; a queue sends while its head <= deficit; a queue that empties starts again
- * from 0. The rounds themselves, and what a pause does to them, are in rounds.h.
+ * Source: Shreedhar and Varghese 1996; fairness dissertation 2.4 and 6.1 (a quantum per queue is
+ * what it calls weighted DRR). Each visit grants quantum * weight; a queue sends while its head <=
+ * deficit; a queue that empties starts again from 0. The rounds themselves, and what a pause does
+ * to them, are in rounds.h.
  *
  * Differs: the dissertation lets a frame go when the deficit is greater than the frame; its own
  * Figure 2-5 needs "greater or equal", as the original has it.
@@ -13,10 +14,12 @@
  */
 #include <xoff/sched.h>
 
+#include "lists.h"
 #include "rounds.h"
 
 struct drr_params {
     int64_t quantum;
+    char quanta[XOFF_PARAM_TEXT];
     int64_t count_overhead;
 };
 
@@ -30,6 +33,12 @@ static const struct xoff_param drr_table[] = {
      .allows_auto = true,
      .help = "Bytes a queue of weight 1 is granted per visit; auto: the largest frame, the least "
              "that lets every queue send at each visit."},
+    {.name = "quanta",
+     .type = XOFF_P_TEXT,
+     .offset = offsetof(struct drr_params, quanta),
+     .preset = "",
+     .help = "Quantum of single queues, as 0 500B, 3 9000B (priority, size); the others have "
+             "quantum. The weight multiplies it."},
     {.name = "count_overhead",
      .type = XOFF_P_BOOL,
      .offset = offsetof(struct drr_params, count_overhead),
@@ -38,6 +47,39 @@ static const struct xoff_param drr_table[] = {
              "shares of frame bytes."},
     {0},
 };
+
+static int drr_refuse(const struct lists_entry *entry, enum xoff_err_code code, const char *message,
+                      struct xoff_err *err)
+{
+    return xoff_err_set(err, code, "quanta", entry->text, message);
+}
+
+/* Overwrites the quanta of the priorities that `list` names. */
+static int drr_read_quanta(const char *list, int64_t quanta[XOFF_N_PRIORITIES],
+                           struct xoff_err *err)
+{
+    struct lists_entry entry;
+    uint32_t given = 0;
+    for (const char *rest = lists_begin(list); lists_next(&rest, &entry);) {
+        int64_t p, bytes;
+        if (entry.n_words != 2)
+            return drr_refuse(&entry, XOFF_E_SYNTAX,
+                              "an entry has two words, priority and size, such as 3 9000B; commas "
+                              "stand between entries",
+                              err);
+        if (xoff_parse_int(entry.words[0], &p) || p < 0 || p >= XOFF_N_PRIORITIES)
+            return drr_refuse(&entry, XOFF_E_RANGE, "a priority is a number from 0 to 7", err);
+        const int code = xoff_parse_bytes(entry.words[1], &bytes);
+        if (code || bytes < 1 || bytes > ROUNDS_MAX_QUANTUM_BYTES)
+            return drr_refuse(&entry, code ? (enum xoff_err_code) - code : XOFF_E_RANGE,
+                              "a quantum is a size from 1B to " ROUNDS_MAX_QUANTUM, err);
+        if (given >> p & 1)
+            return drr_refuse(&entry, XOFF_E_CONFLICT, "this priority has a quantum already", err);
+        given |= UINT32_C(1) << p;
+        quanta[p] = bytes;
+    }
+    return 0;
+}
 
 static int drr_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
                          struct xoff_err *err)
@@ -54,8 +96,12 @@ static int drr_configure(const void *params, const struct xoff_sched_env *env, v
         p->quantum == XOFF_PARAM_AUTO ? env->max_frame_bytes + c->overhead_bytes : p->quantum;
     XOFF_ASSERT(quantum > 0);
     for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
-        c->credit[q] = quantum * env->weight[q];
-    return 0;
+        c->credit[q] = quantum;
+    if ((code = drr_read_quanta(p->quanta, c->credit, err)))
+        return code;
+    for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
+        c->credit[q] *= env->weight[q];
+    return rounds_warn(c, env, 0xff, p->quanta[0] ? "quanta" : "quantum", err);
 }
 
 static void drr_init(const void *cfg, void *state)

@@ -70,7 +70,7 @@ static int ets_configure(const void *params, const struct xoff_sched_env *env, v
         if (env->weight[q] < c->rounds.scale)
             c->rounds.scale = env->weight[q];
     }
-    return 0;
+    return rounds_warn(&c->rounds, env, (uint8_t)~env->strict, "quantum", err);
 }
 
 static void ets_init(const void *cfg, void *state)

@@ -104,6 +104,26 @@ static void overhead_is_charged(void **unused)
                        "0111");
 }
 
+/* The smallest weight is granted the quantum: the first boundary is there, strict priorities have
+ * none. */
+static void short_quantum_is_warned_about(void **unused)
+{
+    (void)unused;
+    struct port port;
+    struct xoff_err err;
+    port_setup(&port, &xoff_sched_ets, 1500);
+    port.env.strict = 1 << 0;
+    port.env.weight[1] = port.env.weight[2] = 3;
+    port_set(&port, "quantum", "1500B");
+    assert_int_equal(port_check(&port, &err), 0);
+    assert_string_equal(err.message, "");
+    port_set(&port, "quantum", "1499B");
+    assert_int_equal(port_check(&port, &err), 0);
+    assert_int_equal(err.code, XOFF_E_OK);
+    assert_string_equal(err.value, "1499B");
+    assert_non_null(strstr(err.message, "priority 3 "));
+}
+
 static void weight_bounds(void **unused)
 {
     (void)unused;
@@ -132,7 +152,7 @@ static void weight_bounds(void **unused)
 /* Random arrivals, pauses and flushes. Strict queues as defined; the others as the definition of
  * deficit rounds has it (weights here are multiples of the smallest, so credits are whole bytes);
  * and none of them waits longer for the other weighted queues than the rounds it needs. */
-static void random_stream(uint64_t seed, bool moves, unsigned char final_state[256])
+static void random_stream(uint64_t seed, bool moves, unsigned char final_state[PORT_STATE])
 {
     struct port port;
     struct stream stream = {.low_bytes = 64};
@@ -191,14 +211,14 @@ static void random_stream(uint64_t seed, bool moves, unsigned char final_state[2
         }
         stream_sent(&stream, &port, q);
     }
-    memcpy(final_state, port_state(&port), 256);
+    memcpy(final_state, port_state(&port), PORT_STATE);
 }
 
 static void random_streams_follow_definition(void **unused)
 {
     (void)unused;
     for (uint64_t seed = 1; seed <= 24; seed++) {
-        unsigned char first[256], again[256];
+        unsigned char first[PORT_STATE], again[PORT_STATE];
         random_stream(seed, false, first);
         random_stream(seed, true, again);
         assert_memory_equal(first, again, xoff_sched_ets.state_size);
@@ -245,6 +265,7 @@ int main(void)
         cmocka_unit_test(weights_need_not_divide),
         cmocka_unit_test(unused_share_is_taken_by_others),
         cmocka_unit_test(overhead_is_charged),
+        cmocka_unit_test(short_quantum_is_warned_about),
         cmocka_unit_test(weight_bounds),
         cmocka_unit_test(random_streams_follow_definition),
         cmocka_unit_test(shares_are_max_min_fair),

@@ -1,4 +1,5 @@
-/* Deficit rounds: the arithmetic that drr.c and ets.c share. Not for use outside this folder.
+/* Deficit rounds: the arithmetic that drr.c, drr_awc.c and ets.c share. Not for use outside this
+ * folder.
  *
  * Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round-robin", 1996;
  * fairness dissertation 2.4 and its Figure 2-5.
@@ -30,6 +31,7 @@
 /* With both, no product below passes 2^32 * 10^6 < 2^52, and sums of two stay far inside 2^63. */
 #define ROUNDS_MAX_WEIGHT 1000000
 #define ROUNDS_MAX_QUANTUM "1GB"
+#define ROUNDS_MAX_QUANTUM_BYTES INT64_C(1000000000)
 
 #define ROUNDS_NONE UINT32_MAX
 
@@ -60,6 +62,30 @@ static inline int rounds_check_weights(const struct xoff_sched_env *env, uint8_t
                                 "a share must be a whole number from 1 to ");
         xoff_err_add_int(err, ROUNDS_MAX_WEIGHT);
         return code;
+    }
+    return 0;
+}
+
+/* Warns of the first priority of mask `used` whose grant does not cover the largest frame: it
+ * works, but queues are skipped at visits (2.4 of the dissertation advises against it). Returns 0.
+ */
+static inline int rounds_warn(const struct rounds_cfg *cfg, const struct xoff_sched_env *env,
+                              uint32_t used, const char *key, struct xoff_err *err)
+{
+    const int64_t largest = env->max_frame_bytes + cfg->overhead_bytes;
+    for (uint32_t left = used; left; left &= left - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(left);
+        if (cfg->credit[p] >= largest * cfg->scale)
+            continue;
+        char value[32];
+        xoff_err_set(err, XOFF_E_OK, key,
+                     xoff_format_bytes(value, sizeof value, cfg->credit[p] / cfg->scale),
+                     "priority ");
+        xoff_err_add_int(err, p);
+        xoff_err_add(err, " is granted less per visit than the largest frame needs (");
+        xoff_err_add_int(err, largest);
+        xoff_err_add(err, "B): it is skipped until enough visits have added up");
+        return 0;
     }
     return 0;
 }

@@ -24,17 +24,19 @@
 #include <xoff/sched.h>
 
 #define N XOFF_N_PRIORITIES
+#define PORT_STATE 2560 /* bytes of the largest state */
 
 struct port {
     const struct xoff_sched_ops *ops;
     struct xoff_sched_env env;
-    _Alignas(16) unsigned char params[256];
-    _Alignas(16) unsigned char cfg[256];
-    _Alignas(16) unsigned char states[2][256];
+    _Alignas(16) unsigned char params[512];
+    _Alignas(16) unsigned char cfg[512];
+    _Alignas(16) unsigned char states[2][PORT_STATE];
     uint32_t state_at; /* which of states is in use */
     uint32_t head_bytes[N];
     xoff_time head_since[N];
     uint8_t backlogged, paused;
+    xoff_time now; /* only goes on where a test says so */
 };
 
 /* All weights 1, nothing strict, default parameters, every queue empty. */
@@ -72,6 +74,13 @@ static inline void port_start(struct port *port)
     port->ops->init(port->cfg, port_state(port));
 }
 
+/* What configure() says of the parameters as they are: 0 or a negative code, and *err. */
+static inline int port_check(struct port *port, struct xoff_err *err)
+{
+    memset(err, 0, sizeof *err);
+    return port->ops->configure(port->params, &port->env, port->cfg, err);
+}
+
 static inline uint8_t port_eligible(const struct port *port)
 {
     return port->backlogged & (uint8_t)~port->paused;
@@ -82,7 +91,8 @@ static inline struct xoff_sched_view port_view(const struct port *port)
     return (struct xoff_sched_view){.eligible = port_eligible(port),
                                     .backlogged = port->backlogged,
                                     .head_bytes = port->head_bytes,
-                                    .head_since = port->head_since};
+                                    .head_since = port->head_since,
+                                    .now = port->now};
 }
 
 static inline uint32_t port_pick(struct port *port)
@@ -114,6 +124,21 @@ static inline void port_fill(struct port *port, uint32_t q, uint32_t bytes)
 {
     port->head_bytes[q] = bytes;
     port->backlogged |= (uint8_t)(1u << q);
+}
+
+/* Sends `n` frames of queues that never end; adds what each sent to `sent_bytes`. */
+static inline void port_run(struct port *port, uint32_t n, double sent_bytes[N])
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t q = port_send(port);
+        sent_bytes[q] += port->head_bytes[q];
+    }
+}
+
+static inline void assert_close(double value, double expected, double within)
+{
+    if (value < expected - within || value > expected + within)
+        fail_msg("%.6f is not %.6f within %.6f", value, expected, within);
 }
 
 /* Sends as many frames as `order` has digits; the queues served must be those digits. */
