@@ -1,6 +1,7 @@
-/* Costs of single operations: buffer admission and release, queue selection by each scheduler,
- * route lookup, event queue, random draw; and the sizes of what there are many of. Buffers get the
- * same frames each and take turns, so that what else the machine does falls on all alike. */
+/* Costs of single operations: buffer admission and release, pause policies, queue selection by each
+ * scheduler, route lookup, event queue, random draw; and the sizes of what there are many of.
+ * Buffers get the same frames each and take turns, so that what else the machine does falls on all
+ * alike; pause policies too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "net/model.h"
 #include "sim/queue.h"
 
-enum { ROUNDS = 7, REPEATS = 200000, PORTS = 32, STANDING = 1600 };
+enum { ROUNDS = 7, REPEATS = 200000, PORTS = 32, STANDING = 1600, QUEUED = 320 };
 
 static int compare(const void *a, const void *b)
 {
@@ -20,13 +21,37 @@ static const char *const mmu_names[] = {"sih", "dsh"};
 static const char *const mmu_rows[] = {"admit and release, sih", "admit and release, dsh"};
 enum { N_MMUS = sizeof mmu_names / sizeof *mmu_names };
 
+/* Pause policies by egress queue, on a queue of QUEUED frames: below every watermark, and above. */
+static const struct {
+    const char *row, *kind, *keys[5], *values[5];
+} pause_rows[] = {
+    {"enqueue and dequeue, pfc by egress",
+     "pfc",
+     {"trigger", "xoff", "xon"},
+     {"egress", "1MB", "900KB"}},
+    {"  tpfc below tw", "tpfc", {"lw", "tw", "hw"}, {"1B", "900KB", "1MB"}},
+    {"  tpfc above tw, fair", "tpfc", {"lw", "tw", "hw"}, {"1B", "2B", "1MB"}},
+    {"  tpfc above tw, random",
+     "tpfc",
+     {"lw", "tw", "hw", "targeting"},
+     {"1B", "2B", "1MB", "random"}},
+    {"  tpfc above tw, fair by scan",
+     "tpfc",
+     {"lw", "tw", "hw", "statistics"},
+     {"1B", "2B", "1MB", "scan"}},
+};
+enum { N_PAUSES = sizeof pause_rows / sizeof *pause_rows };
+
 /* Keeps the compiler from throwing the work away. */
 static volatile uint64_t sink;
 
 struct rig {
     struct xoff_mmu mmus[N_MMUS];
     const struct xoff_mmu *mmu; /* the one in use */
-    struct xoff_sched sched;    /* the one that is measured */
+    struct xoff_pause pauses[N_PAUSES];
+    const struct xoff_pause *pause; /* the one in use */
+    uint64_t n_queued;              /* by all of them */
+    struct xoff_sched sched;        /* the one that is measured */
     unsigned char sched_state[4096];
     struct routes *routes;
     struct topo topo;
@@ -71,6 +96,46 @@ static void bench_mmu(struct rig *rig)
             mmu_out(rig->mmu, i, pools[i], &crossings);
             sum += crossings.n;
         }
+    }
+    sink = sum;
+}
+
+/* Port 0 sends every other frame, the others take turns; the last, where the queue is, none. */
+static uint16_t sender_of(uint64_t i)
+{
+    return (uint16_t)(i % 2 ? 1 + i / 2 % (PORTS - 2) : 0);
+}
+
+static uint32_t pause_in(const struct xoff_pause *pause, uint64_t i)
+{
+    static const struct xoff_crossings none;
+    struct xoff_edge at[PORTS];
+    struct xoff_edges edges = {.at = at};
+    const struct xoff_arrival a = {.in_port = sender_of(i),
+                                   .out_port = PORTS - 1,
+                                   .priority = 3,
+                                   .bytes = 1518,
+                                   .egress_bytes = QUEUED * 1518};
+    xoff_pause_on_arrival(pause, &a, &none, 0, &edges);
+    return edges.n;
+}
+
+static void bench_pause(struct rig *rig)
+{
+    static const struct xoff_crossings none;
+    struct xoff_edge at[PORTS];
+    struct xoff_edges edges = {.at = at};
+    uint64_t sum = 0;
+    for (uint64_t i = rig->n_queued; i < rig->n_queued + REPEATS; i++) {
+        const struct xoff_departure d = {.in_port = sender_of(i - QUEUED),
+                                         .out_port = PORTS - 1,
+                                         .priority = 3,
+                                         .pool = XOFF_POOL_SHARED,
+                                         .bytes = 1518,
+                                         .egress_bytes = (QUEUED - 1) * 1518};
+        sum += pause_in(rig->pause, i);
+        xoff_pause_on_departure(rig->pause, &d, &none, 0, &edges);
+        sum += edges.n;
     }
     sink = sum;
 }
@@ -167,6 +232,23 @@ static unsigned bench_mmus(double (*clock)(void), struct rig *rig, struct bench_
     return N_MMUS;
 }
 
+static unsigned bench_pauses(double (*clock)(void), struct rig *rig, struct bench_operation *rows)
+{
+    double ns[N_PAUSES][ROUNDS];
+    for (uint32_t r = 0; r < ROUNDS; r++) {
+        for (uint32_t i = 0; i < N_PAUSES; i++) {
+            rig->pause = &rig->pauses[i];
+            ns[i][r] = round_ns(clock, rig, bench_pause);
+        }
+        rig->n_queued += REPEATS;
+    }
+    for (uint32_t i = 0; i < N_PAUSES; i++) {
+        qsort(ns[i], ROUNDS, sizeof *ns[i], compare);
+        rows[i] = (struct bench_operation){pause_rows[i].row, ns[i][ROUNDS / 2]};
+    }
+    return N_PAUSES;
+}
+
 /* Two switches, each with half of the hosts, joined by four links. */
 static void make_routes(struct rig *rig)
 {
@@ -233,8 +315,39 @@ static void make_mmu(const struct xoff_mmu_ops *ops, struct xoff_mmu *mmu)
     free(params);
 }
 
+static void make_pause(uint32_t row, struct xoff_pause *pause)
+{
+    const struct xoff_pause_ops *ops = xoff_pause_find(pause_rows[row].kind);
+    struct xoff_mmu_port ports[PORTS] = {0};
+    struct xoff_pause_env env = {.n_ports = PORTS,
+                                 .lossless = 8,
+                                 .min_frame_bytes = XOFF_MIN_FRAME_BYTES,
+                                 .max_frame_bytes = 1518,
+                                 .buffer_bytes = 3650000,
+                                 .ports = ports};
+    xoff_rng_init(&env.rng, 1, 2, 4);
+    void *params = calloc(1, ops->params_size), *cfg = calloc(1, ops->cfg_size(&env));
+    struct xoff_err err;
+    XOFF_ASSERT(params && cfg);
+    xoff_param_defaults(ops->params, params);
+    for (uint32_t k = 0; pause_rows[row].keys[k]; k++)
+        XOFF_ASSERT(xoff_param_set(xoff_param_find(ops->params, pause_rows[row].keys[k]), params,
+                                   pause_rows[row].values[k], &err) == 0);
+    XOFF_ASSERT(ops->configure(params, &env, cfg, &err) == 0);
+    void *state = calloc(1, ops->state_size(cfg));
+    XOFF_ASSERT(state);
+    ops->init(cfg, state);
+    *pause = (struct xoff_pause){ops, cfg, state, ops->wants_every_frame(cfg)};
+    free(params);
+    for (uint64_t i = 0; i < QUEUED; i++)
+        pause_in(pause, i);
+}
+
 static void make_rig(struct rig *rig)
 {
+    for (uint32_t i = 0; i < N_PAUSES; i++)
+        make_pause(i, &rig->pauses[i]);
+    rig->n_queued = QUEUED;
     for (uint32_t i = 0; i < N_MMUS; i++)
         make_mmu(xoff_mmu_find(mmu_names[i]), &rig->mmus[i]);
 
@@ -251,6 +364,8 @@ static void free_rig(struct rig *rig)
 {
     for (uint32_t i = 0; i < N_MMUS; i++)
         free((void *)rig->mmus[i].cfg), free(rig->mmus[i].state);
+    for (uint32_t i = 0; i < N_PAUSES; i++)
+        free((void *)rig->pauses[i].cfg), free(rig->pauses[i].state);
     free((void *)rig->sched.cfg);
     free(rig->queue->key), free(rig->queue->next), free(rig->queue);
     routes_destroy(rig->routes);
@@ -262,6 +377,7 @@ unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BEN
     struct rig rig = {0};
     make_rig(&rig);
     unsigned n = bench_mmus(clock, &rig, rows);
+    n += bench_pauses(clock, &rig, rows + n);
     static const char *const names[] = {"drr", "drr-awc", "wfq"};
     static const char *const titles[] = {"select and charge, drr", "select and charge, drr-awc",
                                          "select and charge, wfq"};

@@ -8,6 +8,7 @@
 #define XOFF_PAUSE_H
 
 #include <xoff/mmu.h>
+#include <xoff/rng.h>
 
 #define XOFF_ALL_PRIORITIES 0xff
 
@@ -36,9 +37,14 @@ struct xoff_pause_signalling {
     bool resumes;   /* false: no XON is sent */
 };
 
+/* The switch, or slow receiver, that a policy serves; as the mmu is told (mmu.h). */
 struct xoff_pause_env {
     uint32_t n_ports;
     uint8_t lossless;
+    uint32_t min_frame_bytes, max_frame_bytes;
+    int64_t buffer_bytes;
+    const struct xoff_mmu_port *ports;
+    struct xoff_rng rng; /* a stream of its own, not drawn from yet */
 };
 
 struct xoff_pause_ops {
@@ -46,6 +52,7 @@ struct xoff_pause_ops {
     const struct xoff_param *params;
     size_t params_size;
     size_t (*cfg_size)(const struct xoff_pause_env *env);
+    /* Warnings as in mmu.h. */
     int (*configure)(const void *params, const struct xoff_pause_env *env, void *cfg,
                      struct xoff_err *err);
     size_t (*state_size)(const void *cfg);

@@ -32,9 +32,8 @@ static void test_lookup(void **unused)
 {
     (void)unused;
     static const char *const mmus[] = {"sih", "static", "ns3", NULL};
-    static const char *const pauses[] = {"pfc", "pause", "none", NULL};
-    static const char *const scheds[] = {"ets", "strict", "drr", "drr-awc",
-                                         "wfq", "fifo",   NULL};
+    static const char *const pauses[] = {"pfc", "pause", "tpfc", "none", NULL};
+    static const char *const scheds[] = {"ets", "strict", "drr", "drr-awc", "wfq", "fifo", NULL};
     static const char *const cps[] = {"none", "ecn", "step", "int", NULL};
     static const char *const rps[] = {"datagram", "none",           "dcqcn",  "dcqcn-nic", "hpcc",
                                       "powertcp", "theta-powertcp", "timely", "dctcp",     "tcp",

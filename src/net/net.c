@@ -1,4 +1,5 @@
-/* The network on the engine: dispatch of events, and the instants that concern several nodes. */
+/* The network on the engine: dispatch of events, the instants that concern several nodes, and how
+ * much memory all will take. */
 #include <stdlib.h>
 
 #include "net/model.h"
@@ -262,4 +263,22 @@ bool net_run(struct net *net)
     net->end_at = sim_run(net->sim, next_instant(net), net->spec.end);
     net->is_at_rest = sim_figures(net->sim).is_at_rest;
     return !net->stopped;
+}
+
+uint64_t net_estimate(const struct net_spec *spec)
+{
+    const struct topo *topo = spec->topo;
+    const uint32_t n_switches = topo->n_nodes - topo->n_hosts;
+    uint64_t bytes = 0;
+    for (uint32_t n = topo->n_hosts; n < topo->n_nodes; n++) {
+        const uint64_t ports = topo->nodes[n].n_ports;
+        bytes += ports * (sizeof(struct sw_port) + 400) + sizeof(struct sw);
+        bytes += ports * ports * 4 * (uint64_t)__builtin_popcount(spec->lossless);
+        bytes += (uint64_t)topo->n_hosts / 16 * 2; /* routes: by edge */
+    }
+    /* Frames in buffers: a tenth of the worst case of full buffers of full frames. */
+    bytes += n_switches * (uint64_t)(spec->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
+    bytes += topo->n_hosts * (uint64_t)(sizeof(struct host) + 8192);
+    bytes += topo->n_links * 2 * (uint64_t)(sizeof(struct link) + 64 * sizeof(struct frame));
+    return bytes;
 }

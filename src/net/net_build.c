@@ -11,6 +11,7 @@ enum {
     STREAM_ERRORS = 2,
     STREAM_PATHS = 3,
     STREAM_PRIORITIES = 4,
+    STREAM_PAUSE = 5,
     STREAM_APPS = 1000
 };
 
@@ -164,11 +165,19 @@ static struct xoff_sched_env sched_env(const struct net *net)
     return env;
 }
 
-static int build_pause(struct net *net, enum net_part part, uint32_t node, uint32_t n_ports,
-                       struct xoff_pause *pause, struct xoff_edges *edges, struct xoff_err *err)
+/* `served` is what the buffer beside it was told. */
+static int build_pause(struct net *net, enum net_part part, uint32_t node,
+                       const struct xoff_mmu_env *served, struct xoff_pause *pause,
+                       struct xoff_edges *edges, struct xoff_err *err)
 {
     const struct xoff_pause_ops *ops = net->spec.pause;
-    const struct xoff_pause_env env = {.n_ports = n_ports, .lossless = net->spec.lossless};
+    struct xoff_pause_env env = {.n_ports = served->n_ports,
+                                 .lossless = served->lossless,
+                                 .min_frame_bytes = net->spec.wire->min_bytes,
+                                 .max_frame_bytes = served->max_frame_bytes,
+                                 .buffer_bytes = served->buffer_bytes,
+                                 .ports = served->ports};
+    xoff_rng_init(&env.rng, net->spec.seed, node, STREAM_PAUSE);
     void *cfg = make(1, ops->cfg_size(&env));
     pause->ops = ops;
     pause->cfg = cfg;
@@ -290,11 +299,12 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     *part = NET_PART_MMU;
     int code =
         build_mmu(net, *part, sw->node, net->spec.mmu, net->spec.mmu_params, &env, &sw->mmu, err);
+    if (!code) {
+        *part = NET_PART_PAUSE;
+        code = build_pause(net, *part, sw->node, &env, &sw->pause, &sw->edges, err);
+    }
     free(ports);
     if (code)
-        return code;
-    *part = NET_PART_PAUSE;
-    if ((code = build_pause(net, *part, sw->node, node->n_ports, &sw->pause, &sw->edges, err)))
         return code;
     const struct xoff_pause_signalling how = sw->pause.ops->signalling(sw->pause.cfg);
     for (uint32_t p = 0; p < node->n_ports; p++)
@@ -331,20 +341,28 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     return 0;
 }
 
+/* A buffer behind the one port of a host. */
+static struct xoff_mmu_env host_env(const struct net *net, uint32_t host, int64_t buffer_bytes,
+                                    struct xoff_mmu_port *port)
+{
+    const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host].first_port];
+    *port = (struct xoff_mmu_port){net->topo->links[tp->link].rate_bps,
+                                   net_headroom(&net->spec, tp->link),
+                                   net->topo->links[tp->link].delay,
+                                   response_of(&net->spec, tp->link)};
+    return (struct xoff_mmu_env){.n_ports = 1,
+                                 .lossless = net->spec.lossless,
+                                 .max_frame_bytes = net->spec.max_frame_bytes,
+                                 .buffer_bytes = buffer_bytes,
+                                 .nic_rate_bps = nic_rate(net, host),
+                                 .ports = port};
+}
+
 static int build_receiver(struct net *net, struct host *host, const struct net_receiver *spec,
                           struct xoff_err *err)
 {
-    const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host->node].first_port];
-    const struct xoff_mmu_port port = {net->topo->links[tp->link].rate_bps,
-                                       net_headroom(&net->spec, tp->link),
-                                       net->topo->links[tp->link].delay,
-                                       response_of(&net->spec, tp->link)};
-    const struct xoff_mmu_env env = {.n_ports = 1,
-                                     .lossless = net->spec.lossless,
-                                     .max_frame_bytes = net->spec.max_frame_bytes,
-                                     .buffer_bytes = spec->buffer_bytes,
-                                     .nic_rate_bps = nic_rate(net, host->node),
-                                     .ports = &port};
+    struct xoff_mmu_port port;
+    const struct xoff_mmu_env env = host_env(net, host->node, spec->buffer_bytes, &port);
     const struct xoff_mmu_ops *ops = xoff_mmu_find("static");
     struct receiver *r = host->receiver = make(1, sizeof *r);
     r->services = spec->services;
@@ -367,7 +385,7 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
         code = build_mmu(net, NET_PART_RECEIVERS, host->node, ops, params, &env, &r->mmu, err);
     free(params);
     return code ? code
-                : build_pause(net, NET_PART_RECEIVERS, host->node, 1, &r->pause, &r->edges, err);
+                : build_pause(net, NET_PART_RECEIVERS, host->node, &env, &r->pause, &r->edges, err);
 }
 
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport)
@@ -504,6 +522,26 @@ static void use_transports(struct net *net, struct host *host)
     XOFF_ASSERT(host->flow_bytes <= NET_MAX_FLOW_BYTES);
 }
 
+/* How pauses are told in this network; without switches a policy is made to be asked. */
+static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signalling *how,
+                         struct xoff_err *err)
+{
+    if (net->n_switches) {
+        const struct xoff_pause *pause = &net->switches[0].pause;
+        *how = pause->ops->signalling(pause->cfg);
+        return 0;
+    }
+    struct xoff_pause probe = {0};
+    struct xoff_edges unused = {0};
+    struct xoff_mmu_port port;
+    const struct xoff_mmu_env env = host_env(net, host, net->spec.buffer_bytes, &port);
+    const int code = build_pause(net, NET_PART_PAUSE, host, &env, &probe, &unused, err);
+    if (!code)
+        *how = probe.ops->signalling(probe.cfg);
+    free((void *)probe.cfg), free(probe.state), free(unused.at);
+    return code;
+}
+
 static int build_host(struct net *net, struct host *host, uint32_t index, enum net_part *part,
                       struct xoff_err *err)
 {
@@ -527,12 +565,8 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
                 return code;
         }
     *part = NET_PART_PAUSE;
-    struct xoff_pause probe = {0};
-    struct xoff_edges unused = {0};
-    int code = build_pause(net, *part, index, 1, &probe, &unused, err);
-    const struct xoff_pause_signalling how =
-        code ? (struct xoff_pause_signalling){0} : probe.ops->signalling(probe.cfg);
-    free((void *)probe.cfg), free(probe.state), free(unused.at);
+    struct xoff_pause_signalling how;
+    int code = signalling_of(net, index, &how, err);
     if (code || (code = build_port(net, index, 0, &how, &host->port, err)))
         return code;
     *part = NET_PART_SCHED;
@@ -753,22 +787,4 @@ void net_destroy(struct net *net)
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);
     free(net);
-}
-
-uint64_t net_estimate(const struct net_spec *spec)
-{
-    const struct topo *topo = spec->topo;
-    const uint32_t n_switches = topo->n_nodes - topo->n_hosts;
-    uint64_t bytes = 0;
-    for (uint32_t n = topo->n_hosts; n < topo->n_nodes; n++) {
-        const uint64_t ports = topo->nodes[n].n_ports;
-        bytes += ports * (sizeof(struct sw_port) + 400) + sizeof(struct sw);
-        bytes += ports * ports * 4 * (uint64_t)__builtin_popcount(spec->lossless);
-        bytes += (uint64_t)topo->n_hosts / 16 * 2; /* routes: by edge */
-    }
-    /* Frames in buffers: a tenth of the worst case of full buffers of full frames. */
-    bytes += n_switches * (uint64_t)(spec->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
-    bytes += topo->n_hosts * (uint64_t)(sizeof(struct host) + 8192);
-    bytes += topo->n_links * 2 * (uint64_t)(sizeof(struct link) + 64 * sizeof(struct frame));
-    return bytes;
 }

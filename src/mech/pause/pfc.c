@@ -11,22 +11,25 @@
  *
  * Trigger egress: an egress queue (port, priority) that reaches `xoff` holds every ingress port
  * that has a frame in it, and each further port whose frame arrives for it, until it falls to
- * `xon`. A port goes on when the last queue lets it go. The buffer's thresholds pause nobody then.
+ * `xon`; with `partners: all` it holds every port of the switch at once, as "Fairness in a data
+ * center" 7.2 describes PFC. A port goes on when the last queue lets it go (holds.h). The buffer's
+ * thresholds pause nobody then.
  *
- * Differs: the standards leave the choice of units open; holding by explicit marks (not by
- * comparing lengths again) is ours, so that every pause has exactly one resume.
+ * Differs: the standards leave the choice of units open.
  */
 #include <string.h>
 
-#include <xoff/units.h>
-
 #include "mech/mechanisms.h"
+#include "mech/pause/holds.h"
 
 enum pfc_trigger { PFC_TRIGGER_INGRESS, PFC_TRIGGER_EGRESS };
 static const char *const pfc_triggers[] = {"ingress", "egress", NULL};
+enum pfc_partners { PFC_PARTNERS_SENDERS, PFC_PARTNERS_ALL };
+static const char *const pfc_partners[] = {"senders", "all", NULL};
 
 struct pfc_params {
-    int64_t trigger, quanta, refresh, resume, xoff, xon;
+    struct holds_params base;
+    int64_t trigger, xoff, xon, partners;
 };
 
 struct pfc_cfg {
@@ -34,6 +37,7 @@ struct pfc_cfg {
     uint8_t lossless;
     uint8_t slots[XOFF_N_PRIORITIES]; /* of a lossless priority among the lossless ones */
     enum pfc_trigger trigger;
+    enum pfc_partners partners; /* whom an egress queue holds */
     struct xoff_pause_signalling signalling;
     int64_t xoff_bytes, xon_bytes; /* of an egress queue */
     size_t queues_at, shares_at, state_size;
@@ -42,10 +46,9 @@ struct pfc_cfg {
 /* State is an array of ports; for trigger egress also one of egress queues [slot][out_port] and one
  * of shares [slot][out_port][in_port]. */
 struct pfc_port {
-    uint8_t queues_above;                /* bit n: ingress queue (port, n) is above */
-    uint8_t is_above;                    /* the port as a whole is */
-    uint8_t paused;                      /* bit n: last edge of priority n was a pause */
-    uint32_t n_holds[XOFF_N_PRIORITIES]; /* egress queues that hold it; PAUSE uses [0] alone */
+    struct holds base;
+    uint8_t queues_above; /* bit n: ingress queue (port, n) is above */
+    uint8_t is_above;     /* the port as a whole is */
 };
 
 struct pfc_queue {
@@ -66,23 +69,7 @@ static const struct xoff_param pfc_table[] = {
      .choices = pfc_triggers,
      .help = "What decides a pause: the buffer's thresholds on ingress queues, or the length of "
              "egress queues."},
-    {.name = "quanta",
-     .type = XOFF_P_INT,
-     .offset = offsetof(struct pfc_params, quanta),
-     .preset = "65535",
-     .min = "1",
-     .max = "65535",
-     .help = "Pause time in each XOFF frame, in units of 512 bit times of the link."},
-    {.name = "refresh",
-     .type = XOFF_P_BOOL,
-     .offset = offsetof(struct pfc_params, refresh),
-     .preset = "true",
-     .help = "Repeat XOFF before its time has run out, as long as the pause is wanted."},
-    {.name = "resume",
-     .type = XOFF_P_BOOL,
-     .offset = offsetof(struct pfc_params, resume),
-     .preset = "true",
-     .help = "Send XON (time 0) at the end of a pause; false: the time runs out."},
+    HOLDS_PARAMS(struct pfc_params),
     {.name = "xoff",
      .type = XOFF_P_BYTES,
      .offset = offsetof(struct pfc_params, xoff),
@@ -98,6 +85,13 @@ static const struct xoff_param pfc_table[] = {
      .allows_auto = true,
      .help = "Length at which an egress queue lets go, below xoff; with trigger: egress only, and "
              "needed then."},
+    {.name = "partners",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct pfc_params, partners),
+     .preset = "senders",
+     .choices = pfc_partners,
+     .help = "Whom an egress queue pauses: those that sent what is in it, or everyone; with "
+             "trigger: egress only."},
     {0},
 };
 
@@ -123,6 +117,9 @@ static int pfc_check_thresholds(const struct pfc_params *p, struct xoff_err *err
                                 xoff_format_bytes(text, sizeof text, p->xon),
                                 "is a length of egress queues: only with trigger: egress (the "
                                 "thresholds of ingress queues are the mmu's)");
+        if (p->partners != PFC_PARTNERS_SENDERS)
+            return xoff_err_set(err, XOFF_E_CONFLICT, "partners", pfc_partners[p->partners],
+                                "whom an egress queue pauses: only with trigger: egress");
         return 0;
     }
     if (p->xoff == XOFF_PARAM_AUTO)
@@ -145,30 +142,22 @@ static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *
                             const struct xoff_pause_env *env, struct pfc_cfg *c,
                             struct xoff_err *err)
 {
-    if (p->quanta < 1 || p->quanta > 65535) {
-        char text[XOFF_PARAM_TEXT];
-        return xoff_err_set(err, XOFF_E_RANGE, "quanta",
-                            xoff_format_int(text, sizeof text, p->quanta), "from 1 to 65535");
-    }
-    const int code = pfc_check_thresholds(p, err);
+    struct xoff_pause_signalling signalling;
+    int code = holds_signalling(&p->base, wire, &signalling, err);
+    if (!code)
+        code = pfc_check_thresholds(p, err);
     if (code)
         return code;
     *c = (struct pfc_cfg){
         .n_ports = env->n_ports,
         .lossless = env->lossless,
         .trigger = (enum pfc_trigger)p->trigger,
-        .signalling = {.wire = wire,
-                       .quanta = (uint16_t)p->quanta,
-                       .refreshes = p->refresh != 0,
-                       .resumes = p->resume != 0},
+        .partners = (enum pfc_partners)p->partners,
+        .signalling = signalling,
         .xoff_bytes = p->xoff,
         .xon_bytes = p->xon,
     };
-    uint8_t n_slots = 0;
-    for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
-        if (env->lossless >> priority & 1)
-            c->slots[priority] = n_slots++;
-    const size_t n = env->n_ports, n_queues = n_slots * n;
+    const size_t n = env->n_ports, n_queues = holds_slots(env->lossless, c->slots) * n;
     c->state_size = n * sizeof(struct pfc_port);
     if (c->trigger == PFC_TRIGGER_EGRESS) {
         c->shares_at = c->state_size; /* before the queues, which need no alignment */
@@ -219,26 +208,6 @@ static bool pfc_wants_every_frame(const void *cfg)
     return c->trigger == PFC_TRIGGER_EGRESS;
 }
 
-/* Edges */
-
-/* Brings what `port` was told to `wanted`. One event only adds holds or only takes them away, so
- * that all changes go the way of their cause. */
-static void pfc_settle(struct pfc_port *ports, uint16_t port, uint8_t wanted,
-                       const struct xoff_crossing *cause, struct xoff_edges *out)
-{
-    const uint8_t changed = wanted ^ ports[port].paused;
-    if (!changed)
-        return;
-    XOFF_ASSERT((wanted & changed) == (cause->above ? changed : 0));
-    ports[port].paused = wanted;
-    out->at[out->n++] = (struct xoff_edge){
-        .port = port,
-        .priorities = changed,
-        .pause = cause->above,
-        .cause = *cause,
-    };
-}
-
 /* Trigger ingress */
 
 static void pfc_on_crossing(const struct pfc_cfg *c, struct pfc_port *ports,
@@ -262,7 +231,7 @@ static void pfc_on_crossing(const struct pfc_cfg *c, struct pfc_port *ports,
     uint8_t wanted = port->queues_above | (port->is_above ? c->lossless : 0);
     if (!is_pfc)
         wanted = port->queues_above || port->is_above ? XOFF_ALL_PRIORITIES : 0;
-    pfc_settle(ports, crossing->port, wanted, crossing, out);
+    holds_settle(&port->base, crossing->port, wanted, crossing, out);
 }
 
 /* Trigger egress */
@@ -280,14 +249,8 @@ static struct pfc_share *pfc_shares_of(const struct pfc_cfg *c, void *state, siz
 static void pfc_hold(const struct pfc_cfg *c, struct pfc_port *ports, struct pfc_share *shares,
                      uint32_t in_port, const struct xoff_crossing *cause, struct xoff_edges *out)
 {
-    const bool is_pfc = c->signalling.wire == XOFF_WIRE_PFC;
-    struct pfc_port *port = &ports[in_port];
-    uint32_t *n_holds = &port->n_holds[is_pfc ? cause->priority : 0];
-    const uint8_t bits = (uint8_t)(is_pfc ? 1u << cause->priority : XOFF_ALL_PRIORITIES);
     shares[in_port].is_held = cause->above;
-    *n_holds = cause->above ? *n_holds + 1 : *n_holds - 1;
-    pfc_settle(ports, (uint16_t)in_port,
-               (uint8_t)(*n_holds ? port->paused | bits : port->paused & ~bits), cause, out);
+    holds_change(&ports[in_port].base, (uint16_t)in_port, c->signalling.wire, cause, out);
 }
 
 static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struct xoff_arrival *a,
@@ -314,7 +277,7 @@ static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struc
     if (!queue->is_above) {
         queue->is_above = 1;
         for (uint32_t port = 0; port < c->n_ports; port++)
-            if (shares[port].n_frames > 0)
+            if (shares[port].n_frames > 0 || c->partners == PFC_PARTNERS_ALL)
                 pfc_hold(c, state, shares, port, &cause, out);
     }
     if (!shares[a->in_port].is_held)
@@ -391,7 +354,7 @@ static uint8_t pfc_waits_for(const void *cfg, const void *state, uint32_t port, 
     XOFF_ASSERT(port < c->n_ports);
     XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
     const bool is_pfc = c->signalling.wire == XOFF_WIRE_PFC;
-    if (!(at->paused >> priority & 1))
+    if (!(at->base.paused >> priority & 1))
         return 0;
     if (at->is_above) /* whatever the queue itself is */
         return is_pfc ? c->lossless : XOFF_ALL_PRIORITIES;

@@ -521,6 +521,39 @@ static void test_egress_several_holders(void **unused)
     bench_end(&b);
 }
 
+/* partners: all: at xoff every port is held, with frames in the queue or not, and nobody joins. */
+static void test_egress_all_partners(void **unused)
+{
+    (void)unused;
+    struct bench b;
+    bench_setup(&b, &xoff_pause_pfc);
+    bench_set(&b, "trigger", "egress");
+    bench_set(&b, "xoff", "3000B");
+    bench_set(&b, "xon", "1000B");
+    bench_set(&b, "partners", "all");
+    bench_start(&b);
+    in(&b, 1, 3, 4, 1999);
+    expect_no_edge(&b);
+    in(&b, 1, 3, 4, 2000);
+    assert_int_equal(b.edges.n, N_PORTS);
+    for (uint16_t port = 0; port < N_PORTS; port++)
+        expect_edge(&b, port, port, 0x10, 1);
+    in(&b, 0, 3, 4, 3000);
+    expect_no_edge(&b);
+    out(&b, 1, 3, 4, 1001);
+    expect_no_edge(&b);
+    out(&b, 1, 3, 4, 1000);
+    assert_int_equal(b.edges.n, N_PORTS);
+    for (uint16_t port = 0; port < N_PORTS; port++)
+        expect_edge(&b, port, port, 0x10, 0);
+    bench_end(&b);
+    /* Only egress queues have partners to choose from. */
+    bench_setup(&b, &xoff_pause_pfc);
+    bench_set(&b, "partners", "all");
+    assert_int_equal(bench_configure(&b), -XOFF_E_CONFLICT);
+    assert_string_equal(b.err.subject, "partners");
+}
+
 /* The slow model: the frames themselves, and for each egress queue the set of ports it holds. */
 #define MAX_FRAMES 64
 
@@ -695,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_egress_boundaries),
         cmocka_unit_test(test_egress_lost_frame),
         cmocka_unit_test(test_egress_several_holders),
+        cmocka_unit_test(test_egress_all_partners),
         cmocka_unit_test(test_egress_random_frames),
         cmocka_unit_test(test_signalling),
         cmocka_unit_test(test_refusals),

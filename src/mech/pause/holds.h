@@ -1,0 +1,99 @@
+/* What pause policies by egress queue have in common (pfc, tpfc): queues that hold ingress ports,
+ * what a port is told because of it, and the parameters of signalling.
+ *
+ * A queue that holds a port is counted once at the port, for its priority (PFC) or for the link
+ * (PAUSE); the port goes on when the last queue lets it go. Marks are explicit, lengths are not
+ * compared again, so that every pause has exactly one resume.
+ */
+#ifndef PAUSE_HOLDS_H
+#define PAUSE_HOLDS_H
+
+#include <xoff/pause.h>
+#include <xoff/units.h>
+
+struct holds_params {
+    int64_t quanta, refresh, resume;
+};
+
+/* An ingress port. */
+struct holds {
+    uint8_t paused;                      /* bit n: last edge of priority n was a pause */
+    uint32_t n_holds[XOFF_N_PRIORITIES]; /* egress queues that hold it; PAUSE uses [0] alone */
+};
+
+/* Numbers the lossless priorities from 0; returns how many there are. */
+static inline uint8_t holds_slots(uint8_t lossless, uint8_t slots[XOFF_N_PRIORITIES])
+{
+    uint8_t n = 0;
+    for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
+        if (lossless >> priority & 1)
+            slots[priority] = n++;
+    return n;
+}
+
+static inline int holds_signalling(const struct holds_params *p, enum xoff_pause_wire wire,
+                                   struct xoff_pause_signalling *how, struct xoff_err *err)
+{
+    if (p->quanta < 1 || p->quanta > 65535) {
+        char text[XOFF_PARAM_TEXT];
+        return xoff_err_set(err, XOFF_E_RANGE, "quanta",
+                            xoff_format_int(text, sizeof text, p->quanta), "from 1 to 65535");
+    }
+    *how = (struct xoff_pause_signalling){.wire = wire,
+                                          .quanta = (uint16_t)p->quanta,
+                                          .refreshes = p->refresh != 0,
+                                          .resumes = p->resume != 0};
+    return 0;
+}
+
+/* Brings what port `number` was told to `wanted`. One event only adds holds or only takes them
+ * away, so that all changes go the way of their cause. */
+static inline void holds_settle(struct holds *port, uint16_t number, uint8_t wanted,
+                                const struct xoff_crossing *cause, struct xoff_edges *out)
+{
+    const uint8_t changed = wanted ^ port->paused;
+    if (!changed)
+        return;
+    XOFF_ASSERT((wanted & changed) == (cause->above ? changed : 0));
+    port->paused = wanted;
+    out->at[out->n++] = (struct xoff_edge){
+        .port = number,
+        .priorities = changed,
+        .pause = cause->above,
+        .cause = *cause,
+    };
+}
+
+/* The queue of the cause holds the port from now on, or lets it go: as cause->above says. */
+static inline void holds_change(struct holds *port, uint16_t number, enum xoff_pause_wire wire,
+                                const struct xoff_crossing *cause, struct xoff_edges *out)
+{
+    const bool is_pfc = wire == XOFF_WIRE_PFC;
+    uint32_t *n_holds = &port->n_holds[is_pfc ? cause->priority : 0];
+    const uint8_t bits = (uint8_t)(is_pfc ? 1u << cause->priority : XOFF_ALL_PRIORITIES);
+    *n_holds = cause->above ? *n_holds + 1 : *n_holds - 1;
+    holds_settle(port, number, (uint8_t)(*n_holds ? port->paused | bits : port->paused & ~bits),
+                 cause, out);
+}
+
+/* Rows of a parameter table for the member `base` of struct `params`. */
+#define HOLDS_PARAMS(params)                                                                  \
+    {.name = "quanta",                                                                        \
+     .type = XOFF_P_INT,                                                                      \
+     .offset = offsetof(params, base.quanta),                                                 \
+     .preset = "65535",                                                                       \
+     .min = "1",                                                                              \
+     .max = "65535",                                                                          \
+     .help = "Pause time in each XOFF frame, in units of 512 bit times of the link."},        \
+        {.name = "refresh",                                                                   \
+         .type = XOFF_P_BOOL,                                                                 \
+         .offset = offsetof(params, base.refresh),                                            \
+         .preset = "true",                                                                    \
+         .help = "Repeat XOFF before its time has run out, as long as the pause is wanted."}, \
+    {                                                                                         \
+        .name = "resume", .type = XOFF_P_BOOL, .offset = offsetof(params, base.resume),       \
+        .preset = "true",                                                                     \
+        .help = "Send XON (time 0) at the end of a pause; false: the time runs out."          \
+    }
+
+#endif
