@@ -15,7 +15,7 @@ struct bench_size {
     size_t bytes;
 };
 
-#define BENCH_MAX 16
+#define BENCH_MAX 24
 /* Return the number of rows filled. `clock` gives seconds. */
 unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BENCH_MAX]);
 unsigned bench_sizes(struct bench_size rows[BENCH_MAX]);
