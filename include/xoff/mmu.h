@@ -41,6 +41,7 @@ struct xoff_mmu_env {
     uint32_t max_frame_bytes;
     int64_t buffer_bytes;
     xoff_rate nic_rate_bps; /* of the hosts' links: that of host 0 */
+    bool has_one_lossy;     /* all lossy priorities of a port are one queue, as at a receiver */
     const struct xoff_mmu_port *ports;
 };
 

@@ -355,6 +355,7 @@ static struct xoff_mmu_env host_env(const struct net *net, uint32_t host, int64_
                                  .max_frame_bytes = net->spec.max_frame_bytes,
                                  .buffer_bytes = buffer_bytes,
                                  .nic_rate_bps = nic_rate(net, host),
+                                 .has_one_lossy = true,
                                  .ports = port};
 }
 

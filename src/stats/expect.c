@@ -451,9 +451,17 @@ static bool is_plain(enum kind kind)
     return kind == KIND_ANY || kind == KIND_NUMBER;
 }
 
-static struct quantity multiply(struct quantity a, struct quantity b)
+/* Without runs a metric's kind is not known yet, nor is that of what is made of it. */
+static bool is_open(const struct parser *p, struct quantity a, struct quantity b)
+{
+    return !p->n_runs && (a.kind == KIND_ANY || b.kind == KIND_ANY);
+}
+
+static struct quantity multiply(const struct parser *p, struct quantity a, struct quantity b)
 {
     struct quantity q = {a.value * b.value, KIND_ANY};
+    if (is_open(p, a, b))
+        return q;
     if (is_plain(a.kind) && is_plain(b.kind))
         q.kind = a.kind == b.kind ? a.kind : KIND_NUMBER;
     else if (is_plain(a.kind))
@@ -467,6 +475,8 @@ static struct quantity divide(struct parser *p, const char *at, struct quantity 
                               struct quantity b)
 {
     struct quantity q = {0, KIND_ANY};
+    if (is_open(p, a, b))
+        return q;
     if (is_plain(b.kind))
         q.kind = is_plain(a.kind) && a.kind != b.kind ? KIND_NUMBER : a.kind;
     else if (a.kind == b.kind)
@@ -490,7 +500,7 @@ static struct quantity parse_product(struct parser *p)
             break;
         p->at++;
         const struct quantity right = parse_factor(p);
-        q = *sign == '*' ? multiply(q, right) : divide(p, sign, q, right);
+        q = *sign == '*' ? multiply(p, q, right) : divide(p, sign, q, right);
     }
     return q;
 }

@@ -378,6 +378,9 @@ static void functions(void **state)
     check_value_error(1, "min(1, 2", XOFF_E_SYNTAX, 9, "an operator, ',' or ')'");
     check_value_error(1, "max()", XOFF_E_SYNTAX, 5, "unexpected ')'");
     check_value_error(1, "max(1us, 2B)", XOFF_E_UNIT, 8, "do not go together");
+    /* Before there are runs, what is made of a metric may be of any kind. */
+    check(0, "min(fct.p99, 9us) > 4 * fct.mean * 90%", true, NULL);
+    check(0, "max(fct.p99, 9us) > fct.mean / 90%", true, NULL);
     check_value_error(0, "abs + 1", XOFF_E_UNKNOWN, 1, "no metric is called abs");
     check_value_error(0, "maximum(1)", XOFF_E_UNKNOWN, 1, "no metric is called maximum");
 }

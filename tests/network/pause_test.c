@@ -410,9 +410,34 @@ static void a_lone_ack_obeys_the_gate(void **state)
     rig_fini(&rig);
 }
 
+/* A receiver that takes nothing keeps as many lossy frames as its buffer holds, whatever their
+ * priorities; the rest is lost there. */
+static void a_receiver_fills_its_whole_buffer(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 1ms\ndrain: 1ms\n"
+            "topology: {kind: star, hosts: 2, host_link: {rate: 100Gbps, delay: 1us}}\n"
+            "receivers: [{host: h0, rate: 0bps, buffer: 151800B}]\n"
+            "traffic:\n"
+            "  - {kind: flows, priority: 1, list: [{from: h1, to: h0, size: %uB}]}\n"
+            "  - {kind: flows, priority: 2, list: [{from: h1, to: h0, size: %uB}]}\n",
+            150 * PAYLOAD, 50 * PAYLOAD);
+    const struct results *r = rig.results;
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < r->n_drops; i++)
+        lost += r->drops[i].frames;
+    assert_int_equal(rig_port(&rig, "h0", "s0")->queue[1].rx_frames, 150);
+    assert_int_equal(rig_port(&rig, "h0", "s0")->queue[2].rx_frames, 50);
+    assert_int_equal(lost, 100); /* of 200; 100 fit */
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_receiver_fills_its_whole_buffer),
         cmocka_unit_test(pause_lasts_its_quanta),
         cmocka_unit_test(sender_is_silent_from_response_to_expiry),
         cmocka_unit_test(refreshes_leave_no_gap),

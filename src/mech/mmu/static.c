@@ -137,7 +137,8 @@ static void static_fill_autos(const struct static_params *p, const struct xoff_m
                               struct static_cfg *c)
 {
     const int64_t n_ingress = env->n_ports * static_n_lossless(env);
-    const int64_t n_egress = (int64_t)env->n_ports * XOFF_N_PRIORITIES - n_ingress;
+    const int64_t n_lossy = XOFF_N_PRIORITIES - static_n_lossless(env);
+    const int64_t n_egress = env->n_ports * (env->has_one_lossy && n_lossy ? 1 : n_lossy);
     const int64_t left = c->buffer_bytes - c->headroom_capacity_bytes;
     c->xoff_bytes = p->xoff;
     c->egress_limit_bytes = p->egress_limit;
