@@ -166,7 +166,8 @@ const struct xoff_param section_receiver[] = {
     {"xoff", XOFF_P_BYTES, FIELD(plan_receiver, xoff_bytes), .preset = "auto", .min = "1B",
      .max = "1000GB", .allows_auto = true,
      .help = "Occupancy above which the host pauses its link; auto: half of what headroom leaves "
-             "of the buffer (all of it without lossy priorities), in equal parts for lossless ones."},
+             "of the buffer (all of it without lossy priorities), in equal parts for the "
+             "lossless ones."},
     {"xon", XOFF_P_BYTES, FIELD(plan_receiver, xon_bytes), .preset = "auto", .min = "0B",
      .max = "1000GB", .allows_auto = true,
      .help = "Occupancy at which it resumes; auto: two maximum frames below xoff."},
