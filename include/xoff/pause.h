@@ -38,6 +38,10 @@ struct xoff_pause_signalling {
 };
 
 /* The switch, or slow receiver, that a policy serves; as the mmu is told (mmu.h). */
+/* How an egress queue keeps the peer of an ingress port paused: by frames of it that lie there and
+ * fill the buffer, or, where queues decide, because the queue says so. */
+enum xoff_hold { XOFF_HOLD_BY_FRAMES, XOFF_HOLD_NO, XOFF_HOLD_YES };
+
 struct xoff_pause_env {
     uint32_t n_ports;
     uint8_t lossless;
@@ -71,6 +75,10 @@ struct xoff_pause_ops {
     /* Priorities of which frames that came in at `port` must leave before its peer may go on with
      * `priority`; 0: it is not paused. For who looks for cycles of pauses. */
     uint8_t (*waits_for)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
+    /* Whether egress queue (out_port, priority) itself holds the port, even without a frame of it;
+     * NULL: queues do not hold ports. */
+    enum xoff_hold (*held_by)(const void *cfg, const void *state, uint32_t port, uint32_t out_port,
+                              uint32_t priority);
 };
 
 struct xoff_pause {
@@ -103,6 +111,13 @@ static inline uint8_t xoff_pause_waits_for(const struct xoff_pause *p, uint32_t 
                                            uint32_t priority)
 {
     return p->ops->waits_for(p->cfg, p->state, port, priority);
+}
+
+static inline enum xoff_hold xoff_pause_held_by(const struct xoff_pause *p, uint32_t port,
+                                                uint32_t out_port, uint32_t priority)
+{
+    return p->ops->held_by ? p->ops->held_by(p->cfg, p->state, port, out_port, priority)
+                           : XOFF_HOLD_BY_FRAMES;
 }
 
 #endif

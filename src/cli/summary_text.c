@@ -27,7 +27,7 @@ static const struct {
     {"utilisation.max", "busiest link"},
     {"queue.peak", "longest queue"},
     {"buffer.peak", "fullest buffer"},
-    {"headroom.peak", "most headroom used"},
+    {"headroom.peak", "most own headroom used"},
     {"insurance.peak", "most insurance used"},
     {"pauses", "pauses (XOFF)"},
     {"pause_time", "time paused, all ports"},
@@ -42,7 +42,7 @@ static const char *const buckets[] = {"le10KB", "le100KB", "le1MB", "le10MB", "g
 static const char *const bucket_labels[] = {"to 10 KB", "to 100 KB", "to 1 MB", "to 10 MB",
                                             "over 10 MB"};
 
-/* A size of which no flow finished has a count of 0 and no figures. */
+/* Sizes of which a flow finished. */
 static void print_buckets(FILE *out, const struct cli_run *run)
 {
     static const char *const figures[] = {"flows", "mean", "p50", "p95", "p99", "max"};
@@ -56,6 +56,11 @@ static void print_buckets(FILE *out, const struct cli_run *run)
         fprintf(out, " %9s", figures[f]);
     fputc('\n', out);
     for (uint32_t b = 0; b < sizeof buckets / sizeof *buckets; b++) {
+        char count[64];
+        snprintf(count, sizeof count, "slowdown.%s.flows", buckets[b]);
+        const struct metric *flows = summary_find(run->summary, count);
+        if (!flows || flows->value == 0)
+            continue;
         fprintf(out, "  %-24s", bucket_labels[b]);
         for (uint32_t f = 0; f < sizeof figures / sizeof *figures; f++) {
             char name[64], text[32] = "-";
@@ -69,6 +74,63 @@ static void print_buckets(FILE *out, const struct cli_run *run)
     }
 }
 
+static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_runs)
+{
+    static const char *const only_if_any[] = {"operations", "marks", "retransmissions",
+                                              "deadlocks"};
+    bool is_there = false, is_zero = true, is_listed = false;
+    for (uint32_t i = 0; i < n_runs; i++) {
+        const struct metric *m = summary_find(runs[i].summary, metric);
+        is_there |= m != NULL;
+        is_zero &= !m || m->value == 0;
+    }
+    for (uint32_t k = 0; k < sizeof only_if_any / sizeof *only_if_any; k++)
+        is_listed |= !strcmp(metric, only_if_any[k]);
+    return !is_there || (is_zero && is_listed);
+}
+
+/* A metric of all runs side by side. */
+static void print_row(FILE *out, const struct cli_run *runs, uint32_t n_runs, const char *metric,
+                      const char *label)
+{
+    const struct cli_style *s = cli_style(out);
+    if (is_dull(metric, runs, n_runs))
+        return;
+    fprintf(out, "  %-26s", label);
+    const char *meaning = "";
+    for (uint32_t i = 0; i < n_runs; i++) {
+        const struct metric *m = summary_find(runs[i].summary, metric);
+        char text[32] = "-";
+        if (m) {
+            cli_figure(text, sizeof text, m->value, m->unit);
+            meaning = m->meaning;
+        }
+        const bool is_bad = m && m->value > 0 && !strncmp(metric, "drops", 5);
+        fprintf(out, " %s%14s%s", is_bad ? s->red : "", text, is_bad ? s->off : "");
+    }
+    if (n_runs == 1)
+        fprintf(out, "   %s%s%s", s->dim, meaning, s->off);
+    fputc('\n', out);
+}
+
+/* The curves of the first run that has any: variants have the same, unless they change them. */
+static void print_curves(FILE *out, const struct cli_run *runs, uint32_t n_runs)
+{
+    static const char *const figures[] = {"mean", "min", "max"};
+    uint32_t first = 0;
+    while (first < n_runs && !runs[first].summary->n_curves)
+        first++;
+    for (uint32_t c = 0; first < n_runs && c < runs[first].summary->n_curves; c++)
+        for (uint32_t f = 0; f < sizeof figures / sizeof *figures; f++) {
+            const char *name = runs[first].summary->curves[c].name;
+            char metric[64], label[64];
+            snprintf(metric, sizeof metric, "curve.%s.%s", name, figures[f]);
+            snprintf(label, sizeof label, "%s%s%s", f ? "  " : "curve ", f ? "" : name,
+                     f ? figures[f] : ", mean");
+            print_row(out, runs, n_runs, metric, label);
+        }
+}
+
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs)
 {
     const struct cli_style *s = cli_style(out);
@@ -78,36 +140,9 @@ void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs)
             fprintf(out, " %s%14s%s", s->bold, runs[i].results->variant, s->off);
         fputc('\n', out);
     }
-    for (uint32_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        bool is_there = false, is_zero = true;
-        for (uint32_t i = 0; i < n_runs; i++) {
-            const struct metric *m = summary_find(runs[i].summary, rows[r].metric);
-            is_there |= m != NULL;
-            is_zero &= !m || m->value == 0;
-        }
-        static const char *const only_if_any[] = {"operations", "marks", "retransmissions",
-                                                  "deadlocks"};
-        bool is_dull = false;
-        for (uint32_t k = 0; k < sizeof only_if_any / sizeof *only_if_any; k++)
-            is_dull |= is_zero && !strcmp(rows[r].metric, only_if_any[k]);
-        if (!is_there || is_dull)
-            continue;
-        fprintf(out, "  %-26s", rows[r].label);
-        const char *meaning = "";
-        for (uint32_t i = 0; i < n_runs; i++) {
-            const struct metric *m = summary_find(runs[i].summary, rows[r].metric);
-            char text[32] = "-";
-            if (m) {
-                cli_figure(text, sizeof text, m->value, m->unit);
-                meaning = m->meaning;
-            }
-            const bool is_bad = m && m->value > 0 && !strncmp(rows[r].metric, "drops", 5);
-            fprintf(out, " %s%14s%s", is_bad ? s->red : "", text, is_bad ? s->off : "");
-        }
-        if (n_runs == 1)
-            fprintf(out, "   %s%s%s", s->dim, meaning, s->off);
-        fputc('\n', out);
-    }
+    for (uint32_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        print_row(out, runs, n_runs, rows[r].metric, rows[r].label);
+    print_curves(out, runs, n_runs);
     for (uint32_t i = 0; i < n_runs; i++)
         print_buckets(out, &runs[i]);
 }

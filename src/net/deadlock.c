@@ -68,8 +68,10 @@ static bool next_wait(struct net *net, struct place *from, xoff_time now, struct
         if (sw->rank[p] < 0 || !(awaited >> p & 1))
             continue;
         const uint32_t row = (uint32_t)sw->rank[p] * sw->n_ports + in;
-        if (sw->held_bytes[row * sw->n_ports + out] &&
-            is_frozen(net, peer - net->n_hosts, out, p, now)) {
+        const enum xoff_hold hold = xoff_pause_held_by(&sw->pause, in, out, p);
+        const bool waits = hold == XOFF_HOLD_BY_FRAMES ? sw->held_bytes[row * sw->n_ports + out] > 0
+                                                       : hold == XOFF_HOLD_YES;
+        if (waits && is_frozen(net, peer - net->n_hosts, out, p, now)) {
             *to = (struct place){peer - net->n_hosts, out, (uint8_t)p, 0};
             return true;
         }

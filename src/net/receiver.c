@@ -41,10 +41,13 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
 {
     struct receiver *r = host->receiver;
     const xoff_time now = sim_now(w);
-    /* What is lossy waits in one queue, whatever its priority. */
-    struct xoff_arrival arrival = {.priority = frame->priority,
-                                   .bytes = frame->bytes,
-                                   .egress_bytes = xoff_mmu_used_bytes(&r->mmu, XOFF_POOL_SHARED)};
+    /* Frames wait in one queue; lossy ones may not have what is kept for the others. */
+    const bool is_lossless = host->net->spec.lossless >> frame->priority & 1;
+    struct xoff_arrival arrival = {
+        .priority = frame->priority,
+        .bytes = frame->bytes,
+        .egress_bytes =
+            is_lossless ? r->queue.bytes : xoff_mmu_used_bytes(&r->mmu, XOFF_POOL_SHARED)};
     struct xoff_crossings crossings;
     const enum xoff_pool pool = xoff_mmu_admit(&r->mmu, &arrival, now, &crossings);
     arrival.dropped = pool == XOFF_POOL_DROP;

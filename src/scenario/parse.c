@@ -111,16 +111,17 @@ static bool is_among(const char *name, const char *const *names, uint32_t n_name
 int scenario_keep(struct scenario *scenario, const char *const *names, uint32_t n_names,
                   struct xoff_err *err)
 {
+    const bool has_variants = *scenario->plans[0]->variant;
     for (uint32_t i = 0; i < n_names; i++) {
-        uint32_t k = 0;
+        uint32_t k = has_variants ? 0 : scenario->n_plans;
         while (k < scenario->n_plans && strcmp(scenario->plans[k]->variant, names[i]))
             k++;
         if (k < scenario->n_plans)
             continue;
         const int code = xoff_err_set(err, XOFF_E_UNKNOWN, "--variant", names[i],
-                                      scenario->n_plans > 1 ? "no variant of that name; there are "
-                                                            : "the file has no variants");
-        for (k = 0; scenario->n_plans > 1 && k < scenario->n_plans; k++) {
+                                      has_variants ? "no variant of that name; there are "
+                                                   : "the file has no variants");
+        for (k = 0; has_variants && k < scenario->n_plans; k++) {
             xoff_err_add(err, k ? ", " : "");
             xoff_err_add(err, scenario->plans[k]->variant);
         }

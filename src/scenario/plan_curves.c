@@ -60,6 +60,8 @@ static int check_curve(struct fields_reader *r, const struct yaml_node *node,
                        "this series is of a switch, not of a priority; leave it out");
     if (curve->from >= to)
         return fail_at(r, node, "from", "not before to; give an earlier from, or a later to");
+    if (curve->from >= xoff_time_after(plan->stop, plan->drain))
+        return fail_at(r, node, "from", "not before the end of the run, stop and drain");
     if (to / every == curve->from / every)
         return fail_at(r, node, "from",
                        "no sample falls between from and to; give a longer part of the run, or a "

@@ -598,9 +598,9 @@ static void add_ports(struct build *b)
     if (!has_headroom)
         return;
     add(b, "headroom", NULL, "peak", "B", (double)headroom_peak,
-        "most headroom in use by an ingress (port, priority)");
+        "most in use of the headroom set aside for an ingress queue, or for its port (dsh)");
     add(b, "headroom", NULL, "peak_fraction", "ratio", fraction_max,
-        "largest share of its headroom that an ingress (port, priority) used");
+        "largest share of that headroom that was used");
 }
 
 /* Pool XOFF_POOL_DROP stands for the whole buffer (struct xoff_mmu_view). */

@@ -340,9 +340,40 @@ static void failure_ends_a_deadlock(void **state)
     }
 }
 
+/* Two switches that pause all partners when their queue to each other is full: h0 and the link from
+ * the other switch alike. Each stops the other, and no frame of a paused port lies in the queue
+ * that holds it. */
+static void queues_that_hold_all_partners(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {
+        "{kind: pfc, trigger: egress, partners: all, xoff: 100KB, xon: 50KB}",
+        "{kind: tpfc, lw: 20KB, tw: 50KB, hw: 51KB}"};
+    for (size_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 5ms\ndrain: 5ms\n"
+                "topology: {kind: dumbbell, left: 2, right: 2,\n"
+                "  host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 2MB, mmu: {kind: sih, alpha: 1024, reserved: 0B}, pause: %s}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "traffic:\n"
+                "  - {kind: flows, priority: 3, list: [{from: h0, to: h2, size: 2MB},\n"
+                "      {from: h1, to: h3, size: 2MB}, {from: h2, to: h0, size: 2MB},\n"
+                "      {from: h3, to: h1, size: 2MB}]}\n"
+                "deadlock: {after: 500us, stop: true}\n",
+                policies[i]);
+        assert_int_equal(rig.results->n_deadlocks, 1);
+        assert_int_equal(rig.results->deadlocks[0].n, 2);
+        assert_true(rig.results->end_at < 3 * XOFF_MS);
+        rig_fini(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queues_that_hold_all_partners),
         cmocka_unit_test(ring_under_pressure_deadlocks),
         cmocka_unit_test(ring_without_pressure_does_not),
         cmocka_unit_test(lossy_class_does_not),

@@ -434,10 +434,30 @@ static void a_receiver_fills_its_whole_buffer(void **state)
     rig_fini(&rig);
 }
 
+/* A receiver that takes a tenth pauses its link by the length of its queue too. */
+static void a_receiver_obeys_the_egress_trigger(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 200us\n"
+            "topology: {kind: star, hosts: 2, host_link: {rate: 100Gbps, delay: 1us}}\n"
+            "switch: {mmu: {kind: sih, alpha: 1024, reserved: 0B},\n"
+            "  pause: {kind: pfc, trigger: egress, xoff: 100KB, xon: 50KB}}\n"
+            "priorities: {3: {lossless: true}}\n"
+            "receivers: [{host: h0, rate: 10Gbps, buffer: 1MB}]\n"
+            "traffic: [{kind: cbr, from: h1, to: h0, priority: 3}]\n");
+    assert_int_equal(rig.results->n_drops, 0);
+    assert_true(rig_port(&rig, "h0", "s0")->queue[3].pause_tx > 2);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_receiver_fills_its_whole_buffer),
+        cmocka_unit_test(a_receiver_obeys_the_egress_trigger),
         cmocka_unit_test(pause_lasts_its_quanta),
         cmocka_unit_test(sender_is_silent_from_response_to_expiry),
         cmocka_unit_test(refreshes_leave_no_gap),

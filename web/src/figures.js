@@ -5,16 +5,18 @@ function paperFigure(paper, f) {
   const series = list(f.series);
   const marks = list(f.marks);
   return figure({
-    title: f.title || f.id || "Figure",
+    title: [f.id, f.title].filter(Boolean).join(": ") || "Figure",
     run: paper.paper,
     height: 320,
     nothing:
       f.kind === "cdf" && series.length
         ? `No run has such a value: ${series.map((s) => seriesName(f, s)).join(", ")}.`
-        : "Nothing was measured for this figure.",
+        : f.state === "left-out"
+          ? "Not part of the reduced set (--quick)."
+          : "Nothing was measured for this figure.",
     option: () =>
       series.some((s) => list(s.points).length) ? paperOption(f, series, marks) : null,
-    says: () => saysPaper(f, series, marks),
+    says: () => [saysPaper(f, series, marks), f.notes].filter(Boolean).join(" "),
     csv: () => [
       ["kind", "series", "x", "y", "low", "high"],
       ...series.flatMap((s) =>

@@ -97,7 +97,7 @@ function watermarksSection(run) {
       list(marks.buffers).map((b) => ({ ...b, name: b.name || b.node })),
       "buffer",
     ),
-    watermarkFigure(run, "Headroom, most used", list(marks.headroom), "headroom"),
+    watermarkFigure(run, "Own headroom, most used", list(marks.headroom), "headroom"),
   ].filter(Boolean);
   return figures.length
     ? section(

@@ -24,7 +24,8 @@ function scoreSection(data, papers, claims) {
       String(claims.filter((c) => c.verdict === verdict).length),
       verdict,
     ])
-    .filter(([, n, verdict]) => n !== "0" || ["holds", "fails"].includes(verdict));
+    .filter(([, n, verdict]) => n !== "0" || ["holds", "fails"].includes(verdict))
+    .map(([pill, n]) => [pill, n]);
   return section(
     "scoreboard",
     "Scoreboard",

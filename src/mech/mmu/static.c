@@ -100,14 +100,6 @@ static size_t static_cfg_size(const struct xoff_mmu_env *env)
     return sizeof(struct static_cfg) + env->n_ports * sizeof(int64_t);
 }
 
-static int64_t static_n_lossless(const struct xoff_mmu_env *env)
-{
-    int64_t n = 0;
-    for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
-        n += env->lossless >> priority & 1;
-    return n;
-}
-
 static int static_refuse_buffer(const struct static_cfg *c, struct xoff_err *err)
 {
     char text[XOFF_PARAM_TEXT];
@@ -136,8 +128,8 @@ static int64_t static_least(int64_t a, int64_t b)
 static void static_fill_autos(const struct static_params *p, const struct xoff_mmu_env *env,
                               struct static_cfg *c)
 {
-    const int64_t n_ingress = env->n_ports * static_n_lossless(env);
-    const int64_t n_lossy = XOFF_N_PRIORITIES - static_n_lossless(env);
+    const int64_t n_ingress = env->n_ports * shared_n_lossless(env);
+    const int64_t n_lossy = XOFF_N_PRIORITIES - shared_n_lossless(env);
     const int64_t n_egress = env->n_ports * (env->has_one_lossy && n_lossy ? 1 : n_lossy);
     const int64_t left = c->buffer_bytes - c->headroom_capacity_bytes;
     c->xoff_bytes = p->xoff;
@@ -166,7 +158,7 @@ static int static_configure(const void *params, const struct xoff_mmu_env *env, 
 {
     const struct static_params *p = params;
     struct static_cfg *c = cfg;
-    const int64_t n_lossless = static_n_lossless(env);
+    const int64_t n_lossless = shared_n_lossless(env);
     *c = (struct static_cfg){
         .n_ports = env->n_ports,
         .lossless = env->lossless,
@@ -227,11 +219,6 @@ static inline void static_raise(struct static_state *s, enum xoff_pool pool, int
         s->peak_bytes[pool] = s->used_bytes[pool];
 }
 
-static inline int64_t static_beyond(int64_t bytes, int64_t limit_bytes)
-{
-    return bytes > limit_bytes ? bytes - limit_bytes : 0;
-}
-
 static enum xoff_pool static_admit_lossy(const struct static_cfg *c, struct static_state *s,
                                          struct static_queue *queue,
                                          const struct xoff_arrival *arrival)
@@ -260,9 +247,9 @@ static enum xoff_pool static_admit(const void *cfg, void *state, const struct xo
 
     const int64_t before = queue->bytes, after = before + arrival->bytes;
     const bool fits = after <= c->limit_bytes[arrival->in_port];
-    const int64_t in_headroom = static_beyond(after, c->xoff_bytes);
+    const int64_t in_headroom = shared_beyond(after, c->xoff_bytes);
     if (fits) {
-        const int64_t headroom = in_headroom - static_beyond(before, c->xoff_bytes);
+        const int64_t headroom = in_headroom - shared_beyond(before, c->xoff_bytes);
         queue->bytes = after;
         if (in_headroom > queue->headroom_peak_bytes)
             queue->headroom_peak_bytes = in_headroom;
@@ -305,7 +292,7 @@ static void static_release(const void *cfg, void *state, const struct xoff_depar
         return;
     }
     const int64_t headroom =
-        static_beyond(before, c->xoff_bytes) - static_beyond(after, c->xoff_bytes);
+        shared_beyond(before, c->xoff_bytes) - shared_beyond(after, c->xoff_bytes);
     s->used_bytes[XOFF_POOL_HEADROOM] -= headroom;
     s->used_bytes[XOFF_POOL_RESERVED] -= departure->bytes - headroom;
     if (queue->is_above && after <= c->xon_bytes) {

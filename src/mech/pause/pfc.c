@@ -347,6 +347,19 @@ static void pfc_on_departure(const void *cfg, void *state, const struct xoff_dep
 
 /* Inspection */
 
+static enum xoff_hold pfc_held_by(const void *cfg, const void *state, uint32_t port,
+                                  uint32_t out_port, uint32_t priority)
+{
+    const struct pfc_cfg *c = cfg;
+    XOFF_ASSERT(port < c->n_ports && out_port < c->n_ports);
+    if (c->trigger == PFC_TRIGGER_INGRESS)
+        return XOFF_HOLD_BY_FRAMES;
+    const struct pfc_share *shares =
+        (const struct pfc_share *)(const void *)((const char *)state + c->shares_at);
+    const size_t index = (size_t)c->slots[priority] * c->n_ports + out_port;
+    return shares[index * c->n_ports + port].is_held ? XOFF_HOLD_YES : XOFF_HOLD_NO;
+}
+
 static uint8_t pfc_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)
 {
     const struct pfc_cfg *c = cfg;
@@ -378,6 +391,7 @@ const struct xoff_pause_ops xoff_pause_pfc = {
     .on_arrival = pfc_on_arrival,
     .on_departure = pfc_on_departure,
     .waits_for = pfc_waits_for,
+    .held_by = pfc_held_by,
 };
 
 const struct xoff_pause_ops xoff_pause_8023x = {
@@ -395,4 +409,5 @@ const struct xoff_pause_ops xoff_pause_8023x = {
     .on_arrival = pfc_on_arrival,
     .on_departure = pfc_on_departure,
     .waits_for = pfc_waits_for,
+    .held_by = pfc_held_by,
 };

@@ -104,6 +104,7 @@ static const struct xoff_param tpfc_table[] = {
      .offset = offsetof(struct tpfc_params, lw),
      .preset = "auto",
      .min = "0B",
+     .max = "4GB",
      .allows_auto = true,
      .help = "Length at which an egress queue lets go all that it paused, below tw; has to be "
              "given."},
@@ -112,6 +113,7 @@ static const struct xoff_param tpfc_table[] = {
      .offset = offsetof(struct tpfc_params, tw),
      .preset = "auto",
      .min = "1B",
+     .max = "4GB",
      .allows_auto = true,
      .help = "Length from which on an egress queue pauses its targets; auto: hw less the headroom "
              "of as many ports as targets says."},
@@ -120,6 +122,7 @@ static const struct xoff_param tpfc_table[] = {
      .offset = offsetof(struct tpfc_params, hw),
      .preset = "auto",
      .min = "1B",
+     .max = "4GB",
      .allows_auto = true,
      .help = "Length from which on an egress queue pauses all ports, above tw; has to be given."},
     {.name = "targets",
@@ -207,6 +210,10 @@ static int place_tw(const struct tpfc_params *p, const struct xoff_pause_env *en
     if (c->tw_bytes >= p->hw)
         return refuse("tw", c->tw_bytes, "must be below hw and above lw: at most ", p->hw - 1, "B",
                       err);
+    if (p->targets != XOFF_PARAM_AUTO && p->hw - needed <= p->lw)
+        return refuse("hw", p->hw,
+                      "leaves no room above lw for the frames in flight of the targets: at least ",
+                      p->lw + needed + 1, "B, or fewer targets", err);
     if (p->targets != XOFF_PARAM_AUTO && p->hw - c->tw_bytes < needed)
         return refuse("tw", c->tw_bytes,
                       "leaves less room below hw than the frames in flight of the targets take: "
@@ -596,6 +603,17 @@ static void tpfc_on_departure(const void *cfg, void *state, const struct xoff_de
 
 /* Inspection */
 
+static enum xoff_hold tpfc_held_by(const void *cfg, const void *state, uint32_t port,
+                                   uint32_t out_port, uint32_t priority)
+{
+    const struct tpfc_cfg *c = cfg;
+    XOFF_ASSERT(port < c->n_ports && out_port < c->n_ports);
+    const struct tpfc_share *shares =
+        (const struct tpfc_share *)(const void *)((const char *)state + c->shares_at);
+    const size_t index = (size_t)c->slots[priority] * c->n_ports + out_port;
+    return shares[index * c->n_ports + port].is_held ? XOFF_HOLD_YES : XOFF_HOLD_NO;
+}
+
 static uint8_t tpfc_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)
 {
     const struct tpfc_cfg *c = cfg;
@@ -621,4 +639,5 @@ const struct xoff_pause_ops xoff_pause_tpfc = {
     .on_arrival = tpfc_on_arrival,
     .on_departure = tpfc_on_departure,
     .waits_for = tpfc_waits_for,
+    .held_by = tpfc_held_by,
 };

@@ -54,12 +54,12 @@ static int drr_refuse(const struct lists_entry *entry, enum xoff_err_code code, 
     return xoff_err_set(err, code, "quanta", entry->text, message);
 }
 
-/* Overwrites the quanta of the priorities that `list` names. */
-static int drr_read_quanta(const char *list, int64_t quanta[XOFF_N_PRIORITIES],
+/* Overwrites the quanta of the priorities that `list` names: those in *given. */
+static int drr_read_quanta(const char *list, int64_t quanta[XOFF_N_PRIORITIES], uint32_t *given,
                            struct xoff_err *err)
 {
     struct lists_entry entry;
-    uint32_t given = 0;
+    *given = 0;
     for (const char *rest = lists_begin(list); lists_next(&rest, &entry);) {
         int64_t p, bytes;
         if (entry.n_words != 2)
@@ -73,9 +73,9 @@ static int drr_read_quanta(const char *list, int64_t quanta[XOFF_N_PRIORITIES],
         if (code || bytes < 1 || bytes > ROUNDS_MAX_QUANTUM_BYTES)
             return drr_refuse(&entry, code ? (enum xoff_err_code) - code : XOFF_E_RANGE,
                               "a quantum is a size from 1B to " ROUNDS_MAX_QUANTUM, err);
-        if (given >> p & 1)
+        if (*given >> p & 1)
             return drr_refuse(&entry, XOFF_E_CONFLICT, "this priority has a quantum already", err);
-        given |= UINT32_C(1) << p;
+        *given |= UINT32_C(1) << p;
         quanta[p] = bytes;
     }
     return 0;
@@ -97,11 +97,13 @@ static int drr_configure(const void *params, const struct xoff_sched_env *env, v
     XOFF_ASSERT(quantum > 0);
     for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
         c->credit[q] = quantum;
-    if ((code = drr_read_quanta(p->quanta, c->credit, err)))
+    uint32_t given;
+    if ((code = drr_read_quanta(p->quanta, c->credit, &given, err)))
         return code;
     for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
         c->credit[q] *= env->weight[q];
-    return rounds_warn(c, env, 0xff, p->quanta[0] ? "quanta" : "quantum", err);
+    rounds_warn(c, env, given, "quanta", err);
+    return rounds_warn(c, env, 0xff & ~given, "quantum", err);
 }
 
 static void drr_init(const void *cfg, void *state)
