@@ -14,8 +14,8 @@ function paperFigure(paper, f) {
         : f.state === "left-out"
           ? "Not part of the reduced set (--quick)."
           : "Nothing was measured for this figure.",
-    option: () =>
-      series.some((s) => list(s.points).length) ? paperOption(f, series, marks) : null,
+    option: (width) =>
+      series.some((s) => list(s.points).length) ? paperOption(f, series, marks, width) : null,
     says: () => [saysPaper(f, series, marks), f.notes].filter(Boolean).join(" "),
     csv: () => [
       ["kind", "series", "x", "y", "low", "high"],
@@ -67,7 +67,7 @@ function saysPaper(f, series, marks) {
   );
 }
 
-function paperOption(f, series, marks) {
+function paperOption(f, series, marks, width) {
   const t = theme();
   const names = categories(f);
   const unit = (f.y && f.y.unit) || "";
@@ -82,7 +82,7 @@ function paperOption(f, series, marks) {
     f.kind === "bar" ? paperBars(f, s, i, names) : paperLine(f, s, i, right),
   );
   return {
-    grid: { left: 10, right: 18, top: 62, bottom: 26, containLabel: true },
+    grid: { left: 10, right: 18, top: 62, bottom: names ? 48 : 26, containLabel: true },
     legend: {
       ...legend([...series.map((s) => seriesName(f, s)), ...marks.map((m) => markKey(m, t))]),
       show: true,
@@ -94,14 +94,22 @@ function paperOption(f, series, marks) {
     xAxis: axis({
       type: names ? "category" : "value",
       data: names,
-      scale: true,
+      scale: f.kind !== "cdf", // distributions of several figures are compared by eye
       name: title(f.x),
       nameLocation: "middle",
-      nameGap: 28,
+      nameGap: names ? 50 : 28,
       splitLine: { show: false },
       axisLabel: {
         formatter: label,
-        ...(names ? { interval: 0, hideOverlap: false, width: 90, overflow: "break" } : {}),
+        ...(names
+          ? {
+              interval: 0,
+              hideOverlap: false,
+              width: Math.min(90, (width - 90) / names.length - 6),
+              overflow: "break",
+              lineHeight: 13,
+            }
+          : {}),
       },
     }),
     yAxis: axis({

@@ -1,4 +1,4 @@
-// What a switch's buffer held over time, by pool, stacked, below the size of the buffer. Means are
+// What a switch's buffer held over time, by pool, stacked; with the size of the buffer. Means are
 // stacked: they add up, while the largest values of the pools need not have met.
 
 const POOLS = ["reserved", "shared", "headroom", "insurance"];
@@ -84,13 +84,20 @@ function poolsFigure(run, span, series, slider) {
   return element;
 }
 
-function saysPools({ node, pools, peak, buffer }) {
+// The size of a buffer that stays nearly empty would press everything else flat.
+function showsCapacity({ buffer, peak }) {
+  return isFigure(buffer) && buffer > 0 && peak[1] > buffer / 4;
+}
+
+function saysPools(chosen) {
+  const { node, pools, peak, buffer } = chosen;
   const most = pools.map(
     ({ name, s }) => `${name} ${showBytes(peakOf(s)[2])} of ${showBytes(s.capacity)}`,
   );
   return (
     `${node}, fullest at ${showTime(peak[0])}: ${showBytes(peak[1])} of ${showBytes(buffer)}. ` +
-    `Most in each pool: ${most.join(", ")}.`
+    `Most in each pool: ${most.join(", ")}. Pools are stacked` +
+    (showsCapacity(chosen) ? "; the dashed line is the buffer." : ".")
   );
 }
 
@@ -113,7 +120,7 @@ function poolsOption(span, chosen, slider, width) {
     }),
     series: [
       ...layers.flatMap((r) => [bandSeries(r, span, 0.55), lineSeries(r, span)]).filter(Boolean),
-      isFigure(buffer) && buffer > 0 && capacityLine(buffer, span),
+      showsCapacity(chosen) && capacityLine(buffer, span),
     ].filter(Boolean),
   };
 }
