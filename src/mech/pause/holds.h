@@ -21,6 +21,12 @@ struct holds {
     uint32_t n_holds[XOFF_N_PRIORITIES]; /* egress queues that hold it; PAUSE uses [0] alone */
 };
 
+/* What an ingress port has to do with an egress queue; [slot of priority][out port][in port]. */
+struct holds_share {
+    uint32_t amount;  /* of the port in the queue: frames, or what the policy counts */
+    uint32_t is_held; /* the queue holds the port */
+};
+
 /* Numbers the lossless priorities from 0; returns how many there are. */
 static inline uint8_t holds_slots(uint8_t lossless, uint8_t slots[XOFF_N_PRIORITIES])
 {
@@ -74,6 +80,15 @@ static inline void holds_change(struct holds *port, uint16_t number, enum xoff_p
     *n_holds = cause->above ? *n_holds + 1 : *n_holds - 1;
     holds_settle(port, number, (uint8_t)(*n_holds ? port->paused | bits : port->paused & ~bits),
                  cause, out);
+}
+
+/* The answer of held_by (pause.h), from all shares of a policy. */
+static inline enum xoff_hold holds_answer(const struct holds_share *shares, uint32_t n_ports,
+                                          uint32_t slot, uint32_t out_port, uint32_t port)
+{
+    XOFF_ASSERT(port < n_ports && out_port < n_ports);
+    const size_t index = ((size_t)slot * n_ports + out_port) * n_ports + port;
+    return shares[index].is_held ? XOFF_HOLD_YES : XOFF_HOLD_NO;
 }
 
 /* Rows of a parameter table for the member `base` of struct `params`. */

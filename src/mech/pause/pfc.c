@@ -55,12 +55,6 @@ struct pfc_queue {
     uint8_t is_above; /* reached xoff, not yet fallen to xon */
 };
 
-/* What an ingress port has to do with an egress queue. */
-struct pfc_share {
-    uint32_t n_frames; /* of the port in the queue */
-    uint32_t is_held;  /* the queue holds the port */
-};
-
 static const struct xoff_param pfc_table[] = {
     {.name = "trigger",
      .type = XOFF_P_CHOICE,
@@ -161,7 +155,7 @@ static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *
     c->state_size = n * sizeof(struct pfc_port);
     if (c->trigger == PFC_TRIGGER_EGRESS) {
         c->shares_at = c->state_size; /* before the queues, which need no alignment */
-        c->queues_at = c->shares_at + n_queues * n * sizeof(struct pfc_share);
+        c->queues_at = c->shares_at + n_queues * n * sizeof(struct holds_share);
         c->state_size = c->queues_at + n_queues * sizeof(struct pfc_queue);
     }
     return 0;
@@ -241,12 +235,12 @@ static struct pfc_queue *pfc_queue_of(const struct pfc_cfg *c, void *state, size
     return (struct pfc_queue *)((char *)state + c->queues_at) + index;
 }
 
-static struct pfc_share *pfc_shares_of(const struct pfc_cfg *c, void *state, size_t index)
+static struct holds_share *pfc_shares_of(const struct pfc_cfg *c, void *state, size_t index)
 {
-    return (struct pfc_share *)(void *)((char *)state + c->shares_at) + index * c->n_ports;
+    return (struct holds_share *)(void *)((char *)state + c->shares_at) + index * c->n_ports;
 }
 
-static void pfc_hold(const struct pfc_cfg *c, struct pfc_port *ports, struct pfc_share *shares,
+static void pfc_hold(const struct pfc_cfg *c, struct pfc_port *ports, struct holds_share *shares,
                      uint32_t in_port, const struct xoff_crossing *cause, struct xoff_edges *out)
 {
     shares[in_port].is_held = cause->above;
@@ -258,11 +252,11 @@ static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struc
 {
     const size_t index = (size_t)c->slots[a->priority] * c->n_ports + a->out_port;
     struct pfc_queue *queue = pfc_queue_of(c, state, index);
-    struct pfc_share *shares = pfc_shares_of(c, state, index);
+    struct holds_share *shares = pfc_shares_of(c, state, index);
     int64_t queue_bytes = a->egress_bytes;
     if (!a->dropped) {
         queue_bytes += a->bytes;
-        shares[a->in_port].n_frames++;
+        shares[a->in_port].amount++;
     }
     if (!queue->is_above && queue_bytes < c->xoff_bytes)
         return;
@@ -277,7 +271,7 @@ static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struc
     if (!queue->is_above) {
         queue->is_above = 1;
         for (uint32_t port = 0; port < c->n_ports; port++)
-            if (shares[port].n_frames > 0 || c->partners == PFC_PARTNERS_ALL)
+            if (shares[port].amount > 0 || c->partners == PFC_PARTNERS_ALL)
                 pfc_hold(c, state, shares, port, &cause, out);
     }
     if (!shares[a->in_port].is_held)
@@ -289,9 +283,9 @@ static void pfc_egress_departure(const struct pfc_cfg *c, void *state,
 {
     const size_t index = (size_t)c->slots[d->priority] * c->n_ports + d->out_port;
     struct pfc_queue *queue = pfc_queue_of(c, state, index);
-    struct pfc_share *shares = pfc_shares_of(c, state, index);
-    XOFF_ASSERT(shares[d->in_port].n_frames > 0);
-    shares[d->in_port].n_frames--;
+    struct holds_share *shares = pfc_shares_of(c, state, index);
+    XOFF_ASSERT(shares[d->in_port].amount > 0);
+    shares[d->in_port].amount--;
     if (!queue->is_above || d->egress_bytes > c->xon_bytes)
         return;
     queue->is_above = 0;
@@ -351,13 +345,10 @@ static enum xoff_hold pfc_held_by(const void *cfg, const void *state, uint32_t p
                                   uint32_t out_port, uint32_t priority)
 {
     const struct pfc_cfg *c = cfg;
-    XOFF_ASSERT(port < c->n_ports && out_port < c->n_ports);
     if (c->trigger == PFC_TRIGGER_INGRESS)
         return XOFF_HOLD_BY_FRAMES;
-    const struct pfc_share *shares =
-        (const struct pfc_share *)(const void *)((const char *)state + c->shares_at);
-    const size_t index = (size_t)c->slots[priority] * c->n_ports + out_port;
-    return shares[index * c->n_ports + port].is_held ? XOFF_HOLD_YES : XOFF_HOLD_NO;
+    const void *shares = (const char *)state + c->shares_at;
+    return holds_answer(shares, c->n_ports, c->slots[priority], out_port, port);
 }
 
 static uint8_t pfc_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)

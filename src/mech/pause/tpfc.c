@@ -72,12 +72,6 @@ struct tpfc_queue {
     uint32_t head, tail; /* frames in order; `scan` alone */
 };
 
-/* What an ingress port has to do with an egress queue. */
-struct tpfc_share {
-    uint32_t amount;  /* counted, of the port in the queue */
-    uint32_t is_held; /* the queue holds the port */
-};
-
 /* A frame in a queue, or a free place. */
 struct tpfc_record {
     uint32_t next, bytes, in_port;
@@ -302,7 +296,7 @@ static int tpfc_configure(const void *params, const struct xoff_pause_env *env, 
         c->n_records = (uint32_t)(env->buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1;
     c->ports_at = sizeof(struct tpfc_state) + c->n_queues * sizeof(struct tpfc_queue);
     c->shares_at = c->ports_at + n * sizeof(struct holds);
-    c->records_at = c->shares_at + c->n_queues * n * sizeof(struct tpfc_share);
+    c->records_at = c->shares_at + c->n_queues * n * sizeof(struct holds_share);
     c->state_size = c->records_at + c->n_records * sizeof(struct tpfc_record);
     return 0;
 }
@@ -359,9 +353,9 @@ static struct holds *ports_of(const struct tpfc_cfg *c, struct tpfc_state *s)
     return (struct holds *)(void *)((char *)s + c->ports_at);
 }
 
-static struct tpfc_share *shares_of(const struct tpfc_cfg *c, struct tpfc_state *s, size_t index)
+static struct holds_share *shares_of(const struct tpfc_cfg *c, struct tpfc_state *s, size_t index)
 {
-    return (struct tpfc_share *)(void *)((char *)s + c->shares_at) + index * c->n_ports;
+    return (struct holds_share *)(void *)((char *)s + c->shares_at) + index * c->n_ports;
 }
 
 static struct tpfc_record *record_at(const struct tpfc_cfg *c, struct tpfc_state *s, uint32_t i)
@@ -376,7 +370,7 @@ static uint32_t amount_of(const struct tpfc_cfg *c, uint32_t bytes)
 
 /* Statistics, kept */
 
-static inline void count_in(struct tpfc_queue *queue, struct tpfc_share *share, uint32_t amount)
+static inline void count_in(struct tpfc_queue *queue, struct holds_share *share, uint32_t amount)
 {
     queue->n_sources += share->amount == 0;
     queue->total += amount;
@@ -387,7 +381,7 @@ static inline void count_in(struct tpfc_queue *queue, struct tpfc_share *share, 
         queue->most = share->amount;
 }
 
-static inline void count_out(struct tpfc_queue *queue, struct tpfc_share *share, uint32_t amount)
+static inline void count_out(struct tpfc_queue *queue, struct holds_share *share, uint32_t amount)
 {
     XOFF_ASSERT(share->amount >= amount);
     queue->total -= amount;
@@ -430,7 +424,7 @@ static void record_out(const struct tpfc_cfg *c, struct tpfc_state *s, struct tp
 }
 
 static void scan(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
-                 struct tpfc_share *shares)
+                 struct holds_share *shares)
 {
     queue->total = queue->n_sources = queue->held_total = 0;
     queue->most = UNKNOWN;
@@ -445,7 +439,7 @@ static void scan(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_que
 /* Targets */
 
 static void hold(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
-                 struct tpfc_share *shares, uint32_t port, const struct xoff_crossing *cause,
+                 struct holds_share *shares, uint32_t port, const struct xoff_crossing *cause,
                  struct xoff_edges *out)
 {
     shares[port].is_held = 1;
@@ -455,7 +449,7 @@ static void hold(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_que
 }
 
 static void hold_all(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
-                     struct tpfc_share *shares, const struct xoff_crossing *cause,
+                     struct holds_share *shares, const struct xoff_crossing *cause,
                      struct xoff_edges *out)
 {
     for (uint32_t port = 0; port < c->n_ports; port++)
@@ -465,7 +459,7 @@ static void hold_all(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc
 
 /* The port of which the drawn unit is: the held ones come first, then the others by number. */
 static void hold_drawn(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
-                       struct tpfc_share *shares, const struct xoff_crossing *cause,
+                       struct holds_share *shares, const struct xoff_crossing *cause,
                        struct xoff_edges *out)
 {
     const uint32_t drawn = (uint32_t)xoff_rng_below(&s->rng, queue->total);
@@ -487,7 +481,7 @@ static bool is_above_fair(const struct tpfc_queue *queue, uint32_t amount)
 }
 
 static void hold_unfair(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
-                        struct tpfc_share *shares, const struct xoff_crossing *cause,
+                        struct holds_share *shares, const struct xoff_crossing *cause,
                         struct xoff_edges *out)
 {
     uint32_t most = 0;
@@ -504,7 +498,7 @@ static void hold_unfair(const struct tpfc_cfg *c, struct tpfc_state *s, struct t
 
 /* A frame comes to a queue at TW or above. */
 static void choose(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
-                   struct tpfc_share *shares, const struct xoff_arrival *a, struct xoff_edges *out)
+                   struct holds_share *shares, const struct xoff_arrival *a, struct xoff_edges *out)
 {
     const bool is_high = queue->bytes >= c->hw_bytes;
     const bool is_chosen = queue->is_chosen;
@@ -532,7 +526,7 @@ static void choose(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_q
 }
 
 XOFF_SELDOM static void let_go(const struct tpfc_cfg *c, struct tpfc_state *s,
-                               struct tpfc_queue *queue, struct tpfc_share *shares,
+                               struct tpfc_queue *queue, struct holds_share *shares,
                                const struct xoff_departure *d, struct xoff_edges *out)
 {
     const struct xoff_crossing cause = {
@@ -565,7 +559,7 @@ static void tpfc_on_arrival(const void *cfg, void *state, const struct xoff_arri
         return;
     const size_t index = index_of(c, arrival->in_port, arrival->out_port, arrival->priority);
     struct tpfc_queue *queue = &s->queues[index];
-    struct tpfc_share *shares = shares_of(c, s, index);
+    struct holds_share *shares = shares_of(c, s, index);
     if (queue->bytes >= c->tw_bytes)
         choose(c, s, queue, shares, arrival, out);
     queue->bytes += arrival->bytes;
@@ -587,7 +581,7 @@ static void tpfc_on_departure(const void *cfg, void *state, const struct xoff_de
         return;
     const size_t index = index_of(c, departure->in_port, departure->out_port, departure->priority);
     struct tpfc_queue *queue = &s->queues[index];
-    struct tpfc_share *shares = shares_of(c, s, index);
+    struct holds_share *shares = shares_of(c, s, index);
     queue->bytes -= departure->bytes;
     if (c->scans)
         record_out(c, s, queue, departure);
@@ -607,11 +601,8 @@ static enum xoff_hold tpfc_held_by(const void *cfg, const void *state, uint32_t 
                                    uint32_t out_port, uint32_t priority)
 {
     const struct tpfc_cfg *c = cfg;
-    XOFF_ASSERT(port < c->n_ports && out_port < c->n_ports);
-    const struct tpfc_share *shares =
-        (const struct tpfc_share *)(const void *)((const char *)state + c->shares_at);
-    const size_t index = (size_t)c->slots[priority] * c->n_ports + out_port;
-    return shares[index * c->n_ports + port].is_held ? XOFF_HOLD_YES : XOFF_HOLD_NO;
+    const void *shares = (const char *)state + c->shares_at;
+    return holds_answer(shares, c->n_ports, c->slots[priority], out_port, port);
 }
 
 static uint8_t tpfc_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)
