@@ -390,6 +390,9 @@ static inline void message_return(struct message_pool *pool, uint32_t m)
  * the next (warning_build.c). Returns `code`. */
 int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
                    struct xoff_err *err);
+/* Warns when the buffer and the pause policy of a switch do not go together (trial_build.c). */
+void net_try_buffer(struct net *net, const struct sw *sw, const struct xoff_mmu_env *env,
+                    struct xoff_err *err);
 
 /* Pools and lists. */
 static inline struct frame *pool_at(const struct pool *pool, uint32_t slot)

@@ -303,6 +303,8 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
         *part = NET_PART_PAUSE;
         code = build_pause(net, *part, sw->node, &env, &sw->pause, &sw->edges, err);
     }
+    if (!code)
+        net_try_buffer(net, sw, &env, err);
     free(ports);
     if (code)
         return code;

@@ -79,6 +79,28 @@ def check_warnings(folder):
     check("as does the printed configuration", "57680B; the buffer has 57679B\n" in run.stdout, run)
 
 
+def check_trial(folder):
+    """A buffer that has no room for what arrives after a pause of egress queues is warned about."""
+    file = folder / "trial.yaml"
+    file.write_text("topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps}}\n"
+                    "priorities: {3: {lossless: true}}\n"
+                    "switch: {buffer: 2MB, pause: {kind: tpfc, lw: 200KB, hw: 1MB}}\n")
+    words = "pauses are decided by egress queues here"
+    for mmu in ("sih", "dsh", "static"):
+        run = xoff("check", file, "--set", f"switch.mmu={mmu}")
+        check(f"tpfc on a small share of {mmu}", run.returncode == 0 and words in run.stderr, run)
+    run = xoff("check", file, "--set", "switch.mmu={alpha: 1024, reserved: 0B}")
+    check("tpfc on the whole buffer", run.returncode == 0 and not run.stderr, run)
+    # 67 frames are shared there, and each port has headroom for 11. The frame that reaches xoff is
+    # the first of these: xoff of 68 frames loses nothing, 69 does.
+    edge = [ROOT / "scenarios/tpfc.yaml", "--set", "switch.pause={kind: pfc, trigger: egress, "
+            "partners: all, xon: 16742B, xoff: %dB}"]
+    run = xoff("check", edge[0], edge[1], edge[2] % (68 * 1522))
+    check("queues that pause in time", run.returncode == 0 and not run.stderr, run)
+    run = xoff("check", edge[0], edge[1], edge[2] % (69 * 1522))
+    check("and a frame later", run.returncode == 0 and words in run.stderr, run)
+
+
 def check_variant(folder):
     """One variant of many, with what is expected of it and of all."""
     file = folder / "variants.yaml"
@@ -150,6 +172,7 @@ def main(folder):
 
     check_warnings(folder)
     check_variant(folder)
+    check_trial(folder)
 
     for verb in ("run", "check", "topology", "bench", "schema"):
         run = xoff(verb, "--help")
