@@ -142,6 +142,8 @@ static void print_unknown(const char *chosen, const char *dir, char **names, uin
     print_mistake(chosen, message);
     for (uint32_t i = 0; i < n; i++)
         fprintf(stderr, "  %s\n", names[i]);
+    if (!n)
+        fprintf(stderr, "papers lie in the source tree, or where you say: --papers=DIR\n");
     if (strspn(chosen, "0123456789") == strlen(chosen))
         fprintf(stderr, "to run so many at a time: --jobs %s\n", chosen);
 }

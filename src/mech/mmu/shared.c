@@ -63,7 +63,7 @@ static bool is_short(const struct xoff_mmu_env *env, uint32_t port, int64_t byte
 }
 
 int shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
-                          bool allow_loss, struct xoff_err *err)
+                          const char *key, bool allow_loss, struct xoff_err *err)
 {
     /* The port that needs most: its figure would do for all. */
     uint32_t worst = env->n_ports;
@@ -76,20 +76,20 @@ int shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_b
     char text[XOFF_PARAM_TEXT];
     xoff_format_bytes(text, sizeof text, limit_bytes[worst]);
     if (allow_loss) {
-        xoff_err_set(err, XOFF_E_OK, "headroom", text,
+        xoff_err_set(err, XOFF_E_OK, key, text,
                      "may lose frames of lossless priorities: after XOFF is decided up to ");
         xoff_err_add_int(err, needed_bytes(env, worst));
         xoff_err_add(err, "B can arrive");
         return 0;
     }
-    const int code = xoff_err_set(err, XOFF_E_RANGE, "headroom", text,
+    const int code = xoff_err_set(err, XOFF_E_RANGE, key, text,
                                   "a lossless priority loses what arrives after XOFF and finds no "
                                   "headroom; port ");
     xoff_err_add_int(err, worst);
     xoff_err_add(err, " needs ");
     xoff_err_add_int(err, needed_bytes(env, worst));
     xoff_err_add(err, env->ports[worst].headroom_bytes > 0 ? "B" : "B at the least, one frame");
-    xoff_err_add(err, ": give that, or allow_loss: true");
+    xoff_err_add(err, ": give that as headroom, or allow_loss: true");
     return code;
 }
 
@@ -172,7 +172,11 @@ static int take_headroom(const struct shared_params *p, const struct xoff_mmu_en
         limit_bytes[port] = limit;
         c->headroom_capacity_bytes += n_shares * limit;
     }
-    return n_shares ? shared_check_headroom(env, limit_bytes, p->allow_loss, err) : 0;
+    if (!n_shares)
+        return 0;
+    const bool is_eta = p->headroom == XOFF_PARAM_AUTO && p->rule == SHARED_RULE_ETA;
+    return shared_check_headroom(env, limit_bytes, is_eta ? "headroom_rule" : "headroom",
+                                 p->allow_loss, err);
 }
 
 int shared_configure(const struct shared_params *p, const struct xoff_param *table,

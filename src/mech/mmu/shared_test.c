@@ -57,12 +57,13 @@ static void expect_refused(struct bench *b, enum xoff_err_code code, const char 
         fail_msg("no \"%s\" in: %s", words, b->err.message);
 }
 
-/* Accepted; `words` NULL: and nothing said. */
-static void expect_accepted(struct bench *b, const char *value, const char *words)
+/* Accepted; `subject` "": and nothing said. */
+static void expect_accepted(struct bench *b, const char *subject, const char *value,
+                            const char *words)
 {
     bench_start(b);
     assert_int_equal(b->err.code, XOFF_E_OK);
-    assert_string_equal(b->err.subject, words ? "headroom" : "");
+    assert_string_equal(b->err.subject, subject);
     assert_string_equal(b->err.value, value);
     if (!words)
         assert_string_equal(b->err.message, "");
@@ -81,14 +82,14 @@ static void test_bound_from_both_sides(void **unused)
         expect_refused(&b, XOFF_E_RANGE, "headroom", "57679B", "port 2 needs 57680B: give that");
         assert_non_null(strstr(b.err.message, "allow_loss: true"));
         bench_set(&b, "headroom", "57680B");
-        expect_accepted(&b, "", NULL);
+        expect_accepted(&b, "", "", NULL);
 
         bench_set(&b, "allow_loss", "true");
-        expect_accepted(&b, "", NULL);
+        expect_accepted(&b, "", "", NULL);
         bench_set(&b, "headroom", "57679B");
-        expect_accepted(&b, "57679B", "57680B can arrive");
+        expect_accepted(&b, "headroom", "57679B", "57680B can arrive");
         bench_set(&b, "headroom", "0B");
-        expect_accepted(&b, "0B", "57680B can arrive");
+        expect_accepted(&b, "headroom", "0B", "57680B can arrive");
 
         /* auto is the bound itself, port by port. */
         bench_set(&b, "headroom", "auto");
@@ -113,7 +114,7 @@ static void test_figure_does_for_all_ports(void **unused)
         set_link(&b, 2, 100 * XOFF_GBPS, 500 * XOFF_NS, 3840);
         expect_refused(&b, XOFF_E_RANGE, "headroom", "20679B", "port 0 needs 20680B");
         bench_set(&b, "headroom", "20680B");
-        expect_accepted(&b, "", NULL);
+        expect_accepted(&b, "", "", NULL);
     }
 }
 
@@ -128,12 +129,12 @@ static void test_no_headroom_at_all(void **unused)
         b.ports[3].headroom_bytes = 0;
         expect_refused(&b, XOFF_E_RANGE, "headroom", "0B", "port 3 needs 1500B at the least");
         bench_set(&b, "allow_loss", "true");
-        expect_accepted(&b, "", NULL); /* said to be the bound, and kept */
+        expect_accepted(&b, "", "", NULL); /* said to be the bound, and kept */
         bench_set(&b, "allow_loss", "false");
         b.env.lossless = 0;
-        expect_accepted(&b, "", NULL);
+        expect_accepted(&b, "", "", NULL);
         bench_set(&b, "headroom", "0B");
-        expect_accepted(&b, "", NULL);
+        expect_accepted(&b, "", "", NULL);
     }
 }
 
@@ -164,17 +165,18 @@ static void test_eta(void **unused)
             bench_set(&b, "headroom_rule", "eta");
             snprintf(text, sizeof text, "%lldB", (long long)rows[i].eta_bytes);
             if (rows[i].needs)
-                expect_refused(&b, XOFF_E_RANGE, "headroom", text, rows[i].needs);
+                expect_refused(&b, XOFF_E_RANGE, "headroom_rule", text, rows[i].needs);
             else
-                expect_accepted(&b, "", NULL);
+                expect_accepted(&b, "", "", NULL);
             bench_set(&b, "allow_loss", "true");
-            expect_accepted(&b, rows[i].needs ? text : "", rows[i].needs);
+            expect_accepted(&b, rows[i].needs ? "headroom_rule" : "", rows[i].needs ? text : "",
+                            rows[i].needs);
             bench_start(&b);
             assert_int_equal(xoff_mmu_headroom_limit(&b.mmu, 0, 3), rows[i].eta_bytes);
             bench_end(&b);
             /* A figure that is given goes before any rule. */
             bench_set(&b, "headroom", "300000B");
-            expect_accepted(&b, "", NULL);
+            expect_accepted(&b, "", "", NULL);
         }
 }
 
@@ -200,13 +202,13 @@ static void test_eta_needs_a_delay(void **unused)
                 bench_end(&b);
             set_link(&b, 1, 100 * XOFF_GBPS, 0, 3840);
             bench_set(&b, "headroom", "57680B"); /* no eta is computed */
-            expect_accepted(&b, "", NULL);
+            expect_accepted(&b, "", "", NULL);
             bench_set(&b, "headroom", "auto");
             bench_set(&b, "headroom_rule", "worst");
-            expect_accepted(&b, "", NULL);
+            expect_accepted(&b, "", "", NULL);
             b.env.lossless = 0;
             bench_set(&b, "headroom_rule", "eta");
-            expect_accepted(&b, "", NULL);
+            expect_accepted(&b, "", "", NULL);
         }
 }
 
@@ -231,7 +233,7 @@ static void test_alphas(void **unused)
             }
             for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
                 memcpy(at, &good[i], sizeof good[i]);
-                expect_accepted(&b, "", NULL);
+                expect_accepted(&b, "", "", NULL);
             }
         }
 }

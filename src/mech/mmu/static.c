@@ -172,7 +172,7 @@ static int static_configure(const void *params, const struct xoff_mmu_env *env, 
         c->headroom_capacity_bytes += n_lossless * headroom;
     }
     const int code =
-        n_lossless ? shared_check_headroom(env, c->limit_bytes, p->allow_loss, err) : 0;
+        n_lossless ? shared_check_headroom(env, c->limit_bytes, "headroom", p->allow_loss, err) : 0;
     if (code)
         return code;
     static_fill_autos(p, env, c);

@@ -195,8 +195,8 @@ static int place_tw(const struct tpfc_params *p, const struct xoff_pause_env *en
         c->tw_bytes = p->hw - needed; /* HW - TW >= N * F */
         if (c->tw_bytes <= p->lw)
             return refuse("hw", p->hw,
-                          "tw: auto leaves the headroom of the targets below hw, so would be at "
-                          "or below lw; hw must be at least ",
+                          "must be above lw by the headroom of the targets, which tw: auto leaves "
+                          "below hw: at least ",
                           p->lw + needed + 1, "B, or give tw", err);
     }
     if (p->lw >= c->tw_bytes)
@@ -260,7 +260,7 @@ static int check(const struct tpfc_params *p, const struct xoff_pause_env *env, 
                             "tpfc needs the length at which a queue lets go");
     if (p->lw < 0)
         return refuse("lw", p->lw, "at least ", 0, "B", err);
-    if (p->hw <= p->lw)
+    if (p->hw <= p->lw && p->tw != XOFF_PARAM_AUTO)
         return refuse("hw", p->hw, "must be above lw: at least ", p->lw + 2, "B", err);
     if (p->statistics == TPFC_SCAN && env->min_frame_bytes < XOFF_MIN_FRAME_BYTES)
         return xoff_err_set(err, XOFF_E_CONFLICT, "statistics", "scan",
