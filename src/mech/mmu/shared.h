@@ -54,8 +54,8 @@ int shared_configure(const struct shared_params *p, const struct xoff_param *tab
                      const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
                      struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err);
 
-/* Refuses headroom of limit_bytes[port] that is below the worst case of its port, or warns; `key` is
- * where it comes from. */
+/* Refuses headroom of limit_bytes[port] that is below the worst case of its port, or warns; `key`
+ * is where it comes from. */
 int shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
                           const char *key, bool allow_loss, struct xoff_err *err);
 
