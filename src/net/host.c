@@ -2,25 +2,11 @@
  * leaves open, timers of its apps and flows, and the receive path. */
 #include "net/model.h"
 
-void host_rearm(struct host *host, struct worker *w)
+/* After an event: what it left to do is armed. */
+static void settle(struct host *host, struct worker *w)
 {
-    const xoff_time at = heap_top_at(&host->timers);
-    if (at != host->timer_at) {
-        host->timer_at = at;
-        sim_at_timer(w, host->node, at);
-    }
-}
-
-void host_arm_port(struct host *host, struct worker *w)
-{
-    struct port *port = &host->port;
-    if (port->is_armed || !port->is_up)
-        return;
-    if (!(port->backlog & port->open) && !port->is_control_due)
-        return;
-    const xoff_time now = sim_now(w);
-    port->is_armed = true;
-    sim_at_transmit(w, host->node, 0, port->free_at > now ? port->free_at : now);
+    port_wake(&host->head, &host->port, w);
+    node_rearm(&host->head, w);
 }
 
 void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack)
@@ -29,8 +15,7 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
     const uint32_t p = ack->priority;
     host->offered_bytes += ack->bytes;
     /* As in a switch: where nothing waits it goes out at once. */
-    if (!port->backlog && !port->is_armed && !port->is_control_due && port->is_up &&
-        sim_now(w) >= port->free_at && (port_open(port, sim_now(w)) >> p & 1)) {
+    if (!port->is_control_due && port->is_up && port_is_free(port, p, sim_now(w))) {
         host->tx[p].frames++;
         host->tx[p].bytes += ack->bytes;
         port_tx_begin(port, w, ack);
@@ -41,7 +26,7 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
     pool_at(&host->pool, slot)->at = sim_now(w);
     fifo_push(&host->acks[p], &host->pool, slot);
     port->backlog |= (uint8_t)(1u << p);
-    host_arm_port(host, w);
+    port_wake(&host->head, port, w);
 }
 
 /* Next frame of a priority: ACKs go before data. */
@@ -54,20 +39,14 @@ static uint32_t head_bytes(const struct host *host, uint32_t priority, xoff_time
 
 static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
 {
-    uint32_t bytes[XOFF_N_PRIORITIES];
-    xoff_time since[XOFF_N_PRIORITIES];
+    struct port_heads heads;
     for (uint32_t mask = host->port.backlog; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        bytes[p] = head_bytes(host, p, now);
-        since[p] = host->acks[p].n ? pool_at(&host->pool, host->acks[p].head)->at
+        heads.bytes[p] = head_bytes(host, p, now);
+        heads.since[p] = host->acks[p].n ? pool_at(&host->pool, host->acks[p].head)->at
                                    : flow_at(host, host->ready[p].head)->ready_at;
     }
-    const struct xoff_sched_view view = {.eligible = eligible,
-                                         .backlogged = host->port.backlog,
-                                         .head_bytes = bytes,
-                                         .head_since = since,
-                                         .now = now};
-    return xoff_sched_select(&host->sched, host->sched_state, &view);
+    return port_select(&host->port, &host->sched, host->sched_state, &heads, eligible, now);
 }
 
 /* The next frame goes onto the free wire, if any may. */
@@ -76,8 +55,7 @@ static void send(struct host *host, struct worker *w)
     struct port *port = &host->port;
     const xoff_time now = sim_now(w);
     if (__builtin_expect(port->is_control_due, 0)) {
-        port_tx_control(port, w);
-        heap_set(&host->timers, HOST_SIGNAL, port->signal.next_at);
+        port_tx_control(&host->head, port, w);
         return;
     }
     if (__builtin_expect(now >= host->net->spec.stop, 0) && !host->has_retired) {
@@ -87,9 +65,7 @@ static void send(struct host *host, struct worker *w)
     const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
         return;
-    /* A priority that is alone is not scheduled, unless the scheduler insists. */
-    const bool is_scheduled =
-        (port->backlog & (port->backlog - 1)) || host->sched.ops->wants_every_frame;
+    const bool is_scheduled = port_is_scheduled(port, &host->sched);
     const uint32_t p =
         is_scheduled ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
     struct long_frame out;
@@ -116,18 +92,14 @@ static void send(struct host *host, struct worker *w)
 void host_transmit(struct host *host, struct worker *w)
 {
     struct port *port = &host->port;
-    port->is_armed = false;
-    if (!port->is_up)
-        return;
-    if (sim_now(w) >= port->free_at) {
+    if (port_on_transmit(&host->head, port, w)) {
         send(host, w);
         /* Frame after frame as long as nothing comes between, timers of our own included. */
-        while (((port->backlog & port->open) || port->is_control_due) &&
-               heap_top_at(&host->timers) > port->free_at && sim_advance(w, port->free_at))
+        while (port_has_work(port) && heap_top_at(&host->timers) > port->free_at &&
+               sim_advance(w, port->free_at))
             send(host, w);
     }
-    host_arm_port(host, w);
-    host_rearm(host, w);
+    settle(host, w);
 }
 
 static void take_offers(struct host *host, struct worker *w, uint32_t a,
@@ -164,36 +136,13 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
         flow_on_ack(host, w, frame);
     else
         flow_on_cnp(host, frame, sim_now(w));
-    host_arm_port(host, w);
-    host_rearm(host, w);
+    settle(host, w);
 }
 
 void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 {
-    struct port *port = &host->port;
-    const xoff_time now = sim_now(w);
-    if (__builtin_expect(port->is_captured, 0))
-        port_note_frame(port, frame, false, now);
-    if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
-        if (port_is_corrupt(port)) {
-            port_note_corrupt(port);
-            return;
-        }
-        port_rx_control(port, &frame->pause, now);
-        if (host->net->spec.keeps_heard)
-            note_heard(&host->notes, host->node, 0, &frame->pause, now);
-        heap_set(&host->timers, HOST_GATE, port->gate_at);
-        host_arm_port(host, w);
-        host_rearm(host, w);
+    if (!port_rx(&host->head, &host->port, w, frame))
         return;
-    }
-    port->rx[frame->priority].frames++;
-    port->rx[frame->priority].bytes += frame->bytes;
-    if (port_is_corrupt(port)) {
-        port_note_corrupt(port);
-        note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_CORRUPT, now);
-        return;
-    }
     if (host->receiver)
         receiver_admit(host, w, frame);
     else
@@ -203,7 +152,6 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 void host_timer(struct host *host, struct worker *w)
 {
     const xoff_time now = sim_now(w);
-    struct port *port = &host->port;
     host->timer_at = XOFF_NEVER; /* the event is spent */
     const uint32_t first_flow_timer = HOST_APPS + host->n_apps;
     while (heap_top_at(&host->timers) <= now) {
@@ -218,20 +166,15 @@ void host_timer(struct host *host, struct worker *w)
             const uint32_t n =
                 app->ops->expire(app->cfg, app->state, &host->app_rngs[a], now, offers);
             take_offers(host, w, a, offers, n);
-        } else if (timer == HOST_GATE) {
-            port_gate_expire(port, now);
-            heap_set(&host->timers, timer, port->gate_at);
         } else if (timer == HOST_DELAYED) {
             flow_send_delayed(host, w);
-        } else if (timer == HOST_SIGNAL) {
-            port_signal_expire(port, now);
-            heap_set(&host->timers, timer, port->signal.next_at);
-        } else {
+        } else if (timer == HOST_SERVICE) {
             receiver_serve(host, w);
+        } else {
+            port_on_timer(&host->head, &host->port, w, timer);
         }
     }
-    host_arm_port(host, w);
-    host_rearm(host, w);
+    settle(host, w);
 }
 
 void host_sample(struct host *host, xoff_time now)

@@ -44,36 +44,6 @@ struct fifo {
     int64_t bytes;
 };
 
-/* A decision of a pause policy, as the node notes it down. */
-struct pause_note {
-    xoff_time at;
-    uint16_t port;
-    uint8_t priorities, pause, unit;
-    uint8_t egress_priority, egress_paused;
-    uint32_t egress_port;
-    xoff_time egress_closed_at; /* since when it was paused: finds the pause it is under */
-    int64_t occupied_bytes, threshold_bytes;
-};
-
-struct drop_note {
-    uint32_t port, out_port;
-    uint8_t priority, cause;
-    uint64_t frames, bytes;
-    xoff_time first_at;
-};
-
-/* What every node notes down; arrays grow when an entry is added. */
-struct notes {
-    struct result_heard *heard;
-    uint64_t n_heard, heard_capacity;
-    struct pause_note *pauses;
-    uint64_t n_pauses, pauses_capacity, pauses_left_out;
-    struct drop_note *drops;
-    uint32_t n_drops, drops_capacity;
-    struct result_sample *samples;
-    uint64_t n_samples, samples_capacity;
-};
-
 /* An egress queue: one cache line. */
 struct egress {
     alignas(64) uint32_t head; /* slots of the switch's pool, linked by frame.next */
@@ -99,8 +69,12 @@ struct histogram {
 };
 
 struct sw {
-    struct net *net;
-    uint32_t node, n_ports;
+    union {
+        struct node head;
+        struct {
+            NODE_FIELDS
+        };
+    };
     struct sw_port *ports;
     struct pool pool;
     uint8_t used;             /* priorities seen so far */
@@ -119,12 +93,10 @@ struct sw {
     struct xoff_rng marking_rng, path_rng;
     uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
-    struct heap timers;             /* per port gate and signal, then the processing line */
     struct fifo processing;
     struct histogram *histograms; /* per port; NULL: not asked for */
     int64_t headroom_bytes;       /* in use when headroom_rises was set */
     uint64_t *headroom_maxima;    /* counts by permille; NULL: there is no headroom */
-    struct notes notes;
 };
 
 /* A transport as hosts with links of one rate use it. */
@@ -252,8 +224,12 @@ struct receiver {
 };
 
 struct host {
-    struct net *net;
-    uint32_t node; /* also its host number */
+    union {
+        struct node head; /* its number is also the host's number */
+        struct {
+            NODE_FIELDS
+        };
+    };
     struct port port;
     struct pool pool; /* ACKs to send, frames waiting for the receiver */
     struct fifo acks[XOFF_N_PRIORITIES];
@@ -274,8 +250,6 @@ struct host {
     bool has_copies;      /* frames sent more than once have arrived: rx_find */
     uint32_t *finished;   /* rx_notes by key, made when it is first asked for: notes.c */
     uint32_t finished_mask, n_finished;
-    struct heap timers; /* gate, signal, receiver, ACKs, apps, then pace and timeout per flow */
-    xoff_time timer_at; /* the timer event that is set */
     bool has_retired;   /* flows without end have left the ready list */
     struct heap_entry *timer_entries;
     uint32_t *timer_pos;
@@ -293,7 +267,6 @@ struct host {
     uint32_t n_rx_notes, rx_notes_capacity;
     struct result_operation *operations;
     uint32_t n_operations, operations_capacity;
-    struct notes notes;
     struct tally tx[XOFF_N_PRIORITIES];
     int64_t consumed_bytes, offered_bytes;
     uint64_t sampled_tx_bytes;
@@ -336,10 +309,14 @@ static inline struct port *net_port(const struct net *net, uint32_t node, uint32
                                : &net->switches[node - net->n_hosts].ports[port].port;
 }
 
+static inline struct node *net_node(const struct net *net, uint32_t node)
+{
+    return node < net->n_hosts ? &net->hosts[node].head : &net->switches[node - net->n_hosts].head;
+}
+
 static inline struct notes *net_notes(const struct net *net, uint32_t node)
 {
-    return node < net->n_hosts ? &net->hosts[node].notes
-                               : &net->switches[node - net->n_hosts].notes;
+    return &net_node(net, node)->notes;
 }
 
 /* By which equal-cost paths are chosen; the receiver of a flow can tell it, too. */
@@ -456,8 +433,6 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 void host_transmit(struct host *host, struct worker *w);
 void host_timer(struct host *host, struct worker *w);
 void host_sample(struct host *host, xoff_time now);
-void host_rearm(struct host *host, struct worker *w);
-void host_arm_port(struct host *host, struct worker *w);
 /* A frame leaves the receive path for its flow. */
 void host_deliver(struct host *host, struct worker *w, const struct frame *frame);
 void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack);
@@ -499,8 +474,8 @@ xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack
 
 #define HOST_NOBODY 0xffu /* in place of a traffic entry: no app hears of it */
 
-/* Timer numbers of a host. */
-enum { HOST_GATE, HOST_SIGNAL, HOST_SERVICE, HOST_DELAYED, HOST_APPS };
+/* Timer numbers of a host: those of its port, then its own, then pace and timeout of each flow. */
+enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_APPS };
 static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
 {
     return HOST_APPS + host->n_apps + 2 * flow;
@@ -515,12 +490,6 @@ void host_grow_flows(struct host *host);
 void host_grow_flow_notes(struct host *host);
 void host_grow_rx(struct host *host);
 void host_grow_rx_notes(struct host *host);
-void note_pause(struct notes *notes, const struct pause_note *note);
-void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const struct frame *frame,
-               enum result_drop_cause cause, xoff_time now);
-void note_sample(struct notes *notes, const struct result_sample *sample);
-void note_heard(struct notes *notes, uint32_t node, uint32_t port,
-                const struct xoff_pause_frame *frame, xoff_time now);
 void note_operation(struct host *host, const struct app_offer *offer, xoff_time now);
 uint32_t message_take(struct message_pool *pool);
 bool host_has_finished(struct host *host, uint64_t key);

@@ -83,32 +83,12 @@ static void on_lost(void *context, const struct frame *frame)
               at->now);
 }
 
-/* A transmit event now, for a port that a change may have woken. */
-static void wake(struct net *net, uint32_t node, uint32_t number, xoff_time now)
-{
-    struct port *port = net_port(net, node, number);
-    port->is_armed = true;
-    sim_at_transmit(sim_exclusive(net->sim), node, number,
-                    port->free_at > now ? port->free_at : now);
-}
-
-/* The gate of a port was changed from outside its node. */
-static void set_gate_timer(struct net *net, uint32_t node, uint32_t number)
-{
-    struct heap *timers =
-        node < net->n_hosts ? &net->hosts[node].timers : &net->switches[node - net->n_hosts].timers;
-    heap_set(timers, node < net->n_hosts ? HOST_GATE : 2 * number,
-             net_port(net, node, number)->gate_at);
-    if (node < net->n_hosts)
-        host_rearm(&net->hosts[node], sim_exclusive(net->sim));
-    else
-        sim_at_timer(sim_exclusive(net->sim), node, heap_top_at(timers));
-}
-
 static void change_link(struct net *net, const struct topo_change *change, xoff_time now)
 {
     const struct topo_link *link = &net->topo->links[change->link];
+    struct worker *w = sim_exclusive(net->sim);
     for (uint32_t end = 0; end < 2; end++) {
+        struct node *node = net_node(net, link->node[end]);
         struct port *port = net_port(net, link->node[end], link->port[end]);
         switch (change->kind) {
         case TOPO_CHANGE_RATE:
@@ -121,23 +101,17 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
         case TOPO_CHANGE_FAIL: {
             struct lost_at at = {net, link->node[!end], link->port[!end], now};
             sim_flush_link(net->sim, port->link_out, &at, on_lost);
-            port_set_up(port, false, now);
-            if (link->node[end] >= net->n_hosts) {
+            port_set_up(node, port, w, false, now);
+            if (link->node[end] >= net->n_hosts)
                 sw_link_down(&net->switches[link->node[end] - net->n_hosts], link->port[end], now);
-            } else {
-                struct host *host = &net->hosts[link->node[end]];
-                heap_set(&host->timers, HOST_GATE, XOFF_NEVER);
-                heap_set(&host->timers, HOST_SIGNAL, XOFF_NEVER);
-                host_rearm(host, sim_exclusive(net->sim));
-            }
             break;
         }
         case TOPO_CHANGE_REPAIR:
             if (port->is_up)
                 break;
-            port_set_up(port, true, now);
-            set_gate_timer(net, link->node[end], link->port[end]);
-            wake(net, link->node[end], link->port[end], now);
+            port_set_up(node, port, w, true, now);
+            port->is_armed = false; /* an event of before the failure is moved */
+            port_arm(node, port, w);
             break;
         }
     }

@@ -146,6 +146,7 @@ static int build_port(struct net *net, uint32_t node, uint32_t number,
     };
     port->clock.is_ns3 = net->spec.wire->is_ns3;
     port->pause_bytes = net->spec.wire->pause_bytes;
+    port->keeps_heard = net->spec.keeps_heard;
     port_init(port, link->rate_bps, net->spec.response_quanta);
     port->number = (uint16_t)number;
     port->link_out = 2 * tp->link + tp->end;
@@ -337,7 +338,8 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         sw->rank[p] = net->spec.lossless >> p & 1 ? (int8_t)n_ranks++ : -1;
     sw->held_bytes = make((size_t)n_ranks * node->n_ports * node->n_ports, sizeof *sw->held_bytes);
-    const uint32_t n_timers = 2 * node->n_ports + 1;
+    const uint32_t n_timers = node_timer(&sw->head, 1);
+    sw->timer_at = XOFF_NEVER;
     heap_init(&sw->timers, make(n_timers, sizeof(struct heap_entry)),
               make(n_timers, sizeof(uint32_t)), n_timers);
     return 0;
@@ -550,6 +552,7 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
 {
     host->net = net;
     host->node = index;
+    host->n_ports = 1;
     host->pool.free = NET_NO_SLOT;
     host->pool.step = net->has_extra ? 2 : 1;
     host->free_flow = NET_NO_SLOT;
@@ -618,7 +621,7 @@ static void build_apps(struct net *net)
             xoff_rng_init(&host->app_rngs[a], net->spec.seed, h, STREAM_APPS + app->stream_purpose);
             heap_set(&host->timers, HOST_APPS + a, app->ops->deadline(app->cfg, app->state));
         }
-        host_rearm(host, sim_exclusive(net->sim));
+        node_rearm(&host->head, sim_exclusive(net->sim));
     }
 }
 

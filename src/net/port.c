@@ -85,7 +85,7 @@ void port_tx_begin(struct port *port, struct worker *w, const struct frame *fram
         begin(port, w, frame);
 }
 
-void port_tx_control(struct port *port, struct worker *w)
+void port_tx_control(struct node *node, struct port *port, struct worker *w)
 {
     struct long_frame control = {
         .frame = {.bytes = (uint16_t)port->pause_bytes, .kind = FRAME_PAUSE}};
@@ -103,9 +103,11 @@ void port_tx_control(struct port *port, struct worker *w)
     port->control_tx++;
     mirror(port);
     port_tx_begin(port, w, frame);
+    node_set_timer(node, w, port_timer(port, PORT_SIGNAL), port->signal.next_at);
 }
 
-void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xoff_time now)
+/* The gate hears a pause frame. */
+static void hear(struct port *port, const struct xoff_pause_frame *frame, xoff_time now)
 {
     port->control_rx++;
     const uint8_t before = port_open(port, now);
@@ -126,10 +128,40 @@ void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xo
     port_open(port, now);
 }
 
-void port_ask(struct port *port, uint8_t priorities, bool pause)
+void port_rx_control(struct node *node, struct port *port, struct worker *w,
+                     const struct frame *frame)
 {
-    xoff_signal_on_edge(&port->signal_cfg, &port->signal, priorities, pause);
+    if (port_is_corrupt(port)) {
+        port_note_corrupt(port);
+        return;
+    }
+    hear(port, &frame->pause, sim_now(w));
+    if (port->keeps_heard)
+        note_heard(&node->notes, node->node, port->number, &frame->pause, sim_now(w));
+    node_set_timer(node, w, port_timer(port, PORT_GATE), port->gate_at);
+    port_wake(node, port, w);
+}
+
+void port_rx_corrupt(struct node *node, struct port *port, const struct frame *frame, xoff_time now)
+{
+    port_note_corrupt(port);
+    note_drop(&node->notes, port->number, UINT32_MAX, frame, RESULT_DROP_CORRUPT, now);
+}
+
+void port_apply_edge(struct node *node, struct port *port, struct worker *w,
+                     const struct xoff_edge *edge, struct pause_note *note)
+{
+    note->at = sim_now(w);
+    note->port = port->number;
+    note->priorities = edge->priorities;
+    note->pause = edge->pause;
+    note->unit = edge->cause.unit;
+    note->occupied_bytes = edge->cause.occupied_bytes;
+    note->threshold_bytes = edge->cause.threshold_bytes;
+    note_pause(&node->notes, note);
+    xoff_signal_on_edge(&port->signal_cfg, &port->signal, edge->priorities, edge->pause);
     mirror(port);
+    port_wake(node, port, w);
 }
 
 void port_gate_expire(struct port *port, xoff_time now)
@@ -142,13 +174,20 @@ void port_gate_expire(struct port *port, xoff_time now)
     mirror(port);
 }
 
-void port_signal_expire(struct port *port, xoff_time now)
+void port_on_timer(struct node *node, struct port *port, struct worker *w, uint32_t which)
 {
-    xoff_signal_expire(&port->signal, now);
-    mirror(port);
+    if (which == PORT_GATE) {
+        port_gate_expire(port, sim_now(w));
+    } else {
+        xoff_signal_expire(&port->signal, sim_now(w));
+        mirror(port);
+    }
+    heap_set(&node->timers, port_timer(port, which),
+             which == PORT_GATE ? port->gate_at : port->signal.next_at);
+    port_wake(node, port, w);
 }
 
-void port_set_up(struct port *port, bool up, xoff_time now)
+void port_set_up(struct node *node, struct port *port, struct worker *w, bool up, xoff_time now)
 {
     port_gate_expire(port, now);
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
@@ -174,6 +213,9 @@ void port_set_up(struct port *port, bool up, xoff_time now)
         account(port, port->gate.open ^ 0xffu, now);
     }
     mirror(port);
+    heap_set(&node->timers, port_timer(port, PORT_GATE), port->gate_at);
+    heap_set(&node->timers, port_timer(port, PORT_SIGNAL), port->signal.next_at);
+    node_rearm(node, w);
 }
 
 void port_set_rate(struct port *port, xoff_rate rate_bps)

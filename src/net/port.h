@@ -1,4 +1,5 @@
-/* A port: the wire it sends on, the gate it obeys, and the pauses it asks of its peer.
+/* A port of a host or a switch: the wire it sends on, the gate it obeys, the pauses it asks of its
+ * peer, and when it next looks for something to send.
  *
  * The first line of struct port is all that a forwarded frame touches; what it mirrors of gate and
  * signal is kept in step by the functions here, which are the only ones to touch those two.
@@ -7,11 +8,13 @@
 #define NET_PORT_H
 
 #include <xoff/gate.h>
+#include <xoff/pause.h>
 #include <xoff/rng.h>
+#include <xoff/sched.h>
 #include <xoff/signal.h>
 #include <xoff/units.h>
 
-#include "sim/sim.h"
+#include "net/node.h"
 
 struct tally {
     uint64_t frames, bytes;
@@ -53,6 +56,7 @@ struct port {
 
     struct xoff_wire_clock clock;
     uint32_t pause_bytes;
+    bool keeps_heard; /* pause frames are noted where they are received, too */
     struct capture *capture;
     uint32_t burst; /* frames sent one right after the other, before this one: see send_ns3 */
     struct xoff_gate gate;
@@ -77,22 +81,20 @@ void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
 void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame);
 
 /* Sends the pause frame that is due. It passes all data, but waits for the frame being sent. */
-void port_tx_control(struct port *port, struct worker *w);
-
-/* A pause frame came in. */
-void port_rx_control(struct port *port, const struct xoff_pause_frame *frame, xoff_time now);
+void port_tx_control(struct node *node, struct port *port, struct worker *w);
 
 /* A frame crosses a captured port; and, right after it came in, that it is corrupt. In notes.c. */
 XOFF_SELDOM void port_note_frame(struct port *port, const struct frame *frame, bool is_sent,
                                  xoff_time now);
 void port_note_corrupt(struct port *port);
 
-/* The peer is to stop or go. */
-void port_ask(struct port *port, uint8_t priorities, bool pause);
+/* A pause policy has decided: the port tells its peer to stop or go, and the node notes it down.
+ * `note` names the egress queue behind it; the rest is filled here. */
+void port_apply_edge(struct node *node, struct port *port, struct worker *w,
+                     const struct xoff_edge *edge, struct pause_note *note);
 
-/* Brings the gate, or the pauses asked for, up to `now`. */
+/* Brings the gate up to `now`. */
 void port_gate_expire(struct port *port, xoff_time now);
-void port_signal_expire(struct port *port, xoff_time now);
 
 static inline uint8_t port_open(struct port *port, xoff_time now)
 {
@@ -109,8 +111,116 @@ static inline bool port_is_corrupt(struct port *port)
 }
 
 /* The link fails or comes back: pauses are forgotten on both sides. */
-void port_set_up(struct port *port, bool up, xoff_time now);
+void port_set_up(struct node *node, struct port *port, struct worker *w, bool up, xoff_time now);
 /* The link runs at another rate from the next frame on. */
 void port_set_rate(struct port *port, xoff_rate rate_bps);
+
+/* Timers of a port at its node. */
+enum { PORT_GATE, PORT_SIGNAL, PORT_TIMERS };
+
+static inline uint32_t port_timer(const struct port *port, uint32_t which)
+{
+    return PORT_TIMERS * port->number + which;
+}
+
+/* The owner's timer `own`, behind those of the ports. */
+static inline uint32_t node_timer(const struct node *node, uint32_t own)
+{
+    return PORT_TIMERS * node->n_ports + own;
+}
+
+/* The gate or the signal of the port has something to do now; the owner calls node_rearm(). */
+void port_on_timer(struct node *node, struct port *port, struct worker *w, uint32_t which);
+
+/* Sets a transmit event for when the wire is free. */
+static inline void port_arm(const struct node *node, struct port *port, struct worker *w)
+{
+    if (port->is_armed || !port->is_up)
+        return;
+    const xoff_time now = sim_now(w);
+    port->is_armed = true;
+    sim_at_transmit(w, node->node, port->number, port->free_at > now ? port->free_at : now);
+}
+
+static inline bool port_has_work(const struct port *port)
+{
+    return (port->backlog & port->open) || port->is_control_due;
+}
+
+/* The same where it is not sure that the port may send something. */
+static inline void port_wake(const struct node *node, struct port *port, struct worker *w)
+{
+    if (port_has_work(port))
+        port_arm(node, port, w);
+}
+
+/* The port's transmit event: whether it may send now. The link may have been changed or repaired
+ * while the event was pending; the port is then armed anew. */
+static inline bool port_on_transmit(const struct node *node, struct port *port, struct worker *w)
+{
+    port->is_armed = false;
+    if (__builtin_expect(port->is_up && sim_now(w) >= port->free_at, 1))
+        return true;
+    port_arm(node, port, w);
+    return false;
+}
+
+/* A frame that finds the port idle, open and empty may be sent at once. */
+static inline bool port_is_free(struct port *port, uint32_t priority, xoff_time now)
+{
+    return !port->backlog && !port->is_armed && now >= port->free_at &&
+           (port_open(port, now) >> priority & 1);
+}
+
+/* The heads of a port's queues, for its scheduler; entries of queues without a frame mean nothing.
+ */
+struct port_heads {
+    uint32_t bytes[XOFF_N_PRIORITIES];
+    xoff_time since[XOFF_N_PRIORITIES];
+};
+
+/* The scheduler is asked unless a priority is alone and it may be spared that. */
+static inline bool port_is_scheduled(const struct port *port, const struct xoff_sched *sched)
+{
+    return (port->backlog & (port->backlog - 1)) || sched->ops->wants_every_frame;
+}
+
+static inline uint32_t port_select(const struct port *port, const struct xoff_sched *sched,
+                                   void *state, const struct port_heads *heads, uint8_t eligible,
+                                   xoff_time now)
+{
+    const struct xoff_sched_view view = {.eligible = eligible,
+                                         .backlogged = port->backlog,
+                                         .head_bytes = heads->bytes,
+                                         .head_since = heads->since,
+                                         .now = now};
+    return xoff_sched_select(sched, state, &view);
+}
+
+/* A pause frame stops here; a frame that the link has hit is lost here. Out of line, so the fast
+ * path spills no registers. */
+XOFF_SELDOM void port_rx_control(struct node *node, struct port *port, struct worker *w,
+                                 const struct frame *frame);
+XOFF_SELDOM void port_rx_corrupt(struct node *node, struct port *port, const struct frame *frame,
+                                 xoff_time now);
+
+/* A frame came in whole. Returns whether it is left to the owner. */
+static inline bool port_rx(struct node *node, struct port *port, struct worker *w,
+                           const struct frame *frame)
+{
+    if (__builtin_expect(port->is_captured, 0))
+        port_note_frame(port, frame, false, sim_now(w));
+    if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
+        port_rx_control(node, port, w, frame);
+        return false;
+    }
+    port->rx[frame->priority].frames++;
+    port->rx[frame->priority].bytes += frame->bytes;
+    if (port_is_corrupt(port)) {
+        port_rx_corrupt(node, port, frame, sim_now(w));
+        return false;
+    }
+    return true;
+}
 
 #endif

@@ -20,20 +20,12 @@ static void start(struct host *host, xoff_time now)
     heap_set(&host->timers, HOST_SERVICE, wake);
 }
 
-static void apply_edges(struct host *host, xoff_time now)
+static void apply_edges(struct host *host, struct worker *w)
 {
-    struct receiver *r = host->receiver;
+    const struct receiver *r = host->receiver;
     for (uint32_t i = 0; i < r->edges.n; i++) {
-        const struct xoff_edge *e = &r->edges.at[i];
-        const struct pause_note note = {.at = now,
-                                        .priorities = e->priorities,
-                                        .pause = e->pause,
-                                        .unit = e->cause.unit,
-                                        .egress_port = UINT32_MAX,
-                                        .occupied_bytes = e->cause.occupied_bytes,
-                                        .threshold_bytes = e->cause.threshold_bytes};
-        note_pause(&host->notes, &note);
-        port_ask(&host->port, e->priorities, e->pause);
+        struct pause_note note = {.egress_port = UINT32_MAX};
+        port_apply_edge(&host->head, &host->port, w, &r->edges.at[i], &note);
     }
 }
 
@@ -52,7 +44,7 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
     const enum xoff_pool pool = xoff_mmu_admit(&r->mmu, &arrival, now, &crossings);
     arrival.dropped = pool == XOFF_POOL_DROP;
     xoff_pause_on_arrival(&r->pause, &arrival, &crossings, now, &r->edges);
-    apply_edges(host, now);
+    apply_edges(host, w);
     if (arrival.dropped) {
         note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_RECEIVER, now);
     } else {
@@ -64,8 +56,7 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
         if (r->queue.n == 1)
             start(host, now);
     }
-    host_arm_port(host, w);
-    host_rearm(host, w);
+    node_rearm(&host->head, w);
 }
 
 void receiver_serve(struct host *host, struct worker *w)
@@ -88,7 +79,7 @@ void receiver_serve(struct host *host, struct worker *w)
     struct xoff_crossings crossings;
     xoff_mmu_release(&r->mmu, &departure, now, &crossings);
     xoff_pause_on_departure(&r->pause, &departure, &crossings, now, &r->edges);
-    apply_edges(host, now);
+    apply_edges(host, w);
     start(host, now);
     host_deliver(host, w, frame);
 }

@@ -31,23 +31,6 @@ static inline void *cp_state_of(const struct sw *sw, uint32_t port, uint32_t pri
     return sw->cp_states + (port * XOFF_N_PRIORITIES + priority) * sw->cp->state_size;
 }
 
-static inline void set_timer(struct sw *sw, struct worker *w, uint32_t timer, xoff_time at)
-{
-    heap_set(&sw->timers, timer, at);
-    sim_at_timer(w, sw->node, heap_top_at(&sw->timers));
-}
-
-/* A transmit event as soon as the wire is free. */
-static inline void arm(struct sw *sw, struct worker *w, struct sw_port *sp)
-{
-    struct port *port = &sp->port;
-    if (port->is_armed || !port->is_up)
-        return;
-    const xoff_time now = sim_now(w);
-    port->is_armed = true;
-    sim_at_transmit(w, sw->node, port->number, port->free_at > now ? port->free_at : now);
-}
-
 /* The egress queue that holds most of the bytes of an ingress unit. */
 XOFF_SELDOM static void find_egress(struct sw *sw, const struct xoff_crossing *cause, xoff_time now,
                                     struct pause_note *note)
@@ -80,22 +63,11 @@ XOFF_SELDOM static void find_egress(struct sw *sw, const struct xoff_crossing *c
 /* Pause and resume edges become signals of their ports, each noted with its cause. */
 XOFF_SELDOM static void apply_edges(struct sw *sw, struct worker *w)
 {
-    const xoff_time now = sim_now(w);
     for (uint32_t i = 0; i < sw->edges.n; i++) {
         const struct xoff_edge *e = &sw->edges.at[i];
-        struct sw_port *sp = &sw->ports[e->port];
-        struct pause_note note = {.at = now,
-                                  .port = e->port,
-                                  .priorities = e->priorities,
-                                  .pause = e->pause,
-                                  .unit = e->cause.unit,
-                                  .occupied_bytes = e->cause.occupied_bytes,
-                                  .threshold_bytes = e->cause.threshold_bytes};
-        find_egress(sw, &e->cause, now, &note);
-        note_pause(&sw->notes, &note);
-        port_ask(&sp->port, e->priorities, e->pause);
-        if (sp->port.is_control_due)
-            arm(sw, w, sp);
+        struct pause_note note = {0};
+        find_egress(sw, &e->cause, sim_now(w), &note);
+        port_apply_edge(&sw->head, &sw->ports[e->port].port, w, e, &note);
     }
 }
 
@@ -206,28 +178,14 @@ static inline void count_out(struct sw_port *sp, const struct frame *f, xoff_tim
 static inline uint32_t select_queue(struct sw *sw, struct sw_port *sp, void *state,
                                     uint8_t eligible, xoff_time now)
 {
-    uint32_t bytes[XOFF_N_PRIORITIES];
-    xoff_time since[XOFF_N_PRIORITIES];
+    struct port_heads heads;
     for (uint32_t mask = sp->port.backlog; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
         const struct frame *head = pool_at(&sw->pool, sp->queue[p].head);
-        bytes[p] = head->bytes;
-        since[p] = head->at;
+        heads.bytes[p] = head->bytes;
+        heads.since[p] = head->at;
     }
-    const struct xoff_sched_view view = {.eligible = eligible,
-                                         .backlogged = sp->port.backlog,
-                                         .head_bytes = bytes,
-                                         .head_since = since,
-                                         .now = now};
-    return xoff_sched_select(&sw->sched, state, &view);
-}
-
-XOFF_SELDOM static void send_control(struct sw *sw, struct worker *w, struct sw_port *sp)
-{
-    port_tx_control(&sp->port, w);
-    set_timer(sw, w, 2u * sp->port.number + 1, sp->port.signal.next_at);
-    if (sp->port.backlog)
-        arm(sw, w, sp);
+    return port_select(&sp->port, &sw->sched, state, &heads, eligible, now);
 }
 
 /* Sends what is next on a free wire: a pause frame that is due, or the scheduler's choice. */
@@ -236,15 +194,14 @@ static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
     struct port *port = &sp->port;
     const xoff_time now = sim_now(w);
     if (__builtin_expect(port->is_control_due, 0)) {
-        send_control(sw, w, sp);
+        port_tx_control(&sw->head, port, w);
+        port_wake(&sw->head, port, w);
         return;
     }
     const uint8_t eligible = port->backlog & port_open(port, now);
     if (!eligible)
         return;
-    /* A queue that is alone at its port is not scheduled, unless the scheduler insists. */
-    const bool is_scheduled =
-        (port->backlog & (port->backlog - 1)) || sw->sched.ops->wants_every_frame;
+    const bool is_scheduled = port_is_scheduled(port, &sw->sched);
     void *sched_state = sw->sched_states + port->number * sw->sched.ops->state_size;
     const uint32_t priority = is_scheduled ? select_queue(sw, sp, sched_state, eligible, now)
                                            : (uint32_t)__builtin_ctz(eligible);
@@ -260,7 +217,7 @@ static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
     release(sw, w, f, queue->bytes);
     pool_return(&sw->pool, slot);
     if (port->backlog & port->open)
-        arm(sw, w, sp);
+        port_arm(&sw->head, &sp->port, w);
 }
 
 /* A frame joins its egress queue. */
@@ -285,43 +242,15 @@ static void enqueue(struct sw *sw, struct worker *w, uint32_t slot)
     if (now >= sp->port.free_at)
         send(sw, w, sp);
     else
-        arm(sw, w, sp);
-}
-
-XOFF_SELDOM static void take_control(struct sw *sw, struct worker *w, uint32_t in,
-                                     const struct frame *frame)
-{
-    struct port *port = &sw->ports[in].port;
-    if (port_is_corrupt(port)) {
-        port_note_corrupt(port);
-        return;
-    }
-    port_rx_control(port, &frame->pause, sim_now(w));
-    if (sw->net->spec.keeps_heard)
-        note_heard(&sw->notes, sw->node, in, &frame->pause, sim_now(w));
-    set_timer(sw, w, 2 * in, port->gate_at);
-    if (port->backlog & port->open)
-        arm(sw, w, &sw->ports[in]);
+        port_arm(&sw->head, &sp->port, w);
 }
 
 void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame)
 {
     const xoff_time now = sim_now(w);
-    struct sw_port *from = &sw->ports[in];
-    if (__builtin_expect(from->port.is_captured, 0))
-        port_note_frame(&from->port, frame, false, now);
-    if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
-        take_control(sw, w, in, frame);
+    if (!port_rx(&sw->head, &sw->ports[in].port, w, frame))
         return;
-    }
     sw->used |= (uint8_t)(1u << frame->priority);
-    from->port.rx[frame->priority].frames++;
-    from->port.rx[frame->priority].bytes += frame->bytes;
-    if (port_is_corrupt(&from->port)) {
-        port_note_corrupt(&from->port);
-        drop(sw, frame, in, UINT32_MAX, RESULT_DROP_CORRUPT, now);
-        return;
-    }
     const uint32_t hash =
         __builtin_expect(sw->scatters, 0) ? xoff_rng_u32(&sw->path_rng) : frame->hash;
     const uint32_t out = routes_lookup(sw->net->routes, sw->node, frame->dst, hash);
@@ -332,9 +261,8 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
     }
     struct sw_port *to = &sw->ports[out];
     /* A port with a pause frame to send is armed. */
-    if (sw->passes_through && !to->port.backlog && !to->port.is_armed && now >= to->port.free_at &&
-        frame->bytes <= to->port.quiet_below &&
-        (port_open(&to->port, now) >> frame->priority & 1)) {
+    if (sw->passes_through && frame->bytes <= to->port.quiet_below &&
+        port_is_free(&to->port, frame->priority, now)) {
         count_out(to, frame, now);
         port_tx_begin(&to->port, w, frame);
         return;
@@ -367,48 +295,33 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
     f->at = now + sw->net->spec.processing_for;
     fifo_push(&sw->processing, &sw->pool, slot);
     if (sw->processing.n == 1)
-        set_timer(sw, w, 2 * sw->n_ports, f->at);
+        node_set_timer(&sw->head, w, node_timer(&sw->head, 0), f->at);
 }
 
 void sw_transmit(struct sw *sw, struct worker *w, uint32_t port)
 {
     struct sw_port *sp = &sw->ports[port];
-    sp->port.is_armed = false;
-    if (!sp->port.is_up)
-        return;
-    /* The link was changed or repaired while the event was pending. */
-    if (sim_now(w) < sp->port.free_at)
-        arm(sw, w, sp);
-    else
+    if (port_on_transmit(&sw->head, &sp->port, w))
         send(sw, w, sp);
 }
 
 void sw_timer(struct sw *sw, struct worker *w)
 {
     const xoff_time now = sim_now(w);
+    const uint32_t processing = node_timer(&sw->head, 0);
+    sw->timer_at = XOFF_NEVER; /* the event is spent */
     while (heap_top_at(&sw->timers) <= now) {
         const uint32_t timer = heap_top_id(&sw->timers);
-        if (timer == 2 * sw->n_ports) {
-            const uint32_t slot = fifo_pop(&sw->processing, &sw->pool);
-            heap_set(&sw->timers, timer,
-                     sw->processing.n ? pool_at(&sw->pool, sw->processing.head)->at : XOFF_NEVER);
-            enqueue(sw, w, slot);
+        if (timer < processing) {
+            port_on_timer(&sw->head, &sw->ports[timer / PORT_TIMERS].port, w, timer % PORT_TIMERS);
             continue;
         }
-        struct sw_port *sp = &sw->ports[timer / 2];
-        if (timer % 2 == 0) {
-            port_gate_expire(&sp->port, now);
-            heap_set(&sw->timers, timer, sp->port.gate_at);
-            if (sp->port.backlog & sp->port.open)
-                arm(sw, w, sp);
-        } else {
-            port_signal_expire(&sp->port, now);
-            heap_set(&sw->timers, timer, sp->port.signal.next_at);
-            if (sp->port.is_control_due)
-                arm(sw, w, sp);
-        }
+        const uint32_t slot = fifo_pop(&sw->processing, &sw->pool);
+        heap_set(&sw->timers, timer,
+                 sw->processing.n ? pool_at(&sw->pool, sw->processing.head)->at : XOFF_NEVER);
+        enqueue(sw, w, slot);
     }
-    sim_at_timer(w, sw->node, heap_top_at(&sw->timers));
+    node_rearm(&sw->head, w);
 }
 
 void sw_link_down(struct sw *sw, uint32_t port, xoff_time now)
@@ -423,8 +336,6 @@ void sw_link_down(struct sw *sw, uint32_t port, xoff_time now)
             release(sw, w, f, sp->queue[p].bytes);
             pool_return(&sw->pool, slot);
         }
-    set_timer(sw, w, 2 * port, sp->port.gate_at);
-    set_timer(sw, w, 2 * port + 1, sp->port.signal.next_at);
 }
 
 static void sample_port(struct sw *sw, struct sw_port *sp, uint32_t p, xoff_time now)
