@@ -86,11 +86,12 @@ struct xoff_crossings {
 
 /* Occupancy for series, watermarks and audits. */
 struct xoff_mmu_view {
-    int64_t used_bytes[XOFF_N_POOLS];     /* now; index XOFF_POOL_DROP: total of all pools */
-    /* Index XOFF_POOL_DROP: the whole buffer. Pools may share one space: capacities then add up to
-     * more than the buffer. */
-    int64_t capacity_bytes[XOFF_N_POOLS];
+    /* The whole buffer: what all pools hold together, held at most together, and its size. */
+    int64_t used_total_bytes, peak_total_bytes, capacity_total_bytes;
+    int64_t used_bytes[XOFF_N_POOLS]; /* by pool; nothing lies in XOFF_POOL_DROP */
     int64_t peak_bytes[XOFF_N_POOLS];
+    /* Pools may share one space: their capacities then add up to more than the buffer. */
+    int64_t capacity_bytes[XOFF_N_POOLS];
 };
 
 struct xoff_mmu_ops {

@@ -23,11 +23,11 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
     int64_t sum = 0;
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         sum += view.used_bytes[p];
-    if (sum != queued_bytes || view.used_bytes[XOFF_POOL_DROP] != queued_bytes)
+    if (sum != queued_bytes || view.used_total_bytes != queued_bytes)
         results_add_finding(results,
                             "%s: pools account for %lld B (total %lld B), queues hold %lld B",
                             name_of(net, node), (long long)sum,
-                            (long long)view.used_bytes[XOFF_POOL_DROP], (long long)queued_bytes);
+                            (long long)view.used_total_bytes, (long long)queued_bytes);
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         if (view.peak_bytes[p] > view.capacity_bytes[p])
             results_add_finding(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
@@ -39,7 +39,7 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
         capacity += view.capacity_bytes[p];
     const int64_t shared = view.capacity_bytes[XOFF_POOL_SHARED];
     const int64_t used = view.used_bytes[XOFF_POOL_SHARED] + view.used_bytes[XOFF_POOL_HEADROOM];
-    if (capacity > view.capacity_bytes[XOFF_POOL_DROP] &&
+    if (capacity > view.capacity_total_bytes &&
         shared == view.capacity_bytes[XOFF_POOL_HEADROOM] && used > shared)
         results_add_finding(results, "%s: footroom and headroom hold %lld B of %lld B",
                             name_of(net, node), (long long)used, (long long)shared);

@@ -213,6 +213,8 @@ static void collect_node(struct net *net, struct results *r, uint32_t n)
     xoff_mmu_view(mmu, &view);
     memcpy(out->pool_peak_bytes, view.peak_bytes, sizeof out->pool_peak_bytes);
     memcpy(out->pool_capacity_bytes, view.capacity_bytes, sizeof out->pool_capacity_bytes);
+    out->pool_peak_bytes[XOFF_POOL_DROP] = view.peak_total_bytes;
+    out->pool_capacity_bytes[XOFF_POOL_DROP] = view.capacity_total_bytes;
 }
 
 /* A pause by its node and order, for sorting. */

@@ -381,7 +381,7 @@ static void sample_buffer(struct sw *sw, xoff_time now)
                               .metric = RESULT_BUFFER_BYTES};
     xoff_mmu_view(&sw->mmu, &view);
     if (sw->net->spec.measure & NET_BUFFER) {
-        s.value = (double)view.used_bytes[XOFF_POOL_DROP];
+        s.value = (double)view.used_total_bytes;
         note_sample(&sw->notes, &s);
     }
     if (!(sw->net->spec.measure & NET_POOLS))

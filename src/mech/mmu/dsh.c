@@ -234,7 +234,7 @@ static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_
     queue->bytes += bytes;
     if (beyond < bytes)
         shared_raise(&s->base, XOFF_POOL_RESERVED, bytes - beyond);
-    shared_raise(&s->base, XOFF_POOL_DROP, bytes);
+    shared_raise_total(&s->base, bytes);
     dsh_consider_xoff(c, port, arrival, free_bytes, after, 0, out);
     return pool;
 }
@@ -297,7 +297,7 @@ static void dsh_release(const void *cfg, void *state, const struct xoff_departur
     struct dsh_queue *queue = &port->queues[departure->priority];
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes);
-    s->base.used_bytes[XOFF_POOL_DROP] -= bytes;
+    s->base.used_total_bytes -= bytes;
     if (!(c->base.lossless >> departure->priority & 1)) {
         shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes);
         queue->bytes -= bytes;

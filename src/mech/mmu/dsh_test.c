@@ -138,8 +138,10 @@ static void test_trace_of_one_queue(void **unused)
     bench_depart(&b, 0, 1, 3, 1000, XOFF_POOL_INSURANCE);
     expect_pools(&b, 0, 0, 0, 0);
     const struct xoff_mmu_view v = bench_view(&b);
-    static const int64_t peaks[] = {11000, 1000, 1000, 6000, 3000};
-    static const int64_t capacities[] = {84000, 8000, 64000, 64000, 12000};
+    static const int64_t peaks[] = {0, 1000, 1000, 6000, 3000};
+    static const int64_t capacities[] = {0, 8000, 64000, 64000, 12000};
+    assert_int_equal(v.peak_total_bytes, 11000);
+    assert_int_equal(v.capacity_total_bytes, 84000);
     for (int pool = 0; pool < XOFF_N_POOLS; pool++) {
         assert_int_equal(v.peak_bytes[pool], peaks[pool]);
         assert_int_equal(v.capacity_bytes[pool], capacities[pool]);
@@ -769,7 +771,7 @@ struct model {
     int64_t pools[MAX_PORTS][XOFF_N_PRIORITIES][XOFF_N_POOLS]; /* lossless queues */
     int64_t lossy[MAX_PORTS][XOFF_N_POOLS];
     bool above[MAX_PORTS][XOFF_N_PRIORITIES], port_above[MAX_PORTS];
-    int64_t peaks[XOFF_N_POOLS], insurance_peaks[MAX_PORTS];
+    int64_t peak_total, peaks[XOFF_N_POOLS], insurance_peaks[MAX_PORTS];
     struct xoff_crossings crossings; /* of the last step */
 };
 
@@ -844,7 +846,7 @@ static void model_note_peaks(struct model *m)
         m->peaks[pool] = used > m->peaks[pool] ? used : m->peaks[pool];
         total += used;
     }
-    m->peaks[XOFF_POOL_DROP] = total > m->peaks[XOFF_POOL_DROP] ? total : m->peaks[XOFF_POOL_DROP];
+    m->peak_total = total > m->peak_total ? total : m->peak_total;
     for (uint32_t port = 0; port < m->n_ports; port++) {
         const int64_t used = model_port(m, port, XOFF_POOL_INSURANCE);
         if (used > m->insurance_peaks[port])
@@ -956,6 +958,7 @@ static void expect_same(const struct bench *b, const struct model *m)
     const struct xoff_mmu_view v = bench_view(b);
     for (int pool = XOFF_POOL_RESERVED; pool < XOFF_N_POOLS; pool++)
         assert_int_equal(v.used_bytes[pool], model_used(m, (enum xoff_pool)pool));
+    assert_int_equal(v.peak_total_bytes, m->peak_total);
     assert_memory_equal(v.peak_bytes, m->peaks, sizeof m->peaks);
     assert_true(v.used_bytes[XOFF_POOL_SHARED] + v.used_bytes[XOFF_POOL_HEADROOM] <= m->capacity);
     assert_int_equal(b->crossings.n, m->crossings.n);

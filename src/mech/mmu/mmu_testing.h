@@ -160,17 +160,18 @@ static inline void bench_check(struct bench *b, uint16_t in_port, uint8_t priori
     for (uint32_t port = 0; port < b->env.n_ports; port++)
         for (uint32_t n = 0; n < XOFF_N_PRIORITIES; n++)
             total += b->ingress_bytes[port][n];
-    assert_int_equal(v.used_bytes[XOFF_POOL_DROP], total);
+    assert_int_equal(v.used_total_bytes, total);
     assert_int_equal(v.used_bytes[XOFF_POOL_RESERVED] + v.used_bytes[XOFF_POOL_SHARED] +
                          v.used_bytes[XOFF_POOL_HEADROOM] + v.used_bytes[XOFF_POOL_INSURANCE],
                      total);
     for (int pool = 0; pool < XOFF_N_POOLS; pool++) {
         assert_true(v.used_bytes[pool] >= 0);
         assert_true(v.used_bytes[pool] <= v.peak_bytes[pool]);
-        if (pool != XOFF_POOL_DROP || !b->overcommits)
-            assert_true(v.peak_bytes[pool] <= v.capacity_bytes[pool]);
+        assert_true(v.peak_bytes[pool] <= v.capacity_bytes[pool]);
     }
-    assert_int_equal(v.capacity_bytes[XOFF_POOL_DROP], b->env.buffer_bytes);
+    assert_true(v.used_total_bytes <= v.peak_total_bytes);
+    assert_true(b->overcommits || v.peak_total_bytes <= v.capacity_total_bytes);
+    assert_int_equal(v.capacity_total_bytes, b->env.buffer_bytes);
 
     assert_true(b->crossings.n <= (b->has_port_level ? 2 : 1));
     for (uint32_t i = 0; i < b->crossings.n; i++) {

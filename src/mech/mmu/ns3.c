@@ -64,7 +64,8 @@ struct ns3_queue {
 };
 
 struct ns3_state {
-    int64_t used_bytes[XOFF_N_POOLS]; /* XOFF_POOL_DROP: total; priority 0 is in the reserve */
+    int64_t used_total_bytes, peak_total_bytes;
+    int64_t used_bytes[XOFF_N_POOLS]; /* priority 0 is in the reserve */
     int64_t peak_bytes[XOFF_N_POOLS];
     int64_t outside_bytes, outside_peak_bytes; /* of priority 0 */
     uint8_t seen;                              /* bit n: priority n had a frame, n > 0 */
@@ -264,6 +265,13 @@ static inline void ns3_raise(struct ns3_state *s, enum xoff_pool pool, int64_t b
         s->peak_bytes[pool] = s->used_bytes[pool];
 }
 
+static inline void ns3_raise_total(struct ns3_state *s, int64_t bytes)
+{
+    s->used_total_bytes += bytes;
+    if (s->used_total_bytes > s->peak_total_bytes)
+        s->peak_total_bytes = s->used_total_bytes;
+}
+
 static enum xoff_pool ns3_admit_outside(struct ns3_state *s, struct ns3_queue *queue, int64_t bytes)
 {
     queue->bytes += bytes;
@@ -271,7 +279,7 @@ static enum xoff_pool ns3_admit_outside(struct ns3_state *s, struct ns3_queue *q
     if (s->outside_bytes > s->outside_peak_bytes)
         s->outside_peak_bytes = s->outside_bytes;
     ns3_raise(s, XOFF_POOL_RESERVED, bytes);
-    ns3_raise(s, XOFF_POOL_DROP, bytes);
+    ns3_raise_total(s, bytes);
     return XOFF_POOL_RESERVED;
 }
 
@@ -295,7 +303,7 @@ static enum xoff_pool ns3_admit(const void *cfg, void *state, const struct xoff_
 
     enum xoff_pool pool = after > 0 ? XOFF_POOL_SHARED : XOFF_POOL_RESERVED;
     s->seen |= (uint8_t)(1u << arrival->priority);
-    ns3_raise(s, XOFF_POOL_DROP, bytes);
+    ns3_raise_total(s, bytes);
     if (after > threshold) {
         pool = XOFF_POOL_HEADROOM;
         queue->headroom_bytes += bytes;
@@ -332,7 +340,7 @@ static void ns3_release(const void *cfg, void *state, const struct xoff_departur
     (void)now;
     XOFF_ASSERT(departure->pool != XOFF_POOL_DROP);
     XOFF_ASSERT(bytes <= queue->bytes + queue->headroom_bytes);
-    s->used_bytes[XOFF_POOL_DROP] -= bytes;
+    s->used_total_bytes -= bytes;
     if (departure->priority == 0) {
         queue->bytes -= bytes;
         s->outside_bytes -= bytes;
@@ -372,9 +380,11 @@ static void ns3_view(const void *cfg, const void *state, struct xoff_mmu_view *v
     for (uint32_t priority = 1; priority < XOFF_N_PRIORITIES; priority++)
         n_seen += s->seen >> priority & 1;
     n_seen += n_seen == 0;
+    view->used_total_bytes = s->used_total_bytes;
+    view->peak_total_bytes = s->peak_total_bytes;
+    view->capacity_total_bytes = c->buffer_bytes;
     memcpy(view->used_bytes, s->used_bytes, sizeof view->used_bytes);
     memcpy(view->peak_bytes, s->peak_bytes, sizeof view->peak_bytes);
-    view->capacity_bytes[XOFF_POOL_DROP] = c->buffer_bytes;
     view->capacity_bytes[XOFF_POOL_RESERVED] =
         n_seen * c->reserved_capacity_bytes + s->outside_peak_bytes;
     view->capacity_bytes[XOFF_POOL_SHARED] = c->shared_capacity_bytes;

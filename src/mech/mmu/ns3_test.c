@@ -61,7 +61,7 @@ static void test_trace_of_one_queue(void **unused)
     bench_depart(&b, 0, 1, 3, 500, XOFF_POOL_HEADROOM);
     expect_used(&b, 0, 0, 0);
     const struct xoff_mmu_view v = bench_view(&b);
-    assert_int_equal(v.peak_bytes[XOFF_POOL_DROP], 5875);
+    assert_int_equal(v.peak_total_bytes, 5875);
     assert_int_equal(v.peak_bytes[XOFF_POOL_RESERVED], 1000);
     assert_int_equal(v.peak_bytes[XOFF_POOL_SHARED], 1875);
     assert_int_equal(v.peak_bytes[XOFF_POOL_HEADROOM], 3000);
@@ -253,9 +253,9 @@ static void test_priorities_share_what_is_set_aside(void **unused)
         const struct xoff_mmu_view v = bench_view(&b);
         assert_int_equal(v.capacity_bytes[XOFF_POOL_RESERVED], priority * 4000);
         assert_int_equal(v.capacity_bytes[XOFF_POOL_HEADROOM], priority * 12000);
-        assert_int_equal(v.capacity_bytes[XOFF_POOL_DROP], 16000);
+        assert_int_equal(v.capacity_total_bytes, 16000);
     }
-    assert_int_equal(bench_view(&b).used_bytes[XOFF_POOL_DROP], 28000);
+    assert_int_equal(bench_view(&b).used_total_bytes, 28000);
     bench_end(&b);
 }
 
@@ -536,7 +536,7 @@ struct model {
     int64_t limits[MAX_PORTS], divisors[MAX_PORTS];
     int64_t pools[MAX_PORTS][XOFF_N_PRIORITIES][XOFF_N_POOLS];
     bool paused[MAX_PORTS][XOFF_N_PRIORITIES];
-    int64_t peaks[XOFF_N_POOLS];
+    int64_t peak_total, peaks[XOFF_N_POOLS];
 };
 
 static int64_t model_used(const struct model *m, enum xoff_pool pool)
@@ -561,7 +561,7 @@ static void model_note_peaks(struct model *m)
         m->peaks[pool] = used > m->peaks[pool] ? used : m->peaks[pool];
         total += used;
     }
-    m->peaks[XOFF_POOL_DROP] = total > m->peaks[XOFF_POOL_DROP] ? total : m->peaks[XOFF_POOL_DROP];
+    m->peak_total = total > m->peak_total ? total : m->peak_total;
 }
 
 static enum xoff_pool model_put(struct model *m, const struct traffic_frame *f)
@@ -682,6 +682,7 @@ static void test_random_traffic_against_model(void **unused)
             }
             expect_used(&b, model_used(&m, XOFF_POOL_RESERVED), model_used(&m, XOFF_POOL_SHARED),
                         model_used(&m, XOFF_POOL_HEADROOM));
+            assert_int_equal(bench_view(&b).peak_total_bytes, m.peak_total);
             assert_memory_equal(bench_view(&b).peak_bytes, m.peaks, sizeof m.peaks);
         }
         expect_used(&b, 0, 0, 0);

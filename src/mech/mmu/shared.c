@@ -218,9 +218,11 @@ int shared_configure(const struct shared_params *p, const struct xoff_param *tab
 void shared_view(const struct shared_cfg *c, const struct shared_state *s,
                  struct xoff_mmu_view *view)
 {
+    view->used_total_bytes = s->used_total_bytes;
+    view->peak_total_bytes = s->peak_total_bytes;
+    view->capacity_total_bytes = c->buffer_bytes;
     memcpy(view->used_bytes, s->used_bytes, sizeof view->used_bytes);
     memcpy(view->peak_bytes, s->peak_bytes, sizeof view->peak_bytes);
-    view->capacity_bytes[XOFF_POOL_DROP] = c->buffer_bytes;
     view->capacity_bytes[XOFF_POOL_RESERVED] = c->reserved_capacity_bytes;
     view->capacity_bytes[XOFF_POOL_SHARED] = c->capacity_bytes;
     view->capacity_bytes[XOFF_POOL_HEADROOM] = c->headroom_capacity_bytes;

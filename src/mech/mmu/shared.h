@@ -42,7 +42,8 @@ struct shared_cfg {
 };
 
 struct shared_state {
-    int64_t used_bytes[XOFF_N_POOLS]; /* XOFF_POOL_DROP: total */
+    int64_t used_total_bytes, peak_total_bytes;
+    int64_t used_bytes[XOFF_N_POOLS];
     int64_t peak_bytes[XOFF_N_POOLS];
 };
 
@@ -82,6 +83,13 @@ static inline void shared_raise(struct shared_state *s, enum xoff_pool pool, int
         s->peak_bytes[pool] = s->used_bytes[pool];
 }
 
+static inline void shared_raise_total(struct shared_state *s, int64_t bytes)
+{
+    s->used_total_bytes += bytes;
+    if (s->used_total_bytes > s->peak_total_bytes)
+        s->peak_total_bytes = s->used_total_bytes;
+}
+
 /* A frame of `bytes` joins, `shared` bytes of it in the shared pool and the rest in the reserve. */
 static inline enum xoff_pool shared_join(struct shared_state *s, int64_t bytes, int64_t shared)
 {
@@ -113,7 +121,7 @@ static inline enum xoff_pool shared_admit_lossy(const struct shared_cfg *c, stru
                        shared > free_bytes))
         return XOFF_POOL_DROP;
     *lossy_bytes += bytes;
-    shared_raise(s, XOFF_POOL_DROP, bytes);
+    shared_raise_total(s, bytes);
     return shared_join(s, bytes, shared);
 }
 

@@ -176,7 +176,7 @@ static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_
         pool = XOFF_POOL_HEADROOM;
     }
     if (pool != XOFF_POOL_DROP)
-        shared_raise(&s->base, XOFF_POOL_DROP, bytes);
+        shared_raise_total(&s->base, bytes);
     sih_consider_xoff(c, s, queue, arrival, pool == XOFF_POOL_DROP ? bytes : 0, out);
     return pool;
 }
@@ -199,7 +199,7 @@ static void sih_release(const void *cfg, void *state, const struct xoff_departur
     struct sih_queue *queue = &port->queues[departure->priority];
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes + queue->headroom_bytes);
-    s->base.used_bytes[XOFF_POOL_DROP] -= bytes;
+    s->base.used_total_bytes -= bytes;
 
     if (!(c->base.lossless >> departure->priority & 1)) {
         shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes);

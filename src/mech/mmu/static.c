@@ -45,7 +45,8 @@ struct static_queue {
 };
 
 struct static_state {
-    int64_t used_bytes[XOFF_N_POOLS]; /* XOFF_POOL_DROP: total */
+    int64_t used_total_bytes, peak_total_bytes;
+    int64_t used_bytes[XOFF_N_POOLS];
     int64_t peak_bytes[XOFF_N_POOLS];
     struct static_queue queues[]; /* [port * XOFF_N_PRIORITIES + priority] */
 };
@@ -219,6 +220,13 @@ static inline void static_raise(struct static_state *s, enum xoff_pool pool, int
         s->peak_bytes[pool] = s->used_bytes[pool];
 }
 
+static inline void static_raise_total(struct static_state *s, int64_t bytes)
+{
+    s->used_total_bytes += bytes;
+    if (s->used_total_bytes > s->peak_total_bytes)
+        s->peak_total_bytes = s->used_total_bytes;
+}
+
 static enum xoff_pool static_admit_lossy(const struct static_cfg *c, struct static_state *s,
                                          struct static_queue *queue,
                                          const struct xoff_arrival *arrival)
@@ -231,7 +239,7 @@ static enum xoff_pool static_admit_lossy(const struct static_cfg *c, struct stat
         return XOFF_POOL_DROP;
     queue->bytes += bytes;
     static_raise(s, XOFF_POOL_SHARED, bytes);
-    static_raise(s, XOFF_POOL_DROP, bytes);
+    static_raise_total(s, bytes);
     return XOFF_POOL_SHARED;
 }
 
@@ -255,7 +263,7 @@ static enum xoff_pool static_admit(const void *cfg, void *state, const struct xo
             queue->headroom_peak_bytes = in_headroom;
         static_raise(s, XOFF_POOL_HEADROOM, headroom);
         static_raise(s, XOFF_POOL_RESERVED, after - before - headroom);
-        static_raise(s, XOFF_POOL_DROP, after - before);
+        static_raise_total(s, after - before);
     }
     /* An empty queue has no departure that could bring XON. */
     if (!queue->is_above && after >= c->xoff_bytes && queue->bytes > 0) {
@@ -286,7 +294,7 @@ static void static_release(const void *cfg, void *state, const struct xoff_depar
     XOFF_ASSERT(departure->pool != XOFF_POOL_DROP);
     XOFF_ASSERT(after >= 0);
     queue->bytes = after;
-    s->used_bytes[XOFF_POOL_DROP] -= departure->bytes;
+    s->used_total_bytes -= departure->bytes;
     if (!(c->lossless >> departure->priority & 1)) {
         s->used_bytes[XOFF_POOL_SHARED] -= departure->bytes;
         return;
@@ -312,9 +320,11 @@ static void static_view(const void *cfg, const void *state, struct xoff_mmu_view
 {
     const struct static_cfg *c = cfg;
     const struct static_state *s = state;
+    view->used_total_bytes = s->used_total_bytes;
+    view->peak_total_bytes = s->peak_total_bytes;
+    view->capacity_total_bytes = c->buffer_bytes;
     memcpy(view->used_bytes, s->used_bytes, sizeof view->used_bytes);
     memcpy(view->peak_bytes, s->peak_bytes, sizeof view->peak_bytes);
-    view->capacity_bytes[XOFF_POOL_DROP] = c->buffer_bytes;
     view->capacity_bytes[XOFF_POOL_RESERVED] = c->reserved_capacity_bytes;
     view->capacity_bytes[XOFF_POOL_SHARED] = c->shared_capacity_bytes;
     view->capacity_bytes[XOFF_POOL_HEADROOM] = c->headroom_capacity_bytes;
