@@ -54,7 +54,7 @@ static xoff_time ideal_of(const struct net *net, const struct routes *routes, ui
         if (n_hops == net->topo->n_nodes) /* stated routes that go in a circle */
             return 0;
         const struct topo_port *p = &net->topo->ports[net->topo->nodes[node].first_port + port];
-        const xoff_time processing = n_hops ? net->spec.processing_for : 0;
+        const xoff_time processing = n_hops ? net_switch_of(&net->spec, node)->processing_for : 0;
         hops[n_hops] = hop_of(net, &net->topo->links[p->link], note->frame_bytes, tail,
                               n_hops ? 0 : note->rate_bps, processing);
         behind += hops[n_hops].tail_last_bit;

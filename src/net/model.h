@@ -75,6 +75,7 @@ struct sw {
             NODE_FIELDS
         };
     };
+    const struct net_switch *spec;
     struct sw_port *ports;
     struct pool pool;
     uint8_t used;             /* priorities seen so far */

@@ -242,16 +242,15 @@ bool net_run(struct net *net)
 uint64_t net_estimate(const struct net_spec *spec)
 {
     const struct topo *topo = spec->topo;
-    const uint32_t n_switches = topo->n_nodes - topo->n_hosts;
     uint64_t bytes = 0;
     for (uint32_t n = topo->n_hosts; n < topo->n_nodes; n++) {
         const uint64_t ports = topo->nodes[n].n_ports;
         bytes += ports * (sizeof(struct sw_port) + 400) + sizeof(struct sw);
         bytes += ports * ports * 4 * (uint64_t)__builtin_popcount(spec->lossless);
         bytes += (uint64_t)topo->n_hosts / 16 * 2; /* routes: by edge */
+        /* Frames in buffers: a tenth of the worst case of a full buffer of full frames. */
+        bytes += (uint64_t)(net_switch_of(spec, n)->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
     }
-    /* Frames in buffers: a tenth of the worst case of full buffers of full frames. */
-    bytes += n_switches * (uint64_t)(spec->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
     bytes += topo->n_hosts * (uint64_t)(sizeof(struct host) + 8192);
     bytes += topo->n_links * 2 * (uint64_t)(sizeof(struct link) + 64 * sizeof(struct frame));
     return bytes;

@@ -68,13 +68,8 @@ struct net_capture {
 
 enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8, NET_POOLS = 16 };
 
-struct net_spec {
-    const struct topo *topo;
-    uint64_t seed;
-    xoff_time stop, end;
-    uint8_t lossless, strict;
-    uint32_t weight[XOFF_N_PRIORITIES];
-    /* Switches. */
+/* What a switch is made of. */
+struct net_switch {
     int64_t buffer_bytes;
     xoff_time processing_for;
     bool scatters; /* every frame takes any of the equal-cost paths, drawn anew at each switch */
@@ -83,6 +78,18 @@ struct net_spec {
     const struct xoff_sched_ops *sched;
     const struct xoff_cp_ops *marking;
     const void *mmu_params, *pause_params, *sched_params, *marking_params;
+};
+
+struct net_spec {
+    const struct topo *topo;
+    uint64_t seed;
+    xoff_time stop, end;
+    uint8_t lossless, strict;
+    uint32_t weight[XOFF_N_PRIORITIES];
+    /* Switches. */
+    const struct net_switch *kinds;
+    uint32_t n_kinds;
+    const uint8_t *kind_of;      /* by node - n_hosts; NULL: all are of the first kind */
     const struct net_wire *wire; /* NULL: net_wire_ethernet */
     /* Ports; XOFF_PARAM_AUTO: computed. */
     int64_t response_quanta, headroom_bytes;
@@ -119,6 +126,16 @@ struct net_spec {
     bool (*progress)(void *context, xoff_time now,
                      uint64_t arrivals); /* false: stop at this window */
 };
+
+/* The kind of a switch. A host is served as the switch it is attached to serves its own ports; one
+ * that is attached to a host goes by the first kind. */
+static inline const struct net_switch *net_switch_of(const struct net_spec *spec, uint32_t node)
+{
+    const uint32_t n_hosts = spec->topo->n_hosts;
+    if (node < n_hosts)
+        node = topo_peer(spec->topo, node, 0);
+    return &spec->kinds[spec->kind_of && node >= n_hosts ? spec->kind_of[node - n_hosts] : 0];
+}
 
 /* Which part of the scenario an error of net_create() is about. */
 enum net_part {

@@ -134,16 +134,13 @@ int64_t net_headroom(const struct net_spec *spec, uint32_t link)
                                  life.max_rate_bps);
 }
 
+/* Its gate is set up by build_gates, when the peer is known. */
 static int build_port(struct net *net, uint32_t node, uint32_t number,
                       const struct xoff_pause_signalling *how, struct port *port,
                       struct xoff_err *err)
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[node].first_port + number];
     const struct topo_link *link = &net->topo->links[tp->link];
-    port->gate_cfg = (struct xoff_gate_cfg){
-        .wire = how->wire,
-        .obeys = how->wire == XOFF_WIRE_PFC ? net->spec.lossless : 0xff,
-    };
     port->clock.is_ns3 = net->spec.wire->is_ns3;
     port->pause_bytes = net->spec.wire->pause_bytes;
     port->keeps_heard = net->spec.keeps_heard;
@@ -156,6 +153,22 @@ static int build_port(struct net *net, uint32_t node, uint32_t number,
                   STREAM_ERRORS);
     return xoff_signal_configure(how, life_of(net->topo, tp->link).max_rate_bps,
                                  net->spec.max_frame_bytes, &port->signal_cfg, err);
+}
+
+/* A gate understands what the peer signals; where the peer never does, what its own node would. */
+static void build_gates(struct net *net)
+{
+    for (uint32_t l = 0; l < net->topo->n_links; l++)
+        for (uint32_t end = 0; end < 2; end++) {
+            const struct topo_link *link = &net->topo->links[l];
+            struct port *port = net_port(net, link->node[end], link->port[end]);
+            const struct port *peer = net_port(net, link->node[!end], link->port[!end]);
+            enum xoff_pause_wire wire = peer->signal_cfg.how.wire;
+            if (wire == XOFF_WIRE_NONE)
+                wire = port->signal_cfg.how.wire;
+            port->gate_cfg.wire = wire;
+            port->gate_cfg.obeys = wire == XOFF_WIRE_PFC ? net->spec.lossless : 0xff;
+        }
 }
 
 static struct xoff_sched_env sched_env(const struct net *net)
@@ -171,7 +184,8 @@ static int build_pause(struct net *net, enum net_part part, uint32_t node,
                        const struct xoff_mmu_env *served, struct xoff_pause *pause,
                        struct xoff_edges *edges, struct xoff_err *err)
 {
-    const struct xoff_pause_ops *ops = net->spec.pause;
+    const struct net_switch *kind = net_switch_of(&net->spec, node);
+    const struct xoff_pause_ops *ops = kind->pause;
     struct xoff_pause_env env = {.n_ports = served->n_ports,
                                  .lossless = served->lossless,
                                  .min_frame_bytes = net->spec.wire->min_bytes,
@@ -182,8 +196,8 @@ static int build_pause(struct net *net, enum net_part part, uint32_t node,
     void *cfg = make(1, ops->cfg_size(&env));
     pause->ops = ops;
     pause->cfg = cfg;
-    const int code = net_configured(net, part, node,
-                                    ops->configure(net->spec.pause_params, &env, cfg, err), err);
+    const int code =
+        net_configured(net, part, node, ops->configure(kind->pause_params, &env, cfg, err), err);
     if (code)
         return code;
     pause->state = make(1, ops->state_size(cfg));
@@ -214,14 +228,14 @@ static size_t pool_bytes(const struct pool *pool)
 }
 
 /* Frames of the buffer: as many as fit, on pages that come when touched. */
-static void build_pool(struct net *net, struct pool *pool)
+static void build_pool(struct net *net, int64_t buffer_bytes, struct pool *pool)
 {
     pool->free = NET_NO_SLOT;
     pool->step = net->has_extra ? 2 : 1;
     /* What priority 0 holds there is not accounted for, so has no bound. */
     if (net->spec.wire->is_ns3)
         return;
-    pool->capacity = ((uint32_t)(net->spec.buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1) * pool->step;
+    pool->capacity = ((uint32_t)(buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1) * pool->step;
     pool->frames = mmap(NULL, pool_bytes(pool), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     pool->is_mapped = pool->frames != MAP_FAILED;
@@ -234,7 +248,7 @@ static void build_pool(struct net *net, struct pool *pool)
 static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
 {
     const struct topo_node *node = &net->topo->nodes[sw->node];
-    sw->cp = net->spec.marking;
+    sw->cp = sw->spec->marking;
     sw->cp_cfgs = make(sw->n_ports, sw->cp->cfg_size);
     sw->cp_states = make(sw->n_ports * XOFF_N_PRIORITIES, sw->cp->state_size);
     xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
@@ -242,11 +256,11 @@ static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
     for (uint32_t p = 0; p < sw->n_ports; p++) {
         const uint32_t link = net->topo->ports[node->first_port + p].link;
         const struct xoff_cp_env env = {.rate_bps = net->topo->links[link].rate_bps,
-                                        .buffer_bytes = net->spec.buffer_bytes};
+                                        .buffer_bytes = sw->spec->buffer_bytes};
         void *cfg = sw->cp_cfgs + p * sw->cp->cfg_size;
         const int code =
             net_configured(net, NET_PART_MARKING, sw->node,
-                           sw->cp->configure(net->spec.marking_params, &env, cfg, err), err);
+                           sw->cp->configure(sw->spec->marking_params, &env, cfg, err), err);
         if (code)
             return code;
         sw->ports[p].port.quiet_below = sw->cp->quiet_below(cfg);
@@ -262,11 +276,12 @@ static int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched,
                        struct xoff_err *err)
 {
     const struct xoff_sched_env env = sched_env(net);
-    void *cfg = make(1, net->spec.sched->cfg_size);
-    sched->ops = net->spec.sched;
+    const struct net_switch *kind = net_switch_of(&net->spec, node);
+    void *cfg = make(1, kind->sched->cfg_size);
+    sched->ops = kind->sched;
     sched->cfg = cfg;
     return net_configured(net, NET_PART_SCHED, node,
-                          sched->ops->configure(net->spec.sched_params, &env, cfg, err), err);
+                          sched->ops->configure(kind->sched_params, &env, cfg, err), err);
 }
 
 static xoff_rate nic_rate(const struct net *net, uint32_t host)
@@ -280,26 +295,26 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     const struct topo_node *node = &net->topo->nodes[net->n_hosts + index];
     sw->net = net;
     sw->node = net->n_hosts + index;
+    sw->spec = net_switch_of(&net->spec, sw->node);
     sw->n_ports = node->n_ports;
     sw->ports = make_aligned(node->n_ports, sizeof *sw->ports);
 
     struct xoff_mmu_port *ports = make(node->n_ports, sizeof *ports);
     for (uint32_t p = 0; p < node->n_ports; p++) {
         const uint32_t link = net->topo->ports[node->first_port + p].link;
-        ports[p] = (struct xoff_mmu_port){life_of(net->topo, link).max_rate_bps,
-                                          net_headroom(&net->spec, link),
-                                          life_of(net->topo, link).max_delay,
-                                          response_of(&net->spec, link)};
+        ports[p] = (struct xoff_mmu_port){
+            life_of(net->topo, link).max_rate_bps, net_headroom(&net->spec, link),
+            life_of(net->topo, link).max_delay, response_of(&net->spec, link)};
     }
     const struct xoff_mmu_env env = {.n_ports = node->n_ports,
                                      .lossless = net->spec.lossless,
                                      .max_frame_bytes = net->spec.max_frame_bytes,
-                                     .buffer_bytes = net->spec.buffer_bytes,
+                                     .buffer_bytes = sw->spec->buffer_bytes,
                                      .nic_rate_bps = nic_rate(net, 0),
                                      .ports = ports};
     *part = NET_PART_MMU;
     int code =
-        build_mmu(net, *part, sw->node, net->spec.mmu, net->spec.mmu_params, &env, &sw->mmu, err);
+        build_mmu(net, *part, sw->node, sw->spec->mmu, sw->spec->mmu_params, &env, &sw->mmu, err);
     if (!code) {
         *part = NET_PART_PAUSE;
         code = build_pause(net, *part, sw->node, &env, &sw->pause, &sw->edges, err);
@@ -322,12 +337,12 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     *part = NET_PART_MARKING;
     if ((code = build_marking(net, sw, err)))
         return code;
-    build_pool(net, &sw->pool);
+    build_pool(net, sw->spec->buffer_bytes, &sw->pool);
     /* There every frame is accounted for, however shortly it stays. */
     sw->passes_through = !sw->pause.every_frame && !sw->sched.ops->wants_every_frame &&
-                         !net->spec.processing_for && !net->spec.wire->is_ns3;
+                         !sw->spec->processing_for && !net->spec.wire->is_ns3;
 
-    sw->scatters = net->spec.scatters;
+    sw->scatters = sw->spec->scatters;
     if (net->spec.histogram_every)
         sw->histograms = make(node->n_ports, sizeof *sw->histograms);
     struct xoff_mmu_view view;
@@ -350,10 +365,9 @@ static struct xoff_mmu_env host_env(const struct net *net, uint32_t host, int64_
                                     struct xoff_mmu_port *port)
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host].first_port];
-    *port = (struct xoff_mmu_port){net->topo->links[tp->link].rate_bps,
-                                   net_headroom(&net->spec, tp->link),
-                                   net->topo->links[tp->link].delay,
-                                   response_of(&net->spec, tp->link)};
+    *port = (struct xoff_mmu_port){
+        net->topo->links[tp->link].rate_bps, net_headroom(&net->spec, tp->link),
+        net->topo->links[tp->link].delay, response_of(&net->spec, tp->link)};
     return (struct xoff_mmu_env){.n_ports = 1,
                                  .lossless = net->spec.lossless,
                                  .max_frame_bytes = net->spec.max_frame_bytes,
@@ -461,11 +475,17 @@ static int build_transport(struct net *net, const struct net_transport *spec, xo
 
 static int check_telemetry(struct net *net, uint32_t max_switches, struct xoff_err *err)
 {
-    if (net->spec.scatters)
+    bool scatters = false, stamps = true;
+    for (uint32_t n = 0; n < net->topo->n_nodes; n++) {
+        const struct net_switch *kind = net_switch_of(&net->spec, n);
+        scatters |= kind->scatters;
+        stamps &= kind->marking->stamps;
+    }
+    if (scatters)
         return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
                             "compares telemetry from frame to frame, which take different paths "
                             "with switch.paths: scatter; give ecmp");
-    if (!net->spec.marking->stamps)
+    if (!stamps)
         return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
                             "reads in-band telemetry, which switches write with marking: int");
     if (max_switches <= XOFF_INT_HOPS)
@@ -488,7 +508,8 @@ static int build_transports(struct net *net, struct xoff_err *err)
     }
     net->transports = make((size_t)net->n_rates * n, sizeof *net->transports);
     int code = 0;
-    net->has_extra = net->spec.marking->stamps;
+    for (uint32_t i = 0; i < net->spec.n_kinds; i++)
+        net->has_extra |= net->spec.kinds[i].marking->stamps;
     for (uint32_t i = 0; i < net->n_rates * n && !code; i++) {
         const struct net_transport *spec = &net->spec.transports[i % n];
         struct transport *t = &net->transports[i];
@@ -527,19 +548,21 @@ static void use_transports(struct net *net, struct host *host)
     XOFF_ASSERT(host->flow_bytes <= NET_MAX_FLOW_BYTES);
 }
 
-/* How pauses are told in this network; without switches a policy is made to be asked. */
+/* How the switch that a host is attached to tells pauses; without one a policy is made to be asked.
+ */
 static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signalling *how,
                          struct xoff_err *err)
 {
-    if (net->n_switches) {
-        const struct xoff_pause *pause = &net->switches[0].pause;
+    const uint32_t peer = topo_peer(net->topo, host, 0);
+    if (peer >= net->n_hosts) {
+        const struct xoff_pause *pause = &net->switches[peer - net->n_hosts].pause;
         *how = pause->ops->signalling(pause->cfg);
         return 0;
     }
     struct xoff_pause probe = {0};
     struct xoff_edges unused = {0};
     struct xoff_mmu_port port;
-    const struct xoff_mmu_env env = host_env(net, host, net->spec.buffer_bytes, &port);
+    const struct xoff_mmu_env env = host_env(net, host, net->spec.kinds[0].buffer_bytes, &port);
     const int code = build_pause(net, NET_PART_PAUSE, host, &env, &probe, &unused, err);
     if (!code)
         *how = probe.ops->signalling(probe.cfg);
@@ -716,6 +739,7 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
         net_destroy(net);
         return code;
     }
+    build_gates(net);
     build_sim(net);
     build_apps(net);
     build_captures(net);

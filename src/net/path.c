@@ -29,7 +29,7 @@ static uint32_t walk(const struct net *net, uint32_t from, uint32_t to, uint32_t
             return n_switches;
         if (node < net->n_hosts || n_switches == topo->n_nodes)
             return UINT32_MAX;
-        *rtt += 2 * net->spec.processing_for;
+        *rtt += 2 * net_switch_of(&net->spec, node)->processing_for;
         n_switches++;
         const uint16_t out = routes_lookup(net->routes, node, to, hash);
         if (out == ROUTE_NONE)

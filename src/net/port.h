@@ -73,7 +73,7 @@ struct port {
     xoff_time closed_at[XOFF_N_PRIORITIES], paused_for[XOFF_N_PRIORITIES];
 };
 
-/* gate_cfg.wire and .obeys, clock.is_ns3 and pause_bytes are set already. */
+/* clock.is_ns3 and pause_bytes are set already; gate_cfg.wire and .obeys may follow. */
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
 
 /* Puts a frame on the wire now; the wire must be free and the link up. The frame is handed to the

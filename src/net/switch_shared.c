@@ -288,11 +288,11 @@ void sw_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame 
     f->in_port = (uint16_t)in;
     f->out_port = (uint16_t)out;
     f->pool = (uint8_t)pool;
-    if (!sw->net->spec.processing_for) {
+    if (!sw->spec->processing_for) {
         enqueue(sw, w, slot);
         return;
     }
-    f->at = now + sw->net->spec.processing_for;
+    f->at = now + sw->spec->processing_for;
     fifo_push(&sw->processing, &sw->pool, slot);
     if (sw->processing.n == 1)
         node_set_timer(&sw->head, w, node_timer(&sw->head, 0), f->at);

@@ -331,13 +331,7 @@ static int build_captures(const struct build_options *options, struct built *b,
 
 static void fill_spec(const struct plan *plan, const struct build_options *options, struct built *b)
 {
-    b->spec = (struct net_spec){
-        .topo = &b->topo,
-        .seed = (uint64_t)plan->seed,
-        .stop = plan->stop,
-        .end = xoff_time_after(plan->stop, plan->drain),
-        .lossless = plan->lossless,
-        .strict = plan->strict,
+    b->kind = (struct net_switch){
         .buffer_bytes = plan->sw.buffer_bytes,
         .processing_for = plan->sw.processing_for,
         .scatters = plan->sw.scatters,
@@ -349,6 +343,16 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         .pause_params = plan->sw.pause_params,
         .sched_params = plan->sw.sched_params,
         .marking_params = plan->sw.marking_params,
+    };
+    b->spec = (struct net_spec){
+        .topo = &b->topo,
+        .seed = (uint64_t)plan->seed,
+        .stop = plan->stop,
+        .end = xoff_time_after(plan->stop, plan->drain),
+        .lossless = plan->lossless,
+        .strict = plan->strict,
+        .kinds = &b->kind,
+        .n_kinds = 1,
         .wire = plan->is_ns3 ? &net_wire_ns3 : &net_wire_ethernet,
         .response_quanta = plan->port.response_quanta,
         .headroom_bytes = plan->port.headroom_bytes,
