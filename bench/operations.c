@@ -281,12 +281,13 @@ static void make_sched(struct rig *rig, const struct xoff_sched_ops *ops)
         env.weight[p] = 1 + p;
     struct xoff_err err;
     void *params = calloc(1, ops->params_size + 1), *cfg = calloc(1, ops->cfg_size + 1);
-    XOFF_ASSERT(params && cfg && ops->state_size <= sizeof rig->sched_state);
+    XOFF_ASSERT(params && cfg);
     xoff_param_defaults(ops->params, params);
-    XOFF_ASSERT(ops->configure(params, &env, cfg, &err) == 0);
-    ops->init(cfg, rig->sched_state);
-    free(params), free((void *)rig->sched.cfg);
-    rig->sched = (struct xoff_sched){ops, cfg};
+    free((void *)rig->sched.cfg);
+    XOFF_ASSERT(xoff_sched_configure(&rig->sched, ops, params, &env, cfg, &err) == 0);
+    XOFF_ASSERT(rig->sched.shape.state_size <= sizeof rig->sched_state);
+    xoff_sched_init(&rig->sched, rig->sched_state);
+    free(params);
 }
 
 /* All have a shared pool of 2.75 MB and one alpha; the fullest port is past every threshold with
@@ -302,16 +303,15 @@ static void make_mmu(const struct xoff_mmu_ops *ops, struct xoff_mmu *mmu)
                                      .buffer_bytes = 3650000,
                                      .nic_rate_bps = 100 * XOFF_GBPS,
                                      .ports = ports};
-    void *params = calloc(1, ops->params_size), *cfg = calloc(1, ops->cfg_size(&env));
+    void *params = calloc(1, ops->params_size), *cfg = calloc(1, xoff_mmu_cfg_size(ops, PORTS));
     struct xoff_err err;
     XOFF_ASSERT(params && cfg);
     xoff_param_defaults(ops->params, params);
     XOFF_ASSERT(xoff_param_set(xoff_param_find(ops->params, "alpha"), params, "1/8", &err) == 0);
-    XOFF_ASSERT(ops->configure(params, &env, cfg, &err) == 0);
-    void *state = calloc(1, ops->state_size(cfg));
+    XOFF_ASSERT(xoff_mmu_configure(mmu, ops, params, &env, cfg, &err) == 0);
+    void *state = calloc(1, mmu->shape.state_size);
     XOFF_ASSERT(state);
-    ops->init(cfg, state);
-    *mmu = (struct xoff_mmu){ops, cfg, state};
+    xoff_mmu_init(mmu, state);
     free(params);
 }
 
@@ -326,18 +326,17 @@ static void make_pause(uint32_t row, struct xoff_pause *pause)
                                  .buffer_bytes = 3650000,
                                  .ports = ports};
     xoff_rng_init(&env.rng, 1, 2, 4);
-    void *params = calloc(1, ops->params_size), *cfg = calloc(1, ops->cfg_size(&env));
+    void *params = calloc(1, ops->params_size), *cfg = calloc(1, xoff_pause_cfg_size(ops, PORTS));
     struct xoff_err err;
     XOFF_ASSERT(params && cfg);
     xoff_param_defaults(ops->params, params);
     for (uint32_t k = 0; pause_rows[row].keys[k]; k++)
         XOFF_ASSERT(xoff_param_set(xoff_param_find(ops->params, pause_rows[row].keys[k]), params,
                                    pause_rows[row].values[k], &err) == 0);
-    XOFF_ASSERT(ops->configure(params, &env, cfg, &err) == 0);
-    void *state = calloc(1, ops->state_size(cfg));
+    XOFF_ASSERT(xoff_pause_configure(pause, ops, params, &env, cfg, &err) == 0);
+    void *state = calloc(1, pause->shape.state_size);
     XOFF_ASSERT(state);
-    ops->init(cfg, state);
-    *pause = (struct xoff_pause){ops, cfg, state, ops->wants_every_frame(cfg)};
+    xoff_pause_init(pause, state);
     free(params);
     for (uint64_t i = 0; i < QUEUED; i++)
         pause_in(pause, i);

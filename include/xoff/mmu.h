@@ -1,20 +1,13 @@
 /* Role mmu: buffer admission in a switch or a slow receiver.
  *
  * Told about arrivals and departures; answers into which pool a frame goes, or that it is lost, and
- * which thresholds were crossed. Who gets paused is the pause policy's business (pause.h).
- *
- * Contract of every role (params -> cfg -> state): `params` is filled from the scenario by the
- * parameter table; configure() validates and precomputes an immutable cfg; state is plain bytes
- * without pointers in the caller's storage. `now` comes in, a bounded result goes out.
+ * which thresholds were crossed. Who gets paused is the pause policy's business (pause.h). The
+ * contract is that of every role (role.h).
  */
 #ifndef XOFF_MMU_H
 #define XOFF_MMU_H
 
-#include <stddef.h>
-
-#include <xoff/err.h>
-#include <xoff/param.h>
-#include <xoff/time.h>
+#include <xoff/role.h>
 
 /* Where a frame's bytes are accounted. */
 enum xoff_pool {
@@ -94,15 +87,17 @@ struct xoff_mmu_view {
     int64_t capacity_bytes[XOFF_N_POOLS];
 };
 
+struct xoff_mmu_shape {
+    size_t state_size;
+};
+
 struct xoff_mmu_ops {
     const char *name, *summary;
     const struct xoff_param *params;
     size_t params_size;
-    size_t (*cfg_size)(const struct xoff_mmu_env *env);
-    /* A warning about something that is accepted is err->message with code XOFF_E_OK and 0. */
+    size_t cfg_size, cfg_port_size;
     int (*configure)(const void *params, const struct xoff_mmu_env *env, void *cfg,
-                     struct xoff_err *err);
-    size_t (*state_size)(const void *cfg);
+                     struct xoff_mmu_shape *shape, struct xoff_err *err);
     void (*init)(const void *cfg, void *state);
     /* Appends to `out` (never more than fits); the caller has emptied it. */
     enum xoff_pool (*admit)(const void *cfg, void *state, const struct xoff_arrival *arrival,
@@ -112,9 +107,10 @@ struct xoff_mmu_ops {
     void (*view)(const void *cfg, const void *state, struct xoff_mmu_view *view);
     /* One figure of the view, for those who need it often. */
     int64_t (*used_bytes)(const void *state, enum xoff_pool pool);
-    /* Bytes accounted to ingress (port, priority), all pools; peak use of the headroom that is set
-     * aside for it, or for its port as a whole, and the size of that. */
+    /* Bytes accounted to ingress (port, priority), all pools. */
     int64_t (*ingress_bytes)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
+    /* Peak use of the headroom that is set aside for ingress (port, priority), or for its port as a
+     * whole, and the size of that; NULL: there is none. */
     int64_t (*headroom_peak)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
     int64_t (*headroom_limit)(const void *cfg, uint32_t port, uint32_t priority);
 };
@@ -124,7 +120,20 @@ struct xoff_mmu {
     const struct xoff_mmu_ops *ops;
     const void *cfg;
     void *state;
+    struct xoff_mmu_shape shape;
 };
+
+XOFF_ROLE(mmu)
+
+/* `state` has shape.state_size bytes and stays the caller's. */
+static inline void xoff_mmu_init(struct xoff_mmu *mmu, void *state)
+{
+    mmu->state = state;
+    if (mmu->ops->init)
+        mmu->ops->init(mmu->cfg, state);
+    else
+        memset(state, 0, mmu->shape.state_size);
+}
 
 static inline enum xoff_pool xoff_mmu_admit(const struct xoff_mmu *mmu,
                                             const struct xoff_arrival *a, xoff_time now,
@@ -152,16 +161,23 @@ static inline int64_t xoff_mmu_used_bytes(const struct xoff_mmu *mmu, enum xoff_
     return mmu->ops->used_bytes(mmu->state, pool);
 }
 
+static inline int64_t xoff_mmu_ingress_bytes(const struct xoff_mmu *mmu, uint32_t port,
+                                             uint32_t priority)
+{
+    return mmu->ops->ingress_bytes(mmu->cfg, mmu->state, port, priority);
+}
+
 static inline int64_t xoff_mmu_headroom_peak(const struct xoff_mmu *mmu, uint32_t port,
                                              uint32_t priority)
 {
-    return mmu->ops->headroom_peak(mmu->cfg, mmu->state, port, priority);
+    return mmu->ops->headroom_peak ? mmu->ops->headroom_peak(mmu->cfg, mmu->state, port, priority)
+                                   : 0;
 }
 
 static inline int64_t xoff_mmu_headroom_limit(const struct xoff_mmu *mmu, uint32_t port,
                                               uint32_t priority)
 {
-    return mmu->ops->headroom_limit(mmu->cfg, port, priority);
+    return mmu->ops->headroom_limit ? mmu->ops->headroom_limit(mmu->cfg, port, priority) : 0;
 }
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Told about thresholds the buffer crossed and, where it asks for it, about every arrival and
  * departure; answers pause and resume edges, each with its cause. How an edge becomes frames,
- * refreshes and a resume on the wire is signal.h.
+ * refreshes and a resume on the wire is signal.h. The contract is that of every role (role.h).
  */
 #ifndef XOFF_PAUSE_H
 #define XOFF_PAUSE_H
@@ -21,7 +21,7 @@ struct xoff_edge {
     struct xoff_crossing cause;
 };
 
-/* Bounded by the policy's cfg: `at` has room for max_edges(cfg) entries. */
+/* Bounded by the policy: `at` has room for shape.max_edges entries. */
 struct xoff_edges {
     uint32_t n;
     struct xoff_edge *at;
@@ -37,11 +37,11 @@ struct xoff_pause_signalling {
     bool resumes;   /* false: no XON is sent */
 };
 
-/* The switch, or slow receiver, that a policy serves; as the mmu is told (mmu.h). */
 /* How an egress queue keeps the peer of an ingress port paused: by frames of it that lie there and
  * fill the buffer, or, where queues decide, because the queue says so. */
 enum xoff_hold { XOFF_HOLD_BY_FRAMES, XOFF_HOLD_NO, XOFF_HOLD_YES };
 
+/* The switch, or slow receiver, that a policy serves; as the mmu is told (mmu.h). */
 struct xoff_pause_env {
     uint32_t n_ports;
     uint8_t lossless;
@@ -51,21 +51,23 @@ struct xoff_pause_env {
     struct xoff_rng rng; /* a stream of its own, not drawn from yet */
 };
 
+struct xoff_pause_shape {
+    size_t state_size;
+    uint32_t max_edges; /* that one call can answer */
+    bool every_frame;   /* false: the caller may skip frames that crossed nothing */
+    struct xoff_pause_signalling signalling;
+};
+
 struct xoff_pause_ops {
     const char *name, *summary;
     const struct xoff_param *params;
     size_t params_size;
-    size_t (*cfg_size)(const struct xoff_pause_env *env);
-    /* Warnings as in mmu.h. */
+    size_t cfg_size, cfg_port_size;
     int (*configure)(const void *params, const struct xoff_pause_env *env, void *cfg,
-                     struct xoff_err *err);
-    size_t (*state_size)(const void *cfg);
-    uint32_t (*max_edges)(const void *cfg); /* per call */
+                     struct xoff_pause_shape *shape, struct xoff_err *err);
     void (*init)(const void *cfg, void *state);
-    struct xoff_pause_signalling (*signalling)(const void *cfg);
-    /* false: the caller may skip frames that crossed nothing. */
-    bool (*wants_every_frame)(const void *cfg);
-    /* `arrival->egress_bytes` is before the frame, `departure->egress_bytes` after it. */
+    /* `arrival->egress_bytes` is before the frame, `departure->egress_bytes` after it. NULL: a
+     * frame, or what it crossed, decides nothing. */
     void (*on_arrival)(const void *cfg, void *state, const struct xoff_arrival *arrival,
                        const struct xoff_crossings *crossings, xoff_time now,
                        struct xoff_edges *out);
@@ -73,7 +75,7 @@ struct xoff_pause_ops {
                          const struct xoff_crossings *crossings, xoff_time now,
                          struct xoff_edges *out);
     /* Priorities of which frames that came in at `port` must leave before its peer may go on with
-     * `priority`; 0: it is not paused. For who looks for cycles of pauses. */
+     * `priority`; 0: it is not paused. Used by the deadlock detector. NULL: nobody is paused. */
     uint8_t (*waits_for)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
     /* Whether egress queue (out_port, priority) itself holds the port, even without a frame of it;
      * NULL: queues do not hold ports. */
@@ -85,15 +87,27 @@ struct xoff_pause {
     const struct xoff_pause_ops *ops;
     const void *cfg;
     void *state;
-    bool every_frame; /* wants_every_frame(cfg), asked once */
+    struct xoff_pause_shape shape;
 };
+
+XOFF_ROLE(pause)
+
+/* `state` has shape.state_size bytes and stays the caller's. */
+static inline void xoff_pause_init(struct xoff_pause *p, void *state)
+{
+    p->state = state;
+    if (p->ops->init)
+        p->ops->init(p->cfg, state);
+    else
+        memset(state, 0, p->shape.state_size);
+}
 
 static inline void xoff_pause_on_arrival(const struct xoff_pause *p, const struct xoff_arrival *a,
                                          const struct xoff_crossings *c, xoff_time now,
                                          struct xoff_edges *out)
 {
     out->n = 0;
-    if (c->n || p->every_frame)
+    if ((c->n || p->shape.every_frame) && p->ops->on_arrival)
         p->ops->on_arrival(p->cfg, p->state, a, c, now, out);
 }
 
@@ -103,14 +117,14 @@ static inline void xoff_pause_on_departure(const struct xoff_pause *p,
                                            struct xoff_edges *out)
 {
     out->n = 0;
-    if (c->n || p->every_frame)
+    if ((c->n || p->shape.every_frame) && p->ops->on_departure)
         p->ops->on_departure(p->cfg, p->state, d, c, now, out);
 }
 
 static inline uint8_t xoff_pause_waits_for(const struct xoff_pause *p, uint32_t port,
                                            uint32_t priority)
 {
-    return p->ops->waits_for(p->cfg, p->state, port, priority);
+    return p->ops->waits_for ? p->ops->waits_for(p->cfg, p->state, port, priority) : 0;
 }
 
 static inline enum xoff_hold xoff_pause_held_by(const struct xoff_pause *p, uint32_t port,

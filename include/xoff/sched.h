@@ -3,20 +3,13 @@
  * The caller holds the queues; it asks select() with at least one queue eligible (backlogged and
  * not paused), sends the head of the answer, and reports it by charge(). While one queue alone is
  * backlogged it may send without asking: there is nothing to share. A scheduler that has to see
- * those frames too says so (wants_every_frame). A queue that is no longer backlogged at a select()
- * has lost what credit it had.
- *
- * configure() returns 0 with err->code XOFF_E_OK and a message to warn of what works but is
- * probably not meant.
+ * those frames too says so (shape.every_frame). A queue that is no longer backlogged at a select()
+ * has lost what credit it had. The contract is that of every role (role.h).
  */
 #ifndef XOFF_SCHED_H
 #define XOFF_SCHED_H
 
-#include <stddef.h>
-
-#include <xoff/err.h>
-#include <xoff/param.h>
-#include <xoff/time.h>
+#include <xoff/role.h>
 
 /* Per-priority settings of the scenario (`priorities:`). */
 struct xoff_sched_env {
@@ -33,23 +26,41 @@ struct xoff_sched_view {
     xoff_time now;
 };
 
+struct xoff_sched_shape {
+    size_t state_size; /* of each port */
+    bool every_frame;  /* select() and charge() also while a queue is alone */
+};
+
 struct xoff_sched_ops {
     const char *name, *summary;
     const struct xoff_param *params;
-    size_t params_size, cfg_size, state_size;
-    bool wants_every_frame; /* select() and charge() also while a queue is alone */
+    size_t params_size;
+    size_t cfg_size, cfg_port_size;
     int (*configure)(const void *params, const struct xoff_sched_env *env, void *cfg,
-                     struct xoff_err *err);
+                     struct xoff_sched_shape *shape, struct xoff_err *err);
     void (*init)(const void *cfg, void *state);
     uint32_t (*select)(const void *cfg, void *state, const struct xoff_sched_view *view);
-    /* `bytes` of queue `queue` were sent; `emptied`: it has no frame left. */
+    /* `bytes` of queue `queue` were sent; `emptied`: it has no frame left. NULL: it does not
+     * matter. */
     void (*charge)(const void *cfg, void *state, uint32_t queue, uint32_t bytes, bool emptied);
 };
 
+/* One for all ports of a node; each port has a state of its own. */
 struct xoff_sched {
     const struct xoff_sched_ops *ops;
     const void *cfg;
+    struct xoff_sched_shape shape;
 };
+
+XOFF_ROLE(sched)
+
+static inline void xoff_sched_init(const struct xoff_sched *s, void *state)
+{
+    if (s->ops->init)
+        s->ops->init(s->cfg, state);
+    else
+        memset(state, 0, s->shape.state_size);
+}
 
 static inline uint32_t xoff_sched_select(const struct xoff_sched *s, void *state,
                                          const struct xoff_sched_view *view)

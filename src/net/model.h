@@ -87,7 +87,7 @@ struct sw {
     struct xoff_pause pause;
     struct xoff_edges edges;
     struct xoff_sched sched;
-    unsigned char *sched_states; /* sched.ops->state_size apart */
+    unsigned char *sched_states; /* sched.shape.state_size apart */
     const struct xoff_cp_ops *cp;
     unsigned char *cp_cfgs;   /* per port, cp->cfg_size apart */
     unsigned char *cp_states; /* per (port, priority) */
@@ -236,7 +236,7 @@ struct host {
     struct fifo acks[XOFF_N_PRIORITIES];
     struct ready ready[XOFF_N_PRIORITIES];
     struct xoff_sched sched;
-    void *sched_state;
+    unsigned char *sched_state;
     const struct transport *transports;
     unsigned char *flows; /* flow_bytes apart: flow_at() */
     uint32_t flow_bytes, rp_bytes;

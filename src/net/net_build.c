@@ -193,17 +193,12 @@ static int build_pause(struct net *net, enum net_part part, uint32_t node,
                                  .buffer_bytes = served->buffer_bytes,
                                  .ports = served->ports};
     xoff_rng_init(&env.rng, net->spec.seed, node, STREAM_PAUSE);
-    void *cfg = make(1, ops->cfg_size(&env));
-    pause->ops = ops;
-    pause->cfg = cfg;
-    const int code =
-        net_configured(net, part, node, ops->configure(kind->pause_params, &env, cfg, err), err);
-    if (code)
+    void *cfg = make(1, xoff_pause_cfg_size(ops, env.n_ports));
+    int code = xoff_pause_configure(pause, ops, kind->pause_params, &env, cfg, err);
+    if ((code = net_configured(net, part, node, code, err)))
         return code;
-    pause->state = make(1, ops->state_size(cfg));
-    pause->every_frame = ops->wants_every_frame(cfg);
-    ops->init(cfg, pause->state);
-    edges->at = make(ops->max_edges(cfg), sizeof *edges->at);
+    xoff_pause_init(pause, make(1, pause->shape.state_size));
+    edges->at = make(pause->shape.max_edges, sizeof *edges->at);
     return 0;
 }
 
@@ -211,14 +206,11 @@ static int build_mmu(struct net *net, enum net_part part, uint32_t node,
                      const struct xoff_mmu_ops *ops, const void *params,
                      const struct xoff_mmu_env *env, struct xoff_mmu *mmu, struct xoff_err *err)
 {
-    void *cfg = make(1, ops->cfg_size(env));
-    mmu->ops = ops;
-    mmu->cfg = cfg;
-    const int code = net_configured(net, part, node, ops->configure(params, env, cfg, err), err);
-    if (code)
+    void *cfg = make(1, xoff_mmu_cfg_size(ops, env->n_ports));
+    int code = xoff_mmu_configure(mmu, ops, params, env, cfg, err);
+    if ((code = net_configured(net, part, node, code, err)))
         return code;
-    mmu->state = make_aligned(1, ops->state_size(cfg));
-    ops->init(cfg, mmu->state);
+    xoff_mmu_init(mmu, make_aligned(1, mmu->shape.state_size));
     return 0;
 }
 
@@ -272,16 +264,21 @@ static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
     return 0;
 }
 
+/* And its states at the ports of the node, one behind the other. */
 static int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched,
-                       struct xoff_err *err)
+                       unsigned char **states, struct xoff_err *err)
 {
     const struct xoff_sched_env env = sched_env(net);
     const struct net_switch *kind = net_switch_of(&net->spec, node);
-    void *cfg = make(1, kind->sched->cfg_size);
-    sched->ops = kind->sched;
-    sched->cfg = cfg;
-    return net_configured(net, NET_PART_SCHED, node,
-                          sched->ops->configure(kind->sched_params, &env, cfg, err), err);
+    const uint32_t n_ports = net->topo->nodes[node].n_ports;
+    void *cfg = make(1, xoff_sched_cfg_size(kind->sched, n_ports));
+    int code = xoff_sched_configure(sched, kind->sched, kind->sched_params, &env, cfg, err);
+    if ((code = net_configured(net, NET_PART_SCHED, node, code, err)))
+        return code;
+    *states = make(n_ports, sched->shape.state_size);
+    for (uint32_t p = 0; p < n_ports; p++)
+        xoff_sched_init(sched, *states + p * sched->shape.state_size);
+    return 0;
 }
 
 static xoff_rate nic_rate(const struct net *net, uint32_t host)
@@ -324,22 +321,19 @@ static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net
     free(ports);
     if (code)
         return code;
-    const struct xoff_pause_signalling how = sw->pause.ops->signalling(sw->pause.cfg);
     for (uint32_t p = 0; p < node->n_ports; p++)
-        if ((code = build_port(net, sw->node, p, &how, &sw->ports[p].port, err)))
+        if ((code = build_port(net, sw->node, p, &sw->pause.shape.signalling, &sw->ports[p].port,
+                               err)))
             return code;
     *part = NET_PART_SCHED;
-    if ((code = build_sched(net, sw->node, &sw->sched, err)))
+    if ((code = build_sched(net, sw->node, &sw->sched, &sw->sched_states, err)))
         return code;
-    sw->sched_states = make(node->n_ports, sw->sched.ops->state_size);
-    for (uint32_t p = 0; p < node->n_ports; p++)
-        sw->sched.ops->init(sw->sched.cfg, sw->sched_states + p * sw->sched.ops->state_size);
     *part = NET_PART_MARKING;
     if ((code = build_marking(net, sw, err)))
         return code;
     build_pool(net, sw->spec->buffer_bytes, &sw->pool);
     /* There every frame is accounted for, however shortly it stays. */
-    sw->passes_through = !sw->pause.every_frame && !sw->sched.ops->wants_every_frame &&
+    sw->passes_through = !sw->pause.shape.every_frame && !sw->sched.shape.every_frame &&
                          !sw->spec->processing_for && !net->spec.wire->is_ns3;
 
     sw->scatters = sw->spec->scatters;
@@ -555,8 +549,7 @@ static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signa
 {
     const uint32_t peer = topo_peer(net->topo, host, 0);
     if (peer >= net->n_hosts) {
-        const struct xoff_pause *pause = &net->switches[peer - net->n_hosts].pause;
-        *how = pause->ops->signalling(pause->cfg);
+        *how = net->switches[peer - net->n_hosts].pause.shape.signalling;
         return 0;
     }
     struct xoff_pause probe = {0};
@@ -564,8 +557,7 @@ static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signa
     struct xoff_mmu_port port;
     const struct xoff_mmu_env env = host_env(net, host, net->spec.kinds[0].buffer_bytes, &port);
     const int code = build_pause(net, NET_PART_PAUSE, host, &env, &probe, &unused, err);
-    if (!code)
-        *how = probe.ops->signalling(probe.cfg);
+    *how = probe.shape.signalling;
     free((void *)probe.cfg), free(probe.state), free(unused.at);
     return code;
 }
@@ -599,11 +591,7 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     if (code || (code = build_port(net, index, 0, &how, &host->port, err)))
         return code;
     *part = NET_PART_SCHED;
-    if ((code = build_sched(net, index, &host->sched, err)))
-        return code;
-    host->sched_state = make(1, host->sched.ops->state_size);
-    host->sched.ops->init(host->sched.cfg, host->sched_state);
-    return 0;
+    return build_sched(net, index, &host->sched, &host->sched_state, err);
 }
 
 /* Apps are dealt to their hosts; their deadlines become the hosts' first timers. */

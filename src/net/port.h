@@ -182,7 +182,7 @@ struct port_heads {
 /* The scheduler is asked unless a priority is alone and it may be spared that. */
 static inline bool port_is_scheduled(const struct port *port, const struct xoff_sched *sched)
 {
-    return (port->backlog & (port->backlog - 1)) || sched->ops->wants_every_frame;
+    return (port->backlog & (port->backlog - 1)) || sched->shape.every_frame;
 }
 
 static inline uint32_t port_select(const struct port *port, const struct xoff_sched *sched,

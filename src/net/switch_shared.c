@@ -202,7 +202,7 @@ static void send(struct sw *sw, struct worker *w, struct sw_port *sp)
     if (!eligible)
         return;
     const bool is_scheduled = port_is_scheduled(port, &sw->sched);
-    void *sched_state = sw->sched_states + port->number * sw->sched.ops->state_size;
+    void *sched_state = sw->sched_states + port->number * sw->sched.shape.state_size;
     const uint32_t priority = is_scheduled ? select_queue(sw, sp, sched_state, eligible, now)
                                            : (uint32_t)__builtin_ctz(eligible);
     struct egress *queue = &sp->queue[priority];

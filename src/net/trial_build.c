@@ -61,8 +61,8 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
  */
 static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint32_t last)
 {
-    t->mmu.ops->init(t->mmu.cfg, t->mmu.state);
-    t->pause.ops->init(t->pause.cfg, t->pause.state);
+    xoff_mmu_init(&t->mmu, t->mmu.state);
+    xoff_pause_init(&t->pause, t->pause.state);
     t->queued_bytes = 0;
     memset(t->left, 0xff, env->n_ports * sizeof *t->left);
     for (bool is_any = true; is_any;) {
@@ -94,8 +94,8 @@ void net_try_buffer(struct net *net, const struct sw *sw, const struct xoff_mmu_
     t.priority = (uint8_t)__builtin_ctz(env->lossless);
     if (xoff_pause_held_by(&sw->pause, 1, EGRESS, t.priority) == XOFF_HOLD_BY_FRAMES)
         return;
-    t.mmu.state = copy_of_size(sw->mmu.ops->state_size(sw->mmu.cfg));
-    t.pause.state = copy_of_size(sw->pause.ops->state_size(sw->pause.cfg));
+    t.mmu.state = copy_of_size(sw->mmu.shape.state_size);
+    t.pause.state = copy_of_size(sw->pause.shape.state_size);
     t.left = copy_of_size(env->n_ports * sizeof *t.left);
     int64_t held = try_senders(&t, env, 1);
     if (held < 0)

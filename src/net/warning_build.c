@@ -1,4 +1,4 @@
-/* Warnings of what configures itself while a network is built; mmu.h tells how one is given. */
+/* Warnings of what configures itself while a network is built; role.h tells how one is given. */
 #include <stdlib.h>
 #include <string.h>
 

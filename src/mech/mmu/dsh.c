@@ -99,31 +99,16 @@ static const struct xoff_param dsh_table[] = {
     {0},
 };
 
-static size_t dsh_cfg_size(const struct xoff_mmu_env *env)
-{
-    return sizeof(struct dsh_cfg) + env->n_ports * sizeof(int64_t);
-}
-
 static int dsh_configure(const void *params, const struct xoff_mmu_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_mmu_shape *shape, struct xoff_err *err)
 {
     const struct dsh_params *p = params;
     struct dsh_cfg *c = cfg;
     c->resume_offset_bytes = p->resume_offset;
     c->port_resume_offset_bytes = p->port_resume_offset;
+    shape->state_size = sizeof(struct dsh_state) + env->n_ports * sizeof(struct dsh_port);
     return shared_configure(&p->base, dsh_table, p, env, env->lossless ? 1 : 0, &c->base,
                             c->eta_bytes, err);
-}
-
-static size_t dsh_state_size(const void *cfg)
-{
-    const struct dsh_cfg *c = cfg;
-    return sizeof(struct dsh_state) + c->base.n_ports * sizeof(struct dsh_port);
-}
-
-static void dsh_init(const void *cfg, void *state)
-{
-    memset(state, 0, dsh_state_size(cfg));
 }
 
 /* Free bytes of the pool, which footroom and headroom share. */
@@ -364,10 +349,9 @@ const struct xoff_mmu_ops xoff_mmu_dsh = {
     .summary = "one pool for footroom and headroom, insurance headroom for each port",
     .params = dsh_table,
     .params_size = sizeof(struct dsh_params),
-    .cfg_size = dsh_cfg_size,
+    .cfg_size = sizeof(struct dsh_cfg),
+    .cfg_port_size = sizeof(int64_t),
     .configure = dsh_configure,
-    .state_size = dsh_state_size,
-    .init = dsh_init,
     .admit = dsh_admit,
     .release = dsh_release,
     .view = dsh_view,

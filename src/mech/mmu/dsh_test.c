@@ -743,7 +743,7 @@ static void test_state_can_be_copied(void **unused)
     start_small(&b);
     bench_arrive(&b, 0, 1, 3, 7111);
     bench_arrive(&b, 0, 1, 4, 500);
-    const size_t size = b.ops->state_size(b.cfg);
+    const size_t size = b.mmu.shape.state_size;
     struct xoff_mmu twin = b.mmu;
     struct xoff_crossings crossings;
     twin.state = malloc(size);

@@ -92,19 +92,18 @@ static inline void bench_set_bytes(struct bench *b, const char *name, int64_t by
 static inline int bench_configure(struct bench *b)
 {
     memset(&b->err, 0, sizeof b->err);
-    b->cfg = malloc(b->ops->cfg_size(&b->env));
+    b->cfg = malloc(xoff_mmu_cfg_size(b->ops, b->env.n_ports));
     assert_non_null(b->cfg);
-    const int code = b->ops->configure(b->params, &b->env, b->cfg, &b->err);
+    const int code = xoff_mmu_configure(&b->mmu, b->ops, b->params, &b->env, b->cfg, &b->err);
     if (code) {
         assert_int_equal(code, -(int)b->err.code);
         free(b->cfg);
         b->cfg = NULL;
         return code;
     }
-    b->mmu = (struct xoff_mmu){
-        .ops = b->ops, .cfg = b->cfg, .state = malloc(b->ops->state_size(b->cfg))};
-    assert_non_null(b->mmu.state);
-    b->ops->init(b->cfg, b->mmu.state);
+    void *state = malloc(b->mmu.shape.state_size);
+    assert_non_null(state);
+    xoff_mmu_init(&b->mmu, state);
     return 0;
 }
 
@@ -117,7 +116,7 @@ static inline void bench_start(struct bench *b)
 /* Back to an empty buffer, same configuration. */
 static inline void bench_restart(struct bench *b)
 {
-    b->ops->init(b->cfg, b->mmu.state);
+    xoff_mmu_init(&b->mmu, b->mmu.state);
     memset(b->above, 0, sizeof b->above);
     memset(b->port_above, 0, sizeof b->port_above);
     memset(b->ingress_bytes, 0, sizeof b->ingress_bytes);
@@ -155,7 +154,7 @@ static inline void bench_check(struct bench *b, uint16_t in_port, uint8_t priori
 {
     const struct xoff_mmu_view v = bench_view(b);
     int64_t total = 0;
-    assert_int_equal(b->ops->ingress_bytes(b->cfg, b->mmu.state, in_port, priority),
+    assert_int_equal(xoff_mmu_ingress_bytes(&b->mmu, in_port, priority),
                      b->ingress_bytes[in_port][priority]);
     for (uint32_t port = 0; port < b->env.n_ports; port++)
         for (uint32_t n = 0; n < XOFF_N_PRIORITIES; n++)

@@ -118,11 +118,6 @@ static const struct xoff_param ns3_table[] = {
 
 /* Configuration */
 
-static size_t ns3_cfg_size(const struct xoff_mmu_env *env)
-{
-    return sizeof(struct ns3_cfg) + env->n_ports * sizeof(struct ns3_port_cfg);
-}
-
 /* The whole bytes on the wire one way, then times the factor: the remainder is lost first. */
 static unsigned __int128 ns3_headroom(const struct ns3_params *p, const struct xoff_mmu_port *port)
 {
@@ -174,10 +169,12 @@ static int ns3_refuse_headroom(const struct xoff_mmu_env *env, uint32_t port, st
 }
 
 static int ns3_configure(const void *params, const struct xoff_mmu_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_mmu_shape *shape, struct xoff_err *err)
 {
     const struct ns3_params *p = params;
     struct ns3_cfg *c = cfg;
+    shape->state_size = sizeof(struct ns3_state) +
+                        (size_t)env->n_ports * XOFF_N_PRIORITIES * sizeof(struct ns3_queue);
     if (env->buffer_bytes <= 0 || env->buffer_bytes > NS3_MAX_BUFFER_BYTES) {
         char text[XOFF_PARAM_TEXT];
         return xoff_err_set(err, XOFF_E_RANGE, "buffer",
@@ -207,18 +204,6 @@ static int ns3_configure(const void *params, const struct xoff_mmu_env *env, voi
     if (c->shared_capacity_bytes < 0)
         return ns3_refuse_buffer(env, c, err);
     return 0;
-}
-
-static size_t ns3_state_size(const void *cfg)
-{
-    const struct ns3_cfg *c = cfg;
-    return sizeof(struct ns3_state) +
-           (size_t)c->n_ports * XOFF_N_PRIORITIES * sizeof(struct ns3_queue);
-}
-
-static void ns3_init(const void *cfg, void *state)
-{
-    memset(state, 0, ns3_state_size(cfg));
 }
 
 /* What admission and release have in common */
@@ -424,10 +409,9 @@ const struct xoff_mmu_ops xoff_mmu_ns3 = {
     .summary = "the buffer of the ns-3 RDMA family, to compare runs with it",
     .params = ns3_table,
     .params_size = sizeof(struct ns3_params),
-    .cfg_size = ns3_cfg_size,
+    .cfg_size = sizeof(struct ns3_cfg),
+    .cfg_port_size = sizeof(struct ns3_port_cfg),
     .configure = ns3_configure,
-    .state_size = ns3_state_size,
-    .init = ns3_init,
     .admit = ns3_admit,
     .release = ns3_release,
     .view = ns3_view,

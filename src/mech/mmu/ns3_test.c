@@ -45,8 +45,8 @@ static void test_trace_of_one_queue(void **unused)
     expect_used(&b, 1000, 1875, 3000);
     bench_depart(&b, 0, 1, 3, 875, XOFF_POOL_SHARED);
     expect_used(&b, 1000, 1875, 2125);
-    assert_int_equal(b.ops->headroom_peak(b.cfg, b.mmu.state, 0, 3), 3000);
-    assert_int_equal(b.ops->headroom_peak(b.cfg, b.mmu.state, 1, 3), 0);
+    assert_int_equal(xoff_mmu_headroom_peak(&b.mmu, 0, 3), 3000);
+    assert_int_equal(xoff_mmu_headroom_peak(&b.mmu, 1, 3), 0);
 
     /* Departures empty the headroom first, whatever pool the frame was given. */
     bench_depart(&b, 0, 1, 3, 2000, XOFF_POOL_RESERVED);
@@ -221,7 +221,7 @@ static void test_priority_0_is_outside(void **unused)
     }
     expect_used(&b, 180000, 0, 0);
     assert_int_equal(bench_view(&b).capacity_bytes[XOFF_POOL_RESERVED], 4000 + 180000);
-    assert_int_equal(b.ops->ingress_bytes(b.cfg, b.mmu.state, 0, 0), 180000);
+    assert_int_equal(xoff_mmu_ingress_bytes(&b.mmu, 0, 0), 180000);
     /* The others have what they had: reserve 1000, T = 2000. */
     assert_int_equal(bench_arrive(&b, 0, 1, 3, 1000), XOFF_POOL_RESERVED);
     expect_no_crossing(&b);
@@ -708,7 +708,7 @@ static void test_state_can_be_copied(void **unused)
     bench_start(&b);
     bench_arrive(&b, 0, 1, 3, 1000);
     bench_arrive(&b, 0, 1, 3, 2001);
-    const size_t size = b.ops->state_size(b.cfg);
+    const size_t size = b.mmu.shape.state_size;
     void *copy = malloc(size);
     assert_non_null(copy);
     memcpy(copy, b.mmu.state, size);

@@ -50,7 +50,7 @@ struct shared_state {
 /* Checks the parameters, takes headroom for `n_shares` queues of each port (or the port as one)
  * from the buffer and leaves the size of one share by port in limit_bytes. `table` and `params` are
  * the kind's own, for messages. Less headroom than the worst case is refused, or with allow_loss a
- * warning (mmu.h). */
+ * warning (role.h). */
 int shared_configure(const struct shared_params *p, const struct xoff_param *table,
                      const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
                      struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err);

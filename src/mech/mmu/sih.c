@@ -80,30 +80,15 @@ static const struct xoff_param sih_table[] = {
     {0},
 };
 
-static size_t sih_cfg_size(const struct xoff_mmu_env *env)
-{
-    return sizeof(struct sih_cfg) + env->n_ports * sizeof(int64_t);
-}
-
 static int sih_configure(const void *params, const struct xoff_mmu_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_mmu_shape *shape, struct xoff_err *err)
 {
     const struct sih_params *p = params;
     struct sih_cfg *c = cfg;
     c->resume_offset_bytes = p->resume_offset;
+    shape->state_size = sizeof(struct sih_state) + env->n_ports * sizeof(struct sih_port);
     return shared_configure(&p->base, sih_table, p, env, shared_n_lossless(env), &c->base,
                             c->headroom_limit_bytes, err);
-}
-
-static size_t sih_state_size(const void *cfg)
-{
-    const struct sih_cfg *c = cfg;
-    return sizeof(struct sih_state) + c->base.n_ports * sizeof(struct sih_port);
-}
-
-static void sih_init(const void *cfg, void *state)
-{
-    memset(state, 0, sih_state_size(cfg));
 }
 
 /* Admission */
@@ -273,10 +258,9 @@ const struct xoff_mmu_ops xoff_mmu_sih = {
     .summary = "shared pool under a dynamic threshold, static headroom for each lossless queue",
     .params = sih_table,
     .params_size = sizeof(struct sih_params),
-    .cfg_size = sih_cfg_size,
+    .cfg_size = sizeof(struct sih_cfg),
+    .cfg_port_size = sizeof(int64_t),
     .configure = sih_configure,
-    .state_size = sih_state_size,
-    .init = sih_init,
     .admit = sih_admit,
     .release = sih_release,
     .view = sih_view,

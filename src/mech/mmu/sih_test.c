@@ -43,8 +43,8 @@ static void test_trace_of_one_queue(void **unused)
     /* Headroom 4000 > 3000: lost; XOFF is decided already. */
     assert_int_equal(bench_arrive(&b, 0, 1, 3, 1000), XOFF_POOL_DROP);
     expect_no_crossing(&b);
-    assert_int_equal(b.ops->headroom_peak(b.cfg, b.mmu.state, 0, 3), 3000);
-    assert_int_equal(b.ops->headroom_peak(b.cfg, b.mmu.state, 1, 3), 0);
+    assert_int_equal(xoff_mmu_headroom_peak(&b.mmu, 0, 3), 3000);
+    assert_int_equal(xoff_mmu_headroom_peak(&b.mmu, 1, 3), 0);
 
     /* Departures empty the headroom first, whatever pool the frame was given. */
     bench_depart(&b, 0, 1, 3, 1000, XOFF_POOL_RESERVED);
@@ -287,8 +287,8 @@ static void test_lossy_reserve(void **unused)
     bench_depart(&b, 0, 2, 0, 300, XOFF_POOL_RESERVED);
     assert_int_equal(bench_arrive(&b, 0, 2, 6, 301), XOFF_POOL_DROP);
     assert_int_equal(bench_arrive(&b, 0, 2, 6, 300), XOFF_POOL_RESERVED);
-    assert_int_equal(b.ops->ingress_bytes(b.cfg, b.mmu.state, 0, 6), 300);
-    assert_int_equal(b.ops->ingress_bytes(b.cfg, b.mmu.state, 0, 7), 400);
+    assert_int_equal(xoff_mmu_ingress_bytes(&b.mmu, 0, 6), 300);
+    assert_int_equal(xoff_mmu_ingress_bytes(&b.mmu, 0, 7), 400);
     bench_end(&b);
 }
 
@@ -700,7 +700,7 @@ static void test_state_can_be_copied(void **unused)
     bench_start(&b);
     bench_arrive(&b, 0, 1, 3, 1000);
     bench_arrive(&b, 0, 1, 3, 2001);
-    const size_t size = b.ops->state_size(b.cfg);
+    const size_t size = b.mmu.shape.state_size;
     void *copy = malloc(size);
     assert_non_null(copy);
     memcpy(copy, b.mmu.state, size);

@@ -96,11 +96,6 @@ static const struct xoff_param static_table[] = {
     {0},
 };
 
-static size_t static_cfg_size(const struct xoff_mmu_env *env)
-{
-    return sizeof(struct static_cfg) + env->n_ports * sizeof(int64_t);
-}
-
 static int static_refuse_buffer(const struct static_cfg *c, struct xoff_err *err)
 {
     char text[XOFF_PARAM_TEXT];
@@ -155,11 +150,13 @@ static void static_fill_autos(const struct static_params *p, const struct xoff_m
 }
 
 static int static_configure(const void *params, const struct xoff_mmu_env *env, void *cfg,
-                            struct xoff_err *err)
+                            struct xoff_mmu_shape *shape, struct xoff_err *err)
 {
     const struct static_params *p = params;
     struct static_cfg *c = cfg;
     const int64_t n_lossless = shared_n_lossless(env);
+    shape->state_size = sizeof(struct static_state) +
+                        (size_t)env->n_ports * XOFF_N_PRIORITIES * sizeof(struct static_queue);
     *c = (struct static_cfg){
         .n_ports = env->n_ports,
         .lossless = env->lossless,
@@ -192,18 +189,6 @@ static int static_configure(const void *params, const struct xoff_mmu_env *env, 
         c->buffer_bytes)
         return static_refuse_buffer(c, err);
     return 0;
-}
-
-static size_t static_state_size(const void *cfg)
-{
-    const struct static_cfg *c = cfg;
-    return sizeof(struct static_state) +
-           (size_t)c->n_ports * XOFF_N_PRIORITIES * sizeof(struct static_queue);
-}
-
-static void static_init(const void *cfg, void *state)
-{
-    memset(state, 0, static_state_size(cfg));
 }
 
 static inline size_t static_index(const struct static_cfg *c, uint32_t port, uint32_t priority)
@@ -361,10 +346,9 @@ const struct xoff_mmu_ops xoff_mmu_static = {
     .summary = "fixed XOFF and XON thresholds, space of its own for every queue",
     .params = static_table,
     .params_size = sizeof(struct static_params),
-    .cfg_size = static_cfg_size,
+    .cfg_size = sizeof(struct static_cfg),
+    .cfg_port_size = sizeof(int64_t),
     .configure = static_configure,
-    .state_size = static_state_size,
-    .init = static_init,
     .admit = static_admit,
     .release = static_release,
     .view = static_view,

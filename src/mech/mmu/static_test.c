@@ -39,13 +39,13 @@ static void test_trace_of_one_queue(void **unused)
     expect_no_crossing(&b);
     assert_int_equal(bench_arrive(&b, 0, 1, 3, 1500), XOFF_POOL_DROP);
     expect_no_crossing(&b);
-    assert_int_equal(b.ops->headroom_peak(b.cfg, b.mmu.state, 0, 3), 2500);
-    assert_int_equal(b.ops->headroom_peak(b.cfg, b.mmu.state, 0, 4), 0);
+    assert_int_equal(xoff_mmu_headroom_peak(&b.mmu, 0, 3), 2500);
+    assert_int_equal(xoff_mmu_headroom_peak(&b.mmu, 0, 4), 0);
     /* 6000, 4500, 3000: not yet; 1500 <= 2000: XON. */
     for (int64_t left = 6000; left > 1500; left -= 1500) {
         bench_depart(&b, 0, 1, 3, 1500, XOFF_POOL_RESERVED);
         expect_no_crossing(&b);
-        assert_int_equal(b.ops->ingress_bytes(b.cfg, b.mmu.state, 0, 3), left);
+        assert_int_equal(xoff_mmu_ingress_bytes(&b.mmu, 0, 3), left);
     }
     bench_depart(&b, 0, 1, 3, 1500, XOFF_POOL_HEADROOM);
     expect_crossing(&b, 0, 1500, 2000);
@@ -133,7 +133,7 @@ static void test_mixed_headrooms(void **unused)
         bench_restart(&b);
         assert_int_equal(bench_arrive(&b, port, 0, 3, limit + 1), XOFF_POOL_DROP);
         assert_int_equal(bench_arrive(&b, port, 0, 3, limit), XOFF_POOL_HEADROOM);
-        assert_int_equal(b.ops->headroom_peak(b.cfg, b.mmu.state, port, 3), headrooms[port]);
+        assert_int_equal(xoff_mmu_headroom_peak(&b.mmu, port, 3), headrooms[port]);
     }
     bench_end(&b);
 }

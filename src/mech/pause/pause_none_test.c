@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -17,23 +18,30 @@ static void test_never_an_edge(void **unused)
     const struct xoff_arrival arrival = {.in_port = 1, .priority = 3, .bytes = 64};
     const struct xoff_departure departure = {.in_port = 1, .priority = 3, .bytes = 64};
     struct xoff_edges edges = {.n = 77, .at = NULL};
-    struct xoff_pause policy = {.ops = &xoff_pause_none};
+    struct xoff_pause policy;
     struct xoff_err err;
-    assert_null(policy.ops->params[0].name);
-    assert_int_equal(policy.ops->cfg_size(&env), 0);
-    assert_int_equal(policy.ops->configure(NULL, &env, NULL, &err), 0);
-    assert_int_equal(policy.ops->state_size(NULL), 0);
-    assert_int_equal(policy.ops->max_edges(NULL), 0);
-    assert_int_equal(policy.ops->signalling(NULL).wire, XOFF_WIRE_NONE);
-    policy.ops->init(NULL, NULL);
-    policy.every_frame = policy.ops->wants_every_frame(NULL);
-    assert_false(policy.every_frame);
+    unsigned char state = 0xa5;
+    assert_null(xoff_pause_none.params[0].name);
+    assert_int_equal(xoff_pause_cfg_size(&xoff_pause_none, 4), 0);
+    memset(&policy, 0xa5, sizeof policy); /* the shape is emptied */
+    assert_int_equal(xoff_pause_configure(&policy, &xoff_pause_none, NULL, &env, NULL, &err), 0);
+    assert_int_equal(policy.shape.state_size, 0);
+    assert_int_equal(policy.shape.max_edges, 0);
+    assert_int_equal(policy.shape.signalling.wire, XOFF_WIRE_NONE);
+    assert_false(policy.shape.every_frame);
+    xoff_pause_init(&policy, &state);
+    assert_int_equal(state, 0xa5);
     xoff_pause_on_arrival(&policy, &arrival, &crossings, 0, &edges);
     assert_int_equal(edges.n, 0);
     edges.n = 77;
     xoff_pause_on_departure(&policy, &departure, &crossings, 0, &edges);
     assert_int_equal(edges.n, 0);
+    policy.shape.every_frame = true; /* a caller that skips nothing hears nothing either */
+    xoff_pause_on_arrival(&policy, &arrival, &crossings, 0, &edges);
+    xoff_pause_on_departure(&policy, &departure, &crossings, 0, &edges);
+    assert_int_equal(edges.n, 0);
     assert_int_equal(xoff_pause_waits_for(&policy, 1, 3), 0);
+    assert_int_equal(xoff_pause_held_by(&policy, 1, 2, 3), XOFF_HOLD_BY_FRAMES);
 }
 
 int main(void)

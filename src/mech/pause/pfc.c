@@ -38,9 +38,9 @@ struct pfc_cfg {
     uint8_t slots[XOFF_N_PRIORITIES]; /* of a lossless priority among the lossless ones */
     enum pfc_trigger trigger;
     enum pfc_partners partners; /* whom an egress queue holds */
-    struct xoff_pause_signalling signalling;
+    enum xoff_pause_wire wire;
     int64_t xoff_bytes, xon_bytes; /* of an egress queue */
-    size_t queues_at, shares_at, state_size;
+    size_t queues_at, shares_at;
 };
 
 /* State is an array of ports; for trigger egress also one of egress queues [slot][out_port] and one
@@ -91,12 +91,6 @@ static const struct xoff_param pfc_table[] = {
 
 /* Configuration */
 
-static size_t pfc_cfg_size(const struct xoff_pause_env *env)
-{
-    (void)env;
-    return sizeof(struct pfc_cfg);
-}
-
 static int pfc_check_thresholds(const struct pfc_params *p, struct xoff_err *err)
 {
     char text[XOFF_PARAM_TEXT];
@@ -134,10 +128,9 @@ static int pfc_check_thresholds(const struct pfc_params *p, struct xoff_err *err
 
 static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *p,
                             const struct xoff_pause_env *env, struct pfc_cfg *c,
-                            struct xoff_err *err)
+                            struct xoff_pause_shape *shape, struct xoff_err *err)
 {
-    struct xoff_pause_signalling signalling;
-    int code = holds_signalling(&p->base, wire, &signalling, err);
+    int code = holds_signalling(&p->base, wire, &shape->signalling, err);
     if (!code)
         code = pfc_check_thresholds(p, err);
     if (code)
@@ -147,59 +140,33 @@ static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *
         .lossless = env->lossless,
         .trigger = (enum pfc_trigger)p->trigger,
         .partners = (enum pfc_partners)p->partners,
-        .signalling = signalling,
+        .wire = wire,
         .xoff_bytes = p->xoff,
         .xon_bytes = p->xon,
     };
     const size_t n = env->n_ports, n_queues = holds_slots(env->lossless, c->slots) * n;
-    c->state_size = n * sizeof(struct pfc_port);
+    shape->state_size = n * sizeof(struct pfc_port);
+    shape->max_edges = XOFF_MAX_CROSSINGS;
     if (c->trigger == PFC_TRIGGER_EGRESS) {
-        c->shares_at = c->state_size; /* before the queues, which need no alignment */
+        c->shares_at = shape->state_size; /* before the queues, which need no alignment */
         c->queues_at = c->shares_at + n_queues * n * sizeof(struct holds_share);
-        c->state_size = c->queues_at + n_queues * sizeof(struct pfc_queue);
+        shape->state_size = c->queues_at + n_queues * sizeof(struct pfc_queue);
+        shape->max_edges = env->n_ports;
+        shape->every_frame = true;
     }
     return 0;
 }
 
 static int pfc_configure(const void *params, const struct xoff_pause_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_pause_shape *shape, struct xoff_err *err)
 {
-    return pfc_configure_as(XOFF_WIRE_PFC, params, env, cfg, err);
+    return pfc_configure_as(XOFF_WIRE_PFC, params, env, cfg, shape, err);
 }
 
 static int pause_configure(const void *params, const struct xoff_pause_env *env, void *cfg,
-                           struct xoff_err *err)
+                           struct xoff_pause_shape *shape, struct xoff_err *err)
 {
-    return pfc_configure_as(XOFF_WIRE_PAUSE, params, env, cfg, err);
-}
-
-static size_t pfc_state_size(const void *cfg)
-{
-    const struct pfc_cfg *c = cfg;
-    return c->state_size;
-}
-
-static uint32_t pfc_max_edges(const void *cfg)
-{
-    const struct pfc_cfg *c = cfg;
-    return c->trigger == PFC_TRIGGER_EGRESS ? c->n_ports : XOFF_MAX_CROSSINGS;
-}
-
-static void pfc_init(const void *cfg, void *state)
-{
-    memset(state, 0, pfc_state_size(cfg));
-}
-
-static struct xoff_pause_signalling pfc_signalling(const void *cfg)
-{
-    const struct pfc_cfg *c = cfg;
-    return c->signalling;
-}
-
-static bool pfc_wants_every_frame(const void *cfg)
-{
-    const struct pfc_cfg *c = cfg;
-    return c->trigger == PFC_TRIGGER_EGRESS;
+    return pfc_configure_as(XOFF_WIRE_PAUSE, params, env, cfg, shape, err);
 }
 
 /* Trigger ingress */
@@ -207,7 +174,7 @@ static bool pfc_wants_every_frame(const void *cfg)
 static void pfc_on_crossing(const struct pfc_cfg *c, struct pfc_port *ports,
                             const struct xoff_crossing *crossing, struct xoff_edges *out)
 {
-    const bool is_pfc = c->signalling.wire == XOFF_WIRE_PFC;
+    const bool is_pfc = c->wire == XOFF_WIRE_PFC;
     XOFF_ASSERT(crossing->unit == XOFF_UNIT_EGRESS || crossing->port < c->n_ports);
     if (crossing->unit == XOFF_UNIT_EGRESS)
         return;
@@ -244,7 +211,7 @@ static void pfc_hold(const struct pfc_cfg *c, struct pfc_port *ports, struct hol
                      uint32_t in_port, const struct xoff_crossing *cause, struct xoff_edges *out)
 {
     shares[in_port].is_held = cause->above;
-    holds_change(&ports[in_port].base, (uint16_t)in_port, c->signalling.wire, cause, out);
+    holds_change(&ports[in_port].base, (uint16_t)in_port, c->wire, cause, out);
 }
 
 static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struct xoff_arrival *a,
@@ -357,7 +324,7 @@ static uint8_t pfc_waits_for(const void *cfg, const void *state, uint32_t port, 
     const struct pfc_port *at = (const struct pfc_port *)state + port;
     XOFF_ASSERT(port < c->n_ports);
     XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
-    const bool is_pfc = c->signalling.wire == XOFF_WIRE_PFC;
+    const bool is_pfc = c->wire == XOFF_WIRE_PFC;
     if (!(at->base.paused >> priority & 1))
         return 0;
     if (at->is_above) /* whatever the queue itself is */
@@ -372,13 +339,8 @@ const struct xoff_pause_ops xoff_pause_pfc = {
     .summary = "priority-based flow control: pauses single priorities of a link",
     .params = pfc_table,
     .params_size = sizeof(struct pfc_params),
-    .cfg_size = pfc_cfg_size,
+    .cfg_size = sizeof(struct pfc_cfg),
     .configure = pfc_configure,
-    .state_size = pfc_state_size,
-    .max_edges = pfc_max_edges,
-    .init = pfc_init,
-    .signalling = pfc_signalling,
-    .wants_every_frame = pfc_wants_every_frame,
     .on_arrival = pfc_on_arrival,
     .on_departure = pfc_on_departure,
     .waits_for = pfc_waits_for,
@@ -390,13 +352,8 @@ const struct xoff_pause_ops xoff_pause_8023x = {
     .summary = "802.3x PAUSE: stops the whole link",
     .params = pfc_table,
     .params_size = sizeof(struct pfc_params),
-    .cfg_size = pfc_cfg_size,
+    .cfg_size = sizeof(struct pfc_cfg),
     .configure = pause_configure,
-    .state_size = pfc_state_size,
-    .max_edges = pfc_max_edges,
-    .init = pfc_init,
-    .signalling = pfc_signalling,
-    .wants_every_frame = pfc_wants_every_frame,
     .on_arrival = pfc_on_arrival,
     .on_departure = pfc_on_departure,
     .waits_for = pfc_waits_for,

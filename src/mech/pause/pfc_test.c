@@ -58,20 +58,18 @@ static int bench_configure(struct bench *b)
 {
     const struct xoff_pause_ops *ops = b->policy.ops;
     memset(&b->err, 0, sizeof b->err);
-    b->cfg = malloc(ops->cfg_size(&b->env));
+    b->cfg = malloc(xoff_pause_cfg_size(ops, b->env.n_ports));
     assert_non_null(b->cfg);
-    const int code = ops->configure(b->params, &b->env, b->cfg, &b->err);
+    const int code = xoff_pause_configure(&b->policy, ops, b->params, &b->env, b->cfg, &b->err);
     if (code) {
         assert_int_equal(code, -(int)b->err.code);
         free(b->cfg);
         return code;
     }
-    b->policy.cfg = b->cfg;
-    b->policy.state = malloc(ops->state_size(b->cfg));
-    assert_non_null(b->policy.state);
-    ops->init(b->cfg, b->policy.state);
-    b->policy.every_frame = ops->wants_every_frame(b->cfg);
-    b->edges.at = malloc(ops->max_edges(b->cfg) * sizeof b->edges.at[0]);
+    void *state = malloc(b->policy.shape.state_size);
+    assert_non_null(state);
+    xoff_pause_init(&b->policy, state);
+    b->edges.at = malloc(b->policy.shape.max_edges * sizeof b->edges.at[0]);
     assert_non_null(b->edges.at);
     return 0;
 }
@@ -92,7 +90,7 @@ static void bench_end(struct bench *b)
 /* Edges pair up: never a pause of what is paused, nor a resume of what is not. */
 static void bench_follow(struct bench *b)
 {
-    assert_true(b->edges.n <= b->policy.ops->max_edges(b->cfg));
+    assert_true(b->edges.n <= b->policy.shape.max_edges);
     for (uint32_t i = 0; i < b->edges.n; i++) {
         const struct xoff_edge *e = &b->edges.at[i];
         assert_true(e->port < N_PORTS);
@@ -176,7 +174,7 @@ static void test_pfc_pauses_the_priority(void **unused)
     struct bench b;
     bench_setup(&b, &xoff_pause_pfc);
     bench_start(&b);
-    assert_false(b.policy.every_frame);
+    assert_false(b.policy.shape.every_frame);
     cross(&b, XOFF_UNIT_INGRESS, 2, 3, 1);
     expect_one_edge(&b, 2, 0x08, 1);
     expect_cause(&b, 0, XOFF_UNIT_INGRESS, 2, 3, 203, 70);
@@ -363,8 +361,8 @@ static void setup_egress(struct bench *b, const struct xoff_pause_ops *ops)
     bench_set(b, "xoff", "3000B");
     bench_set(b, "xon", "1000B");
     bench_start(b);
-    assert_true(b->policy.every_frame);
-    assert_int_equal(ops->max_edges(b->cfg), N_PORTS);
+    assert_true(b->policy.shape.every_frame);
+    assert_int_equal(b->policy.shape.max_edges, N_PORTS);
 }
 
 static void in(struct bench *b, uint16_t in_port, uint16_t out_port, uint8_t priority,
@@ -655,7 +653,7 @@ static void test_signalling(void **unused)
     struct xoff_pause_signalling how;
     bench_setup(&b, &xoff_pause_pfc);
     bench_start(&b);
-    how = b.policy.ops->signalling(b.cfg);
+    how = b.policy.shape.signalling;
     assert_int_equal(how.wire, XOFF_WIRE_PFC);
     assert_int_equal(how.quanta, 65535);
     assert_true(how.refreshes);
@@ -667,7 +665,7 @@ static void test_signalling(void **unused)
     bench_set(&b, "refresh", "false");
     bench_set(&b, "resume", "false");
     bench_start(&b);
-    how = b.policy.ops->signalling(b.cfg);
+    how = b.policy.shape.signalling;
     assert_int_equal(how.wire, XOFF_WIRE_PAUSE);
     assert_int_equal(how.quanta, 1);
     assert_false(how.refreshes);

@@ -53,10 +53,9 @@ struct tpfc_cfg {
     uint8_t lossless;
     uint8_t slots[XOFF_N_PRIORITIES];        /* of a lossless priority among the lossless ones */
     bool is_fair, counts_bytes, scans, once; /* once: targets are chosen at a crossing only */
-    struct xoff_pause_signalling signalling;
     int64_t lw_bytes, tw_bytes, hw_bytes;
     struct xoff_rng rng; /* at its start */
-    size_t n_queues, ports_at, shares_at, records_at, state_size;
+    size_t n_queues, ports_at, shares_at, records_at;
 };
 
 /* An egress queue. What is counted is frames or bytes, as `sample` says; a buffer has less than
@@ -157,12 +156,6 @@ static const struct xoff_param tpfc_table[] = {
 };
 
 /* Configuration */
-
-static size_t tpfc_cfg_size(const struct xoff_pause_env *env)
-{
-    (void)env;
-    return sizeof(struct tpfc_cfg);
-}
 
 static int refuse(const char *name, int64_t bytes, const char *message, int64_t bound,
                   const char *rest, struct xoff_err *err)
@@ -270,7 +263,7 @@ static int check(const struct tpfc_params *p, const struct xoff_pause_env *env, 
 }
 
 static int tpfc_configure(const void *params, const struct xoff_pause_env *env, void *cfg,
-                          struct xoff_err *err)
+                          struct xoff_pause_shape *shape, struct xoff_err *err)
 {
     const struct tpfc_params *p = params;
     struct tpfc_cfg *c = cfg;
@@ -285,7 +278,7 @@ static int tpfc_configure(const void *params, const struct xoff_pause_env *env, 
         .hw_bytes = p->hw,
         .rng = env->rng,
     };
-    int code = holds_signalling(&p->base, XOFF_WIRE_PFC, &c->signalling, err);
+    int code = holds_signalling(&p->base, XOFF_WIRE_PFC, &shape->signalling, err);
     if (!code)
         code = check(p, env, c, err);
     if (code)
@@ -297,20 +290,10 @@ static int tpfc_configure(const void *params, const struct xoff_pause_env *env, 
     c->ports_at = sizeof(struct tpfc_state) + c->n_queues * sizeof(struct tpfc_queue);
     c->shares_at = c->ports_at + n * sizeof(struct holds);
     c->records_at = c->shares_at + c->n_queues * n * sizeof(struct holds_share);
-    c->state_size = c->records_at + c->n_records * sizeof(struct tpfc_record);
+    shape->state_size = c->records_at + c->n_records * sizeof(struct tpfc_record);
+    shape->max_edges = env->n_ports;
+    shape->every_frame = true;
     return 0;
-}
-
-static size_t tpfc_state_size(const void *cfg)
-{
-    const struct tpfc_cfg *c = cfg;
-    return c->state_size;
-}
-
-static uint32_t tpfc_max_edges(const void *cfg)
-{
-    const struct tpfc_cfg *c = cfg;
-    return c->n_ports;
 }
 
 static void tpfc_init(const void *cfg, void *state)
@@ -324,18 +307,6 @@ static void tpfc_init(const void *cfg, void *state)
         s->queues[i].most = UNKNOWN;
         s->queues[i].head = s->queues[i].tail = NO_RECORD;
     }
-}
-
-static struct xoff_pause_signalling tpfc_signalling(const void *cfg)
-{
-    const struct tpfc_cfg *c = cfg;
-    return c->signalling;
-}
-
-static bool tpfc_wants_every_frame(const void *cfg)
-{
-    (void)cfg;
-    return true;
 }
 
 /* Parts of the state */
@@ -620,13 +591,9 @@ const struct xoff_pause_ops xoff_pause_tpfc = {
     .summary = "targeted PFC: a filling egress queue pauses first those who crowd it",
     .params = tpfc_table,
     .params_size = sizeof(struct tpfc_params),
-    .cfg_size = tpfc_cfg_size,
+    .cfg_size = sizeof(struct tpfc_cfg),
     .configure = tpfc_configure,
-    .state_size = tpfc_state_size,
-    .max_edges = tpfc_max_edges,
     .init = tpfc_init,
-    .signalling = tpfc_signalling,
-    .wants_every_frame = tpfc_wants_every_frame,
     .on_arrival = tpfc_on_arrival,
     .on_departure = tpfc_on_departure,
     .waits_for = tpfc_waits_for,

@@ -89,22 +89,20 @@ static int bench_configure(struct bench *b)
 {
     const struct xoff_pause_ops *ops = b->policy.ops;
     memset(&b->err, 0, sizeof b->err);
-    b->cfg = malloc(ops->cfg_size(&b->env));
+    b->cfg = malloc(xoff_pause_cfg_size(ops, b->env.n_ports));
     assert_non_null(b->cfg);
-    const int code = ops->configure(b->params, &b->env, b->cfg, &b->err);
+    const int code = xoff_pause_configure(&b->policy, ops, b->params, &b->env, b->cfg, &b->err);
     if (code) {
         assert_int_equal(code, -(int)b->err.code);
         free(b->cfg);
         return code;
     }
-    b->policy.cfg = b->cfg;
-    b->policy.state = malloc(ops->state_size(b->cfg));
-    assert_non_null(b->policy.state);
-    ops->init(b->cfg, b->policy.state);
-    b->policy.every_frame = ops->wants_every_frame(b->cfg);
-    assert_true(b->policy.every_frame);
-    assert_int_equal(ops->max_edges(b->cfg), N_PORTS);
-    b->edges.at = malloc(ops->max_edges(b->cfg) * sizeof b->edges.at[0]);
+    void *state = malloc(b->policy.shape.state_size);
+    assert_non_null(state);
+    xoff_pause_init(&b->policy, state);
+    assert_true(b->policy.shape.every_frame);
+    assert_int_equal(b->policy.shape.max_edges, N_PORTS);
+    b->edges.at = malloc(b->policy.shape.max_edges * sizeof b->edges.at[0]);
     assert_non_null(b->edges.at);
     return 0;
 }
@@ -688,7 +686,7 @@ static void test_copied_state_goes_on(void **unused)
     for (uint32_t step = 0; step < 20000; step++) {
         if (step == 10000) {
             copy = b;
-            const size_t size = b.policy.ops->state_size(b.cfg);
+            const size_t size = b.policy.shape.state_size;
             copy.policy.state = malloc(size);
             copy.edges.at = malloc(N_PORTS * sizeof copy.edges.at[0]);
             assert_true(copy.policy.state && copy.edges.at);
@@ -797,7 +795,7 @@ static void test_signalling(void **unused)
     (void)unused;
     struct bench b;
     start_fair(&b);
-    struct xoff_pause_signalling how = b.policy.ops->signalling(b.cfg);
+    struct xoff_pause_signalling how = b.policy.shape.signalling;
     assert_int_equal(how.wire, XOFF_WIRE_PFC);
     assert_int_equal(how.quanta, 65535);
     assert_true(how.refreshes && how.resumes);
@@ -808,7 +806,7 @@ static void test_signalling(void **unused)
     bench_set(&b, "refresh", "false");
     bench_set(&b, "resume", "false");
     bench_start(&b);
-    how = b.policy.ops->signalling(b.cfg);
+    how = b.policy.shape.signalling;
     assert_int_equal(how.quanta, 7);
     assert_false(how.refreshes || how.resumes);
     bench_end(&b);

@@ -82,7 +82,7 @@ static int drr_read_quanta(const char *list, int64_t quanta[XOFF_N_PRIORITIES], 
 }
 
 static int drr_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_sched_shape *shape, struct xoff_err *err)
 {
     const struct drr_params *p = params;
     struct rounds_cfg *c = cfg;
@@ -90,6 +90,7 @@ static int drr_configure(const void *params, const struct xoff_sched_env *env, v
     if (code)
         return code;
     XOFF_ASSERT(env->max_frame_bytes > 0);
+    shape->state_size = sizeof(struct rounds);
     c->scale = 1;
     c->overhead_bytes = p->count_overhead ? XOFF_OVERHEAD_BYTES : 0;
     const int64_t quantum =
@@ -128,7 +129,6 @@ const struct xoff_sched_ops xoff_sched_drr = {
     .params = drr_table,
     .params_size = sizeof(struct drr_params),
     .cfg_size = sizeof(struct rounds_cfg),
-    .state_size = sizeof(struct rounds),
     .configure = drr_configure,
     .init = drr_init,
     .select = drr_select,

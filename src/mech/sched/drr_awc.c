@@ -150,7 +150,7 @@ static double awc_fitted(double x)
 }
 
 static int awc_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_sched_shape *shape, struct xoff_err *err)
 {
     const struct awc_params *p = params;
     struct awc_cfg *c = cfg;
@@ -158,6 +158,8 @@ static int awc_configure(const void *params, const struct xoff_sched_env *env, v
     if (code)
         return code;
     XOFF_ASSERT(env->max_frame_bytes > 0);
+    shape->state_size = sizeof(struct awc);
+    shape->every_frame = true;
     *c = (struct awc_cfg){.period = p->period,
                           .weights = (enum awc_weights)p->weights,
                           .bin_size = (enum awc_bin_size)p->bin_size,
@@ -257,8 +259,6 @@ const struct xoff_sched_ops xoff_sched_drr_awc = {
     .params = awc_table,
     .params_size = sizeof(struct awc_params),
     .cfg_size = sizeof(struct awc_cfg),
-    .state_size = sizeof(struct awc),
-    .wants_every_frame = true,
     .configure = awc_configure,
     .init = awc_init,
     .select = awc_select,

@@ -324,11 +324,10 @@ static void weight_bounds(void **unused)
     } cases[] = {{0, -XOFF_E_RANGE}, {1, 0}, {1000000, 0}, {1000001, -XOFF_E_RANGE}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct port port;
-        struct xoff_err err = {0};
+        struct xoff_err err;
         port_setup(&port, &xoff_sched_drr, 1500);
         port.env.weight[5] = cases[i].weight;
-        assert_int_equal(xoff_sched_drr.configure(port.params, &port.env, port.cfg, &err),
-                         cases[i].code);
+        assert_int_equal(port_check(&port, &err), cases[i].code);
         if (cases[i].code) {
             assert_string_equal(err.subject, "priorities.5.weight");
             assert_non_null(strstr(err.message, "1 to 1000000"));
@@ -418,7 +417,7 @@ static void random_streams_follow_definition(void **unused)
         unsigned char first[PORT_STATE], again[PORT_STATE];
         random_stream(seed, false, first);
         random_stream(seed, true, again);
-        assert_memory_equal(first, again, xoff_sched_drr.state_size);
+        assert_memory_equal(first, again, PORT_STATE);
     }
     print_message("seeds 1 to 24\n");
 }

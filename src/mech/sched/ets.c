@@ -48,7 +48,7 @@ static const struct xoff_param ets_table[] = {
 };
 
 static int ets_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_sched_shape *shape, struct xoff_err *err)
 {
     const struct ets_params *p = params;
     struct ets_cfg *c = cfg;
@@ -56,6 +56,7 @@ static int ets_configure(const void *params, const struct xoff_sched_env *env, v
     if (code)
         return code;
     XOFF_ASSERT(env->max_frame_bytes > 0);
+    shape->state_size = sizeof(struct rounds);
     *c = (struct ets_cfg){.strict = env->strict};
     c->rounds.overhead_bytes = p->count_overhead ? XOFF_OVERHEAD_BYTES : 0;
     c->rounds.scale = ROUNDS_MAX_WEIGHT;
@@ -101,7 +102,6 @@ const struct xoff_sched_ops xoff_sched_ets = {
     .params = ets_table,
     .params_size = sizeof(struct ets_params),
     .cfg_size = sizeof(struct ets_cfg),
-    .state_size = sizeof(struct rounds),
     .configure = ets_configure,
     .init = ets_init,
     .select = ets_select,

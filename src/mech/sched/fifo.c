@@ -9,18 +9,6 @@
 
 static const struct xoff_param fifo_table[] = {{0}};
 
-static int fifo_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
-                          struct xoff_err *err)
-{
-    (void)params, (void)env, (void)cfg, (void)err;
-    return 0;
-}
-
-static void fifo_init(const void *cfg, void *state)
-{
-    (void)cfg, (void)state;
-}
-
 static uint32_t fifo_select(const void *cfg, void *state, const struct xoff_sched_view *view)
 {
     (void)cfg, (void)state;
@@ -40,7 +28,5 @@ const struct xoff_sched_ops xoff_sched_fifo = {
     .name = "fifo",
     .summary = "oldest head of all priorities first",
     .params = fifo_table,
-    .configure = fifo_configure,
-    .init = fifo_init,
     .select = fifo_select,
 };

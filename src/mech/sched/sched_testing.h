@@ -28,6 +28,7 @@
 
 struct port {
     const struct xoff_sched_ops *ops;
+    struct xoff_sched sched;
     struct xoff_sched_env env;
     _Alignas(16) unsigned char params[512];
     _Alignas(16) unsigned char cfg[512];
@@ -50,7 +51,6 @@ static inline void port_setup(struct port *port, const struct xoff_sched_ops *op
         port->env.weight[q] = 1;
     assert_true(ops->params_size <= sizeof port->params);
     assert_true(ops->cfg_size <= sizeof port->cfg);
-    assert_true(ops->state_size <= sizeof port->states[0]);
     xoff_param_defaults(ops->params, port->params);
 }
 
@@ -67,18 +67,19 @@ static inline void *port_state(struct port *port)
     return port->states[port->state_at];
 }
 
-static inline void port_start(struct port *port)
-{
-    struct xoff_err err;
-    assert_int_equal(port->ops->configure(port->params, &port->env, port->cfg, &err), 0);
-    port->ops->init(port->cfg, port_state(port));
-}
-
 /* What configure() says of the parameters as they are: 0 or a negative code, and *err. */
 static inline int port_check(struct port *port, struct xoff_err *err)
 {
     memset(err, 0, sizeof *err);
-    return port->ops->configure(port->params, &port->env, port->cfg, err);
+    return xoff_sched_configure(&port->sched, port->ops, port->params, &port->env, port->cfg, err);
+}
+
+static inline void port_start(struct port *port)
+{
+    struct xoff_err err;
+    assert_int_equal(port_check(port, &err), 0);
+    assert_true(port->sched.shape.state_size <= sizeof port->states[0]);
+    xoff_sched_init(&port->sched, port_state(port));
 }
 
 static inline uint8_t port_eligible(const struct port *port)
@@ -98,8 +99,7 @@ static inline struct xoff_sched_view port_view(const struct port *port)
 static inline uint32_t port_pick(struct port *port)
 {
     const struct xoff_sched_view view = port_view(port);
-    const struct xoff_sched sched = {.ops = port->ops, .cfg = port->cfg};
-    const uint32_t q = xoff_sched_select(&sched, port_state(port), &view);
+    const uint32_t q = xoff_sched_select(&port->sched, port_state(port), &view);
     assert_true(q < N);
     assert_true(view.eligible >> q & 1);
     return q;
@@ -107,8 +107,7 @@ static inline uint32_t port_pick(struct port *port)
 
 static inline void port_charge(struct port *port, uint32_t q, bool emptied)
 {
-    const struct xoff_sched sched = {.ops = port->ops, .cfg = port->cfg};
-    xoff_sched_charge(&sched, port_state(port), q, port->head_bytes[q], emptied);
+    xoff_sched_charge(&port->sched, port_state(port), q, port->head_bytes[q], emptied);
 }
 
 /* Sends one frame of a queue that goes on with frames of the same size. */

@@ -6,18 +6,6 @@
 
 static const struct xoff_param strict_table[] = {{0}};
 
-static int strict_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
-                            struct xoff_err *err)
-{
-    (void)params, (void)env, (void)cfg, (void)err;
-    return 0;
-}
-
-static void strict_init(const void *cfg, void *state)
-{
-    (void)cfg, (void)state;
-}
-
 static uint32_t strict_select(const void *cfg, void *state, const struct xoff_sched_view *view)
 {
     (void)cfg, (void)state;
@@ -28,7 +16,5 @@ const struct xoff_sched_ops xoff_sched_strict = {
     .name = "strict",
     .summary = "highest priority number first",
     .params = strict_table,
-    .configure = strict_configure,
-    .init = strict_init,
     .select = strict_select,
 };

@@ -76,7 +76,7 @@ static const struct xoff_param wfq_table[] = {
 };
 
 static int wfq_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_sched_shape *shape, struct xoff_err *err)
 {
     const struct wfq_params *p = params;
     struct wfq_cfg *c = cfg;
@@ -84,6 +84,8 @@ static int wfq_configure(const void *params, const struct xoff_sched_env *env, v
     if (code)
         return code;
     XOFF_ASSERT(env->max_frame_bytes > 0);
+    shape->state_size = sizeof(struct wfq);
+    shape->every_frame = true;
     c->overhead_bytes = p->count_overhead ? XOFF_OVERHEAD_BYTES : 0;
     c->scale = 1;
     while ((env->max_frame_bytes + c->overhead_bytes) * c->scale * 2 < WFQ_MAX_TAG)
@@ -93,12 +95,6 @@ static int wfq_configure(const void *params, const struct xoff_sched_env *env, v
         c->per_byte[q] = c->scale / c->weight[q];
     }
     return 0;
-}
-
-static void wfq_init(const void *cfg, void *state)
-{
-    (void)cfg;
-    memset(state, 0, sizeof(struct wfq));
 }
 
 /* Queues that share what is sent: those that could send, and those that have run out of frames
@@ -197,10 +193,7 @@ const struct xoff_sched_ops xoff_sched_wfq = {
     .params = wfq_table,
     .params_size = sizeof(struct wfq_params),
     .cfg_size = sizeof(struct wfq_cfg),
-    .state_size = sizeof(struct wfq),
-    .wants_every_frame = true,
     .configure = wfq_configure,
-    .init = wfq_init,
     .select = wfq_select,
     .charge = wfq_charge,
 };
