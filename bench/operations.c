@@ -398,7 +398,8 @@ unsigned bench_sizes(struct bench_size rows[BENCH_MAX])
     unsigned n = 0;
     rows[n++] = (struct bench_size){"frame", sizeof(struct frame)};
     rows[n++] = (struct bench_size){"egress queue", sizeof(struct egress)};
-    rows[n++] = (struct bench_size){"switch port", sizeof(struct sw_port)};
+    rows[n++] = (struct bench_size){"switch port", sizeof(struct port) +
+                                                       XOFF_N_PRIORITIES * sizeof(struct egress)};
     rows[n++] = (struct bench_size){"host", sizeof(struct host)};
     rows[n++] = (struct bench_size){"link, one way", sizeof(struct link)};
     size_t rp_bytes = 0;

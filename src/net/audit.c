@@ -26,8 +26,8 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
     if (sum != queued_bytes || view.used_total_bytes != queued_bytes)
         results_add_finding(results,
                             "%s: pools account for %lld B (total %lld B), queues hold %lld B",
-                            name_of(net, node), (long long)sum,
-                            (long long)view.used_total_bytes, (long long)queued_bytes);
+                            name_of(net, node), (long long)sum, (long long)view.used_total_bytes,
+                            (long long)queued_bytes);
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         if (view.peak_bytes[p] > view.capacity_bytes[p])
             results_add_finding(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
@@ -39,57 +39,58 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
         capacity += view.capacity_bytes[p];
     const int64_t shared = view.capacity_bytes[XOFF_POOL_SHARED];
     const int64_t used = view.used_bytes[XOFF_POOL_SHARED] + view.used_bytes[XOFF_POOL_HEADROOM];
-    if (capacity > view.capacity_total_bytes &&
-        shared == view.capacity_bytes[XOFF_POOL_HEADROOM] && used > shared)
+    if (capacity > view.capacity_total_bytes && shared == view.capacity_bytes[XOFF_POOL_HEADROOM] &&
+        used > shared)
         results_add_finding(results, "%s: footroom and headroom hold %lld B of %lld B",
                             name_of(net, node), (long long)used, (long long)shared);
 }
 
 /* What causes of pauses and deadlocks are read from: lossless bytes by priority, in and out port.
  */
-static void audit_held(struct net *net, struct sw *sw, struct results *results)
+static void audit_held(const struct net *net, const struct sw *sw, const int64_t *held_bytes,
+                       struct results *results)
 {
-    const uint32_t n = sw->n_ports;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-        if (sw->rank[p] < 0)
+        if (!sw_is_lossless(sw, p))
             continue;
-        uint64_t noted = 0, queued = 0;
-        for (uint32_t i = 0; i < n * n; i++)
-            noted += sw->held_bytes[(uint32_t)sw->rank[p] * n * n + i];
-        for (uint32_t port = 0; port < n; port++)
-            queued += (uint64_t)sw->ports[port].queue[p].bytes;
-        uint32_t slot = sw->processing.head;
-        for (uint32_t k = 0; k < sw->processing.n; k++, slot = pool_at(&sw->pool, slot)->next)
-            if (pool_at(&sw->pool, slot)->priority == p)
-                queued += pool_at(&sw->pool, slot)->bytes;
-        if (noted != queued)
-            results_add_finding(results, "%s priority %u: %llu B noted by port, %llu B held",
-                                name_of(net, sw->node), p, (unsigned long long)noted,
-                                (unsigned long long)queued);
+        int64_t noted = 0;
+        for (uint32_t in = 0; in < sw->n_ports; in++)
+            for (uint32_t out = 0; out < sw->n_ports; out++)
+                noted += *sw_held(sw, p, in, out);
+        if (noted != held_bytes[p])
+            results_add_finding(results, "%s priority %u: %lld B noted by port, %lld B held",
+                                name_of(net, sw->node), p, (long long)noted,
+                                (long long)held_bytes[p]);
     }
 }
 
-static void audit_switch(struct net *net, struct sw *sw, struct results *results)
+static void audit_switch(const struct net *net, const struct sw *sw, struct results *results)
 {
-    int64_t queued = sw->processing.bytes;
-    for (uint32_t port = 0; port < sw->n_ports; port++)
-        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-            queued += sw->ports[port].queue[p].bytes;
+    int64_t held = 0, by_priority[XOFF_N_PRIORITIES] = {0};
+    struct fabric_buffer buffer;
+    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
+        int64_t bytes = 0;
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+            by_priority[p] += buffer.held_bytes[p];
+            bytes += buffer.held_bytes[p];
+        }
+        audit_pools(net, sw->node, buffer.mmu, bytes, results);
+        held += bytes;
+    }
     int64_t in = 0, out = 0;
     for (uint32_t port = 0; port < sw->n_ports; port++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-            in += (int64_t)sw->ports[port].port.rx[p].bytes;
-            out += (int64_t)sw->ports[port].queue[p].tx.bytes;
+            in += (int64_t)sw->ports[port].rx[p].bytes;
+            out += (int64_t)sw_queue(sw, port, p)->tx.bytes;
         }
     const int64_t dropped = dropped_bytes(&sw->notes);
-    if (in != out + dropped + queued)
+    if (in != out + dropped + held)
         results_add_finding(results,
                             "%s: %lld B in, but %lld B out, %lld B dropped and %lld B held",
                             name_of(net, sw->node), (long long)in, (long long)out,
-                            (long long)dropped, (long long)queued);
-    audit_pools(net, sw->node, &sw->mmu, queued, results);
-    audit_held(net, sw, results);
-    results->nodes[sw->node].held_bytes = queued;
+                            (long long)dropped, (long long)held);
+    audit_held(net, sw, by_priority, results);
+    results->nodes[sw->node].held_bytes = held;
 }
 
 static void audit_host(struct net *net, struct host *host, struct results *results)
@@ -166,7 +167,7 @@ static void audit_flows(struct net *net, const struct host *host, struct results
 void audit(struct net *net, struct results *results)
 {
     for (uint32_t s = 0; s < net->n_switches; s++)
-        audit_switch(net, &net->switches[s], results);
+        audit_switch(net, net->switches[s], results);
     for (uint32_t h = 0; h < net->n_hosts; h++)
         audit_host(net, &net->hosts[h], results);
     for (uint32_t i = 0; i < results->n_ports; i++) {

@@ -147,12 +147,26 @@ static void collect_flows(struct net *net, struct results *r)
     qsort(r->flows, r->n_flows, sizeof *r->flows, compare_flows);
 }
 
+/* The buffer in which the port used most of the headroom that is set aside for it. */
+static void collect_headroom(const struct sw *sw, uint32_t port, uint32_t priority,
+                             struct result_queue *q)
+{
+    struct fabric_buffer buffer;
+    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
+        const int64_t peak = xoff_mmu_headroom_peak(buffer.mmu, port, priority);
+        if (i && peak <= q->headroom_peak_bytes)
+            continue;
+        q->headroom_peak_bytes = peak;
+        q->headroom_bytes = xoff_mmu_headroom_limit(buffer.mmu, port, priority);
+    }
+}
+
 static void collect_port(struct net *net, struct results *r, uint32_t index)
 {
     const struct topo_port *tp = &net->topo->ports[index];
     const struct topo_node *node = &net->topo->nodes[tp->node];
     const uint32_t number = index - node->first_port;
-    struct sw *sw = node->kind == TOPO_SWITCH ? &net->switches[tp->node - net->n_hosts] : NULL;
+    const struct sw *sw = node->kind == TOPO_SWITCH ? net_sw(net, tp->node) : NULL;
     struct port *port = net_port(net, tp->node, number);
     struct result_port *out = &r->ports[index];
     port_gate_expire(port, net->end_at);
@@ -168,7 +182,7 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         .control_rx_frames = port->control_rx,
     };
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-        const struct tally *tx = sw ? &sw->ports[number].queue[p].tx : &net->hosts[tp->node].tx[p];
+        const struct tally *tx = sw ? &sw_queue(sw, number, p)->tx : &net->hosts[tp->node].tx[p];
         struct result_queue *q = &out->queue[p];
         *q = (struct result_queue){
             .tx_frames = tx->frames,
@@ -186,12 +200,10 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         r->packet_hops += q->tx_frames;
         if (!sw)
             continue;
-        q->marked_frames = sw->ports[number].marked[p];
-        q->queue_peak_bytes = sw->ports[number].queue[p].peak_bytes;
-        if (sw->rank[p] >= 0) {
-            q->headroom_peak_bytes = xoff_mmu_headroom_peak(&sw->mmu, number, p);
-            q->headroom_bytes = xoff_mmu_headroom_limit(&sw->mmu, number, p);
-        }
+        q->marked_frames = sw_queue(sw, number, p)->marked;
+        q->queue_peak_bytes = sw_queue(sw, number, p)->peak_bytes;
+        if (sw_is_lossless(sw, p))
+            collect_headroom(sw, number, p, q);
     }
     r->control_hops += port->control_tx;
 }
@@ -203,8 +215,9 @@ static void collect_node(struct net *net, struct results *r, uint32_t n)
     memcpy(out->name, node->name, sizeof out->name);
     out->is_switch = node->kind == TOPO_SWITCH;
     const struct xoff_mmu *mmu = NULL;
-    if (out->is_switch)
-        mmu = &net->switches[n - net->n_hosts].mmu;
+    struct fabric_buffer buffer;
+    if (out->is_switch && sw_buffer(net_sw(net, n), 0, &buffer))
+        mmu = buffer.mmu;
     else if (net->hosts[n].receiver)
         mmu = &net->hosts[n].receiver->mmu;
     if (!mmu)
@@ -387,15 +400,16 @@ static void collect_heard(struct net *net, struct results *r)
 /* Of all switches together. */
 static void collect_maxima(const struct net *net, struct results *r)
 {
-    for (uint32_t s = 0; s < net->n_switches; s++) {
-        const uint64_t *counts = net->switches[s].headroom_maxima;
-        if (!counts)
-            continue;
-        if (!r->headroom_maxima)
-            r->headroom_maxima = make(RESULT_MAXIMA, sizeof *r->headroom_maxima);
-        for (uint32_t i = 0; i < RESULT_MAXIMA; i++)
-            r->headroom_maxima[i] += counts[i];
-    }
+    struct fabric_buffer buffer;
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        for (uint32_t i = 0; sw_buffer(net->switches[s], i, &buffer); i++) {
+            if (!buffer.maxima)
+                continue;
+            if (!r->headroom_maxima)
+                r->headroom_maxima = make(RESULT_MAXIMA, sizeof *r->headroom_maxima);
+            for (uint32_t k = 0; k < RESULT_MAXIMA; k++)
+                r->headroom_maxima[k] += buffer.maxima[k];
+        }
 }
 
 static int compare_samples(const void *a, const void *b)

@@ -22,10 +22,11 @@ enum { UNSEEN, ON_PATH, DONE, REPORTED };
 
 static bool is_frozen(struct net *net, uint32_t sw, uint32_t port, uint32_t priority, xoff_time now)
 {
-    struct sw_port *sp = &net->switches[sw].ports[port];
+    const struct egress *queue = sw_queue(net->switches[sw], port, priority);
+    struct port *out = &net->switches[sw]->ports[port];
     const xoff_time since = now - net->spec.deadlock_after;
-    return sp->queue[priority].n && !(port_open(&sp->port, now) >> priority & 1) &&
-           sp->port.closed_at[priority] <= since && sp->queue[priority].left_at <= since;
+    return queue->n && !(port_open(out, now) >> priority & 1) &&
+           out->closed_at[priority] <= since && queue->left_at <= since;
 }
 
 static uint8_t *mark_of(struct net *net, uint8_t *marks, const struct place *p)
@@ -44,7 +45,7 @@ static void report(struct net *net, const struct place *path, uint32_t n, xoff_t
     struct result_deadlock *d = &net->deadlocks[net->n_deadlocks++];
     *d = (struct result_deadlock){.found_at = now, .first = net->n_deadlock_ports, .n = n};
     for (uint32_t i = 0; i < n; i++) {
-        const struct port *port = &net->switches[path[i].sw].ports[path[i].port].port;
+        const struct port *port = &net->switches[path[i].sw]->ports[path[i].port];
         const xoff_time closed_at = port->closed_at[path[i].priority];
         d->onset_at = closed_at > d->onset_at ? closed_at : d->onset_at;
         net->deadlock_ports[net->n_deadlock_ports++] = (struct result_deadlock_port){
@@ -60,17 +61,16 @@ static bool next_wait(struct net *net, struct place *from, xoff_time now, struct
     if (peer < net->n_hosts)
         return false;
     const uint32_t in = topo_peer_port(net->topo, node, from->port);
-    struct sw *sw = &net->switches[peer - net->n_hosts];
-    const uint8_t awaited = xoff_pause_waits_for(&sw->pause, in, from->priority);
+    const struct sw *sw = net_sw(net, peer);
     while (from->next < sw->n_ports * XOFF_N_PRIORITIES) {
         const uint32_t out = from->next / XOFF_N_PRIORITIES, p = from->next % XOFF_N_PRIORITIES;
         from->next++;
-        if (sw->rank[p] < 0 || !(awaited >> p & 1))
+        const struct xoff_pause *policy = sw->fabric->policy(sw, in, out);
+        if (!sw_is_lossless(sw, p) || !(xoff_pause_waits_for(policy, in, from->priority) >> p & 1))
             continue;
-        const uint32_t row = (uint32_t)sw->rank[p] * sw->n_ports + in;
-        const enum xoff_hold hold = xoff_pause_held_by(&sw->pause, in, out, p);
-        const bool waits = hold == XOFF_HOLD_BY_FRAMES ? sw->held_bytes[row * sw->n_ports + out] > 0
-                                                       : hold == XOFF_HOLD_YES;
+        const enum xoff_hold hold = xoff_pause_held_by(policy, in, out, p);
+        const bool waits =
+            hold == XOFF_HOLD_BY_FRAMES ? *sw_held(sw, p, in, out) > 0 : hold == XOFF_HOLD_YES;
         if (waits && is_frozen(net, peer - net->n_hosts, out, p, now)) {
             *to = (struct place){peer - net->n_hosts, out, (uint8_t)p, 0};
             return true;
@@ -111,7 +111,7 @@ static void walk(struct net *net, uint8_t *marks, struct place *path, xoff_time 
 static void forget_released(struct net *net, uint8_t *marks, xoff_time now)
 {
     for (uint32_t s = 0; s < net->n_switches && net->n_deadlocks; s++)
-        for (uint32_t port = 0; port < net->switches[s].n_ports; port++)
+        for (uint32_t port = 0; port < net->switches[s]->n_ports; port++)
             for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
                 const struct place at = {s, port, (uint8_t)p, 0};
                 uint8_t *mark = mark_of(net, marks, &at);
@@ -133,12 +133,12 @@ void deadlock_check(struct net *net, xoff_time now)
     forget_released(net, marks, now);
     struct place *path = NULL;
     for (uint32_t s = 0; s < net->n_switches; s++)
-        for (uint32_t port = 0; port < net->switches[s].n_ports; port++) {
-            if (net->switches[s].ports[port].port.open == 0xff)
+        for (uint32_t port = 0; port < net->switches[s]->n_ports; port++) {
+            if (net->switches[s]->ports[port].open == 0xff)
                 continue;
             for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
                 const struct place from = {s, port, (uint8_t)p, 0};
-                if (net->switches[s].rank[p] < 0 || *mark_of(net, marks, &from) != UNSEEN ||
+                if (!sw_is_lossless(net->switches[s], p) || *mark_of(net, marks, &from) != UNSEEN ||
                     !is_frozen(net, s, port, p, now))
                     continue;
                 if (!path)

@@ -38,12 +38,12 @@ void histogram_collect(struct net *net, struct results *r)
     if (!net->spec.histogram_every)
         return;
     for (uint32_t s = 0; s < net->n_switches; s++)
-        r->n_histograms += net->switches[s].n_ports;
+        r->n_histograms += net->switches[s]->n_ports;
     r->histograms = calloc(r->n_histograms + 1, sizeof *r->histograms);
     XOFF_ASSERT(r->histograms);
     uint32_t k = 0;
     for (uint32_t s = 0; s < net->n_switches; s++) {
-        struct sw *sw = &net->switches[s];
+        struct sw *sw = net->switches[s];
         for (uint32_t p = 0; p < sw->n_ports; p++) {
             struct histogram *h = &sw->histograms[p];
             count(h, &net->spec, net->spec.end);

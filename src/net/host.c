@@ -21,10 +21,10 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
         port_tx_begin(port, w, ack);
         return;
     }
-    const uint32_t slot = pool_take(&host->pool);
-    frame_copy(pool_at(&host->pool, slot), ack, host->pool.step);
-    pool_at(&host->pool, slot)->at = sim_now(w);
-    fifo_push(&host->acks[p], &host->pool, slot);
+    const uint32_t place = store_take(&host->store);
+    frame_copy(store_at(&host->store, place), ack, host->store.step);
+    store_at(&host->store, place)->at = sim_now(w);
+    fifo_push(&host->acks[p], &host->store, place);
     port->backlog |= (uint8_t)(1u << p);
     port_wake(&host->head, port, w);
 }
@@ -33,7 +33,7 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
 static uint32_t head_bytes(const struct host *host, uint32_t priority, xoff_time now)
 {
     if (host->acks[priority].n)
-        return pool_at(&host->pool, host->acks[priority].head)->bytes;
+        return store_at(&host->store, host->acks[priority].head)->bytes;
     return flow_next_bytes(host, flow_at(host, host->ready[priority].head), now);
 }
 
@@ -43,8 +43,8 @@ static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
     for (uint32_t mask = host->port.backlog; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
         heads.bytes[p] = head_bytes(host, p, now);
-        heads.since[p] = host->acks[p].n ? pool_at(&host->pool, host->acks[p].head)->at
-                                   : flow_at(host, host->ready[p].head)->ready_at;
+        heads.since[p] = host->acks[p].n ? store_at(&host->store, host->acks[p].head)->at
+                                         : flow_at(host, host->ready[p].head)->ready_at;
     }
     return port_select(&host->port, &host->sched, host->sched_state, &heads, eligible, now);
 }
@@ -71,11 +71,11 @@ static void send(struct host *host, struct worker *w)
     struct long_frame out;
     struct frame *frame = &out.frame;
     if (host->acks[p].n) {
-        const uint32_t slot = fifo_pop(&host->acks[p], &host->pool);
-        frame_copy(frame, pool_at(&host->pool, slot), host->pool.step);
-        pool_return(&host->pool, slot);
+        const uint32_t place = fifo_pop(&host->acks[p], &host->store);
+        frame_copy(frame, store_at(&host->store, place), host->store.step);
+        store_return(&host->store, place);
     } else {
-        if (host->pool.step > 1)
+        if (host->store.step > 1)
             extra_of(frame)->telemetry.n = 0;
         flow_fill(host, host->ready[p].head, now, frame);
     }

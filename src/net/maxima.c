@@ -1,32 +1,32 @@
-/* Local maxima of the headroom that a switch has in use, all its ports together: how full headroom
+/* Local maxima of the headroom that a buffer has in use, all its ports together: how full headroom
  * gets before it drains, as the DSH slides measure it.
  *
  * A maximum is the value at the first fall after a rise. Headroom rises only by a frame that the
  * buffer puts there; from then to the next fall departures are looked at, and else they ask one
- * flag. Maxima are counted by their share of the switch's headroom in steps of a permille, rounded
+ * flag. Maxima are counted by their share of the buffer's headroom in steps of a permille, rounded
  * up, so that a single frame counts as something. Headroom that never falls again (a deadlock, the
  * end of the run) has no maximum.
  */
-#include "net/model.h"
+#include "net/switch.h"
 
 /* A frame has gone into headroom. */
-void maxima_rise(struct sw *sw)
+void maxima_rise(struct maxima *maxima, const struct xoff_mmu *mmu)
 {
-    XOFF_ASSERT(sw->headroom_maxima);
-    sw->headroom_bytes = xoff_mmu_used_bytes(&sw->mmu, XOFF_POOL_HEADROOM);
-    sw->headroom_rises = true;
+    XOFF_ASSERT(maxima->counts);
+    maxima->bytes = xoff_mmu_used_bytes(mmu, XOFF_POOL_HEADROOM);
+    maxima->rises = true;
 }
 
-/* A frame has left a switch whose headroom had risen; whether from there, the buffer knows. */
-void maxima_leave(struct sw *sw)
+/* A frame has left a buffer whose headroom had risen; whether from there, the buffer knows. */
+void maxima_leave(struct maxima *maxima, const struct xoff_mmu *mmu)
 {
-    if (xoff_mmu_used_bytes(&sw->mmu, XOFF_POOL_HEADROOM) >= sw->headroom_bytes)
+    if (xoff_mmu_used_bytes(mmu, XOFF_POOL_HEADROOM) >= maxima->bytes)
         return;
     struct xoff_mmu_view view;
-    xoff_mmu_view(&sw->mmu, &view);
+    xoff_mmu_view(mmu, &view);
     const int64_t capacity = view.capacity_bytes[XOFF_POOL_HEADROOM];
-    const int64_t step = (sw->headroom_bytes * RESULT_MAXIMA + capacity - 1) / capacity;
+    const int64_t step = (maxima->bytes * RESULT_MAXIMA + capacity - 1) / capacity;
     /* More than there is would be the audit's to tell. */
-    sw->headroom_maxima[(step < RESULT_MAXIMA ? step : RESULT_MAXIMA) - 1]++;
-    sw->headroom_rises = false;
+    maxima->counts[(step < RESULT_MAXIMA ? step : RESULT_MAXIMA) - 1]++;
+    maxima->rises = false;
 }

@@ -2,7 +2,7 @@
 #ifndef NET_MODEL_H
 #define NET_MODEL_H
 
-#include "net/net.h"
+#include "net/switch.h"
 
 /* SACK blocks relative to the ACK's seq. */
 struct sack {
@@ -27,78 +27,6 @@ static inline const union extra *extra_at(const struct frame *frame)
 {
     return (const union extra *)(frame + 1);
 }
-
-/* Frames of a node in lists by index. */
-struct pool {
-    struct frame *frames;
-    uint32_t free; /* list of returned slots */
-    uint32_t used; /* slots ever taken */
-    uint32_t capacity;
-    uint32_t step;  /* slots are counted in lines, and lie so many apart */
-    bool is_mapped; /* as large as it can get: pages come when touched */
-};
-
-struct fifo {
-    uint32_t head, tail;
-    uint32_t n;
-    int64_t bytes;
-};
-
-/* An egress queue: one cache line. */
-struct egress {
-    alignas(64) uint32_t head; /* slots of the switch's pool, linked by frame.next */
-    uint32_t tail, n;
-    int64_t bytes, peak_bytes;
-    xoff_time left_at; /* when a frame last left */
-    struct tally tx;
-};
-
-struct sw_port {
-    struct port port;
-    struct egress queue[XOFF_N_PRIORITIES];
-    uint64_t marked[XOFF_N_PRIORITIES];
-    uint64_t sampled_tx_bytes[XOFF_N_PRIORITIES];
-    xoff_time sampled_paused_for[XOFF_N_PRIORITIES];
-};
-
-/* Of the queues of a port, over the samples so far. */
-struct histogram {
-    uint64_t *counts, n_samples;
-    uint32_t n_bins;
-    int64_t bytes;
-};
-
-struct sw {
-    union {
-        struct node head;
-        struct {
-            NODE_FIELDS
-        };
-    };
-    const struct net_switch *spec;
-    struct sw_port *ports;
-    struct pool pool;
-    uint8_t used;             /* priorities seen so far */
-    bool passes_through;      /* frames for an idle port bypass the buffer */
-    bool scatters;            /* every frame takes any of the equal-cost paths */
-    bool marks_in, marks_out; /* the congestion point looks at frames that join, that leave */
-    bool headroom_rises;      /* and has not fallen since: maxima.c */
-    struct xoff_mmu mmu;
-    struct xoff_pause pause;
-    struct xoff_edges edges;
-    struct xoff_sched sched;
-    unsigned char *sched_states; /* sched.shape.state_size apart */
-    const struct xoff_cp_ops *cp;
-    unsigned char *cp_cfgs;   /* per port, cp->cfg_size apart */
-    unsigned char *cp_states; /* per (port, priority) */
-    struct xoff_rng marking_rng, path_rng;
-    uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
-    int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
-    struct fifo processing;
-    struct histogram *histograms; /* per port; NULL: not asked for */
-    int64_t headroom_bytes;       /* in use when headroom_rises was set */
-    uint64_t *headroom_maxima;    /* counts by permille; NULL: there is no headroom */
-};
 
 /* A transport as hosts with links of one rate use it. */
 struct transport {
@@ -232,7 +160,7 @@ struct host {
         };
     };
     struct port port;
-    struct pool pool; /* ACKs to send, frames waiting for the receiver */
+    struct frame_store store; /* ACKs to send, frames waiting for the receiver */
     struct fifo acks[XOFF_N_PRIORITIES];
     struct ready ready[XOFF_N_PRIORITIES];
     struct xoff_sched sched;
@@ -251,7 +179,7 @@ struct host {
     bool has_copies;      /* frames sent more than once have arrived: rx_find */
     uint32_t *finished;   /* rx_notes by key, made when it is first asked for: notes.c */
     uint32_t finished_mask, n_finished;
-    bool has_retired;   /* flows without end have left the ready list */
+    bool has_retired; /* flows without end have left the ready list */
     struct heap_entry *timer_entries;
     uint32_t *timer_pos;
     const struct app *apps;
@@ -280,7 +208,7 @@ struct net {
     struct sim *sim;
     struct routes *routes;
     struct host *hosts;
-    struct sw *switches;
+    struct sw **switches;         /* by node - n_hosts: net_sw() */
     struct app *apps;             /* grouped by host */
     struct transport *transports; /* a row for each rate that hosts have */
     xoff_rate *rates;             /* of the rows */
@@ -304,15 +232,19 @@ struct net {
     xoff_time end_at;
 };
 
+static inline struct sw *net_sw(const struct net *net, uint32_t node)
+{
+    return net->switches[node - net->n_hosts];
+}
+
 static inline struct port *net_port(const struct net *net, uint32_t node, uint32_t port)
 {
-    return node < net->n_hosts ? &net->hosts[node].port
-                               : &net->switches[node - net->n_hosts].ports[port].port;
+    return node < net->n_hosts ? &net->hosts[node].port : &net_sw(net, node)->ports[port];
 }
 
 static inline struct node *net_node(const struct net *net, uint32_t node)
 {
-    return node < net->n_hosts ? &net->hosts[node].head : &net->switches[node - net->n_hosts].head;
+    return node < net->n_hosts ? &net->hosts[node].head : &net_sw(net, node)->head;
 }
 
 static inline struct notes *net_notes(const struct net *net, uint32_t node)
@@ -368,66 +300,9 @@ static inline void message_return(struct message_pool *pool, uint32_t m)
  * the next (warning_build.c). Returns `code`. */
 int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
                    struct xoff_err *err);
-/* Warns when the buffer and the pause policy of a switch do not go together (trial_build.c). */
-void net_try_buffer(struct net *net, const struct sw *sw, const struct xoff_mmu_env *env,
-                    struct xoff_err *err);
-
-/* Pools and lists. */
-static inline struct frame *pool_at(const struct pool *pool, uint32_t slot)
-{
-    return &pool->frames[slot];
-}
-void pool_grow(struct pool *pool); /* notes.c */
-
-static inline uint32_t pool_take(struct pool *pool)
-{
-    const uint32_t slot = pool->free;
-    if (slot != NET_NO_SLOT) {
-        pool->free = pool_at(pool, slot)->next;
-        if (pool->free != NET_NO_SLOT)
-            __builtin_prefetch(pool_at(pool, pool->free), 1);
-        return slot;
-    }
-    if (pool->used == pool->capacity)
-        pool_grow(pool);
-    pool->used += pool->step;
-    return pool->used - pool->step;
-}
-
-static inline void pool_return(struct pool *pool, uint32_t slot)
-{
-    pool_at(pool, slot)->next = pool->free;
-    pool->free = slot;
-}
-
-static inline void fifo_push(struct fifo *fifo, struct pool *pool, uint32_t slot)
-{
-    struct frame *f = pool_at(pool, slot);
-    f->next = NET_NO_SLOT;
-    if (fifo->n++)
-        pool_at(pool, fifo->tail)->next = slot;
-    else
-        fifo->head = slot;
-    fifo->tail = slot;
-    fifo->bytes += f->bytes;
-}
-
-static inline uint32_t fifo_pop(struct fifo *fifo, struct pool *pool)
-{
-    const uint32_t slot = fifo->head;
-    const struct frame *f = pool_at(pool, slot);
-    fifo->head = f->next;
-    fifo->n--;
-    fifo->bytes -= f->bytes;
-    return slot;
-}
-
-/* switch_shared.c */
-void sw_arrive(struct sw *sw, struct worker *w, uint32_t port, const struct frame *frame);
-void sw_transmit(struct sw *sw, struct worker *w, uint32_t port);
-void sw_timer(struct sw *sw, struct worker *w);
-void sw_link_down(struct sw *sw, uint32_t port, xoff_time now);
-void sw_sample(struct sw *sw, xoff_time now);
+/* Warns when a buffer and its pause policy do not go together (trial_build.c). */
+void net_try_buffer(struct net *net, uint32_t node, const struct ledger *ledger,
+                    const struct xoff_mmu_env *env, struct xoff_err *err);
 
 /* host.c, flow.c */
 void host_arrive(struct host *host, struct worker *w, const struct frame *frame);
@@ -503,15 +378,6 @@ void net_start(struct net *net, struct sim_model *model);
 
 /* audit.c */
 void audit(struct net *net, struct results *results);
-
-/* histogram.c */
-void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now);
-void histogram_grow(struct histogram *histogram, uint32_t n_bins); /* notes.c */
-void histogram_collect(struct net *net, struct results *results);
-
-/* maxima.c */
-void maxima_rise(struct sw *sw);
-void maxima_leave(struct sw *sw);
 
 /* capture.c */
 void capture_collect(struct net *net, struct results *results);

@@ -8,26 +8,30 @@ static void on_arrive(void *context, struct worker *w, uint32_t node, uint32_t p
                       const struct frame *frame)
 {
     struct net *net = context;
-    if (node >= net->n_hosts)
-        sw_arrive(&net->switches[node - net->n_hosts], w, port, frame);
-    else
+    if (node >= net->n_hosts) {
+        struct sw *sw = net_sw(net, node);
+        sw->fabric->arrive(sw, w, port, frame);
+    } else {
         host_arrive(&net->hosts[node], w, frame);
+    }
 }
 
 static void on_transmit(void *context, struct worker *w, uint32_t node, uint32_t port)
 {
     struct net *net = context;
-    if (node >= net->n_hosts)
-        sw_transmit(&net->switches[node - net->n_hosts], w, port);
-    else
+    if (node >= net->n_hosts) {
+        struct sw *sw = net_sw(net, node);
+        sw->fabric->transmit(sw, w, port);
+    } else {
         host_transmit(&net->hosts[node], w);
+    }
 }
 
 static void on_timer(void *context, struct worker *w, uint32_t node)
 {
     struct net *net = context;
     if (node >= net->n_hosts)
-        sw_timer(&net->switches[node - net->n_hosts], w);
+        sw_timer(net_sw(net, node), w);
     else
         host_timer(&net->hosts[node], w);
 }
@@ -41,27 +45,14 @@ static void on_warm(void *context, uint32_t node)
         __builtin_prefetch(&host->tx, 1);
         return;
     }
-    const struct sw *sw = &net->switches[node - net->n_hosts];
-    for (uint32_t p = 0; p < sw->n_ports; p++) {
-        const struct sw_port *sp = &sw->ports[p];
-        __builtin_prefetch(&sp->port, 1);
-        for (uint32_t mask = sw->used; mask; mask &= mask - 1) {
-            const uint32_t q = (uint32_t)__builtin_ctz(mask);
-            __builtin_prefetch(&sp->port.rx[q], 1);
-            __builtin_prefetch(&sp->queue[q], 1);
-        }
-    }
+    sw_warm(net_sw(net, node));
 }
 
 static void on_begin(void *context, uint32_t node)
 {
     const struct net *net = context;
-    if (node < net->n_hosts)
-        return;
-    const struct sw *sw = &net->switches[node - net->n_hosts];
-    for (uint32_t p = 0; p < sw->n_ports; p++)
-        for (uint32_t mask = sw->ports[p].port.backlog; mask; mask &= mask - 1)
-            __builtin_prefetch(pool_at(&sw->pool, sw->ports[p].queue[__builtin_ctz(mask)].head));
+    if (node >= net->n_hosts)
+        sw_begin(net_sw(net, node));
 }
 
 /* A frame that was on the wire when the link failed: lost, and counted at the receiving end. */
@@ -102,8 +93,10 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
             struct lost_at at = {net, link->node[!end], link->port[!end], now};
             sim_flush_link(net->sim, port->link_out, &at, on_lost);
             port_set_up(node, port, w, false, now);
-            if (link->node[end] >= net->n_hosts)
-                sw_link_down(&net->switches[link->node[end] - net->n_hosts], link->port[end], now);
+            if (link->node[end] >= net->n_hosts) {
+                struct sw *sw = net_sw(net, link->node[end]);
+                sw->fabric->link_down(sw, w, link->port[end]);
+            }
             break;
         }
         case TOPO_CHANGE_REPAIR:
@@ -189,7 +182,7 @@ static void on_sample(void *context, uint32_t node, xoff_time now)
     if (net->spec.measured && !net->spec.measured[node])
         return;
     if (node >= net->n_hosts)
-        sw_sample(&net->switches[node - net->n_hosts], now);
+        sw_sample(net_sw(net, node), now);
     else
         host_sample(&net->hosts[node], now);
 }
@@ -245,7 +238,8 @@ uint64_t net_estimate(const struct net_spec *spec)
     uint64_t bytes = 0;
     for (uint32_t n = topo->n_hosts; n < topo->n_nodes; n++) {
         const uint64_t ports = topo->nodes[n].n_ports;
-        bytes += ports * (sizeof(struct sw_port) + 400) + sizeof(struct sw);
+        bytes +=
+            ports * (sizeof(struct port) + 8 * sizeof(struct egress) + 600) + sizeof(struct sw);
         bytes += ports * ports * 4 * (uint64_t)__builtin_popcount(spec->lossless);
         bytes += (uint64_t)topo->n_hosts / 16 * 2; /* routes: by edge */
         /* Frames in buffers: a tenth of the worst case of a full buffer of full frames. */

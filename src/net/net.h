@@ -8,6 +8,7 @@
 
 #include "base/heap.h"
 #include "net/app.h"
+#include "net/fabric.h"
 #include "net/port.h"
 #include "net/route.h"
 #include "stats/results.h"
@@ -70,6 +71,8 @@ enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8, NET_POO
 
 /* What a switch is made of. */
 struct net_switch {
+    const struct fabric_ops *fabric; /* NULL: the default */
+    const void *fabric_params;
     int64_t buffer_bytes;
     xoff_time processing_for;
     bool scatters; /* every frame takes any of the equal-cost paths, drawn anew at each switch */
@@ -136,17 +139,6 @@ static inline const struct net_switch *net_switch_of(const struct net_spec *spec
         node = topo_peer(spec->topo, node, 0);
     return &spec->kinds[spec->kind_of && node >= n_hosts ? spec->kind_of[node - n_hosts] : 0];
 }
-
-/* Which part of the scenario an error of net_create() is about. */
-enum net_part {
-    NET_PART_NET,
-    NET_PART_MMU,
-    NET_PART_PAUSE,
-    NET_PART_SCHED,
-    NET_PART_MARKING,
-    NET_PART_RECEIVERS,
-    NET_PART_TRANSPORT, /* net_create's err has the number in `column` */
-};
 
 int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
                struct xoff_err *err);

@@ -1,35 +1,28 @@
 /* Making and freeing a network: everything that allocates before a run. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "net/model.h"
+#include "net/build.h"
 
-/* Purposes of a node's random streams; apps follow. */
-enum {
-    STREAM_MARKING = 1,
-    STREAM_ERRORS = 2,
-    STREAM_PATHS = 3,
-    STREAM_PRIORITIES = 4,
-    STREAM_PAUSE = 5,
-    STREAM_APPS = 1000
-};
-
-static void *make(size_t n, size_t size)
+void *build_block(size_t n, size_t size)
 {
     void *block = calloc(n ? n : 1, size ? size : 1);
     XOFF_ASSERT(block);
     return block;
 }
 
-/* The same on a cache line of its own. */
-static void *make_aligned(size_t n, size_t size)
+void *build_aligned(size_t n, size_t size)
 {
     const size_t bytes = (n * size + 64) / 64 * 64;
     void *block = aligned_alloc(64, bytes);
     XOFF_ASSERT(block);
     memset(block, 0, bytes);
     return block;
+}
+
+void build_free(void *block)
+{
+    free(block);
 }
 
 const struct net_wire net_wire_ethernet = {.header_bytes = NET_HEADER_BYTES,
@@ -46,143 +39,9 @@ const struct net_wire net_wire_ns3 = {.header_bytes = 48,
                                       .min_bytes = 1,
                                       .is_ns3 = true};
 
-/* Rates and delays that a link has in its life. */
-struct life {
-    xoff_rate min_rate_bps, max_rate_bps;
-    xoff_time min_delay, max_delay;
-};
-
-static struct life life_of(const struct topo *topo, uint32_t link)
-{
-    const struct topo_link *l = &topo->links[link];
-    struct life life = {l->rate_bps, l->rate_bps, l->delay, l->delay};
-    for (uint32_t i = 0; i < topo->n_changes; i++) {
-        const struct topo_change *c = &topo->changes[i];
-        if (c->link != link)
-            continue;
-        if (c->kind == TOPO_CHANGE_RATE && c->rate_bps > life.max_rate_bps)
-            life.max_rate_bps = c->rate_bps;
-        if (c->kind == TOPO_CHANGE_RATE && c->rate_bps < life.min_rate_bps)
-            life.min_rate_bps = c->rate_bps;
-        if (c->kind == TOPO_CHANGE_DELAY) {
-            life.min_delay = xoff_time_min(life.min_delay, c->delay);
-            life.max_delay = c->delay > life.max_delay ? c->delay : life.max_delay;
-        }
-    }
-    return life;
-}
-
-static uint32_t response_quanta(const struct net_spec *spec, xoff_rate rate_bps)
-{
-    return spec->response_quanta == XOFF_PARAM_AUTO ? xoff_response_quanta(rate_bps)
-                                                    : (uint32_t)spec->response_quanta;
-}
-
-/* Of a link that never changes. */
-static int64_t steady_headroom(const struct net_spec *spec, xoff_rate rate_bps, xoff_time delay)
-{
-    if (spec->headroom_bytes != XOFF_PARAM_AUTO)
-        return spec->headroom_bytes;
-    if (spec->wire && spec->wire->is_ns3) {
-        /* Frames follow each other without a gap, at a rate that whole nanoseconds make higher:
-         * what arrives in two delays, the pause frame's time and the response, and a frame at each
-         * end. */
-        const xoff_time frame_ns =
-            (xoff_time)(spec->max_frame_bytes * UINT64_C(8000000000) / rate_bps);
-        const xoff_time for_ns =
-            (2 * delay + xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps)) / XOFF_NS +
-            frame_ns + 2;
-        return ((int64_t)for_ns / (frame_ns ? frame_ns : 1) + 3) * spec->max_frame_bytes;
-    }
-    const struct xoff_headroom_params params = {
-        .rate_bps = rate_bps,
-        .delay = delay,
-        .max_frame_bytes = spec->max_frame_bytes,
-        .response_for = xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps),
-    };
-    return xoff_headroom_bytes(&params);
-}
-
-/* Longest response time that the link has in its life. */
-static xoff_time response_of(const struct net_spec *spec, uint32_t link)
-{
-    const struct topo *topo = spec->topo;
-    xoff_rate rate_bps = topo->links[link].rate_bps;
-    xoff_time longest = xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps);
-    for (uint32_t i = 0; i < topo->n_changes; i++) {
-        if (topo->changes[i].link != link || topo->changes[i].kind != TOPO_CHANGE_RATE)
-            continue;
-        rate_bps = topo->changes[i].rate_bps;
-        const xoff_time t = xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps);
-        longest = t > longest ? t : longest;
-    }
-    return longest;
-}
-
-int64_t net_headroom(const struct net_spec *spec, uint32_t link)
-{
-    const struct life life = life_of(spec->topo, link);
-    const int64_t bytes = steady_headroom(spec, life.max_rate_bps, life.max_delay);
-    if (life.min_rate_bps == life.max_rate_bps || spec->headroom_bytes != XOFF_PARAM_AUTO)
-        return bytes;
-    /* Around a change the frame in the way, the pause frame and the response may still be of the
-     * lowest rate while data comes at the highest. */
-    const uint64_t wire_bytes =
-        spec->max_frame_bytes + XOFF_OVERHEAD_BYTES + XOFF_PAUSE_FRAME_BYTES + XOFF_PREAMBLE_BYTES;
-    return bytes + xoff_bytes_in(xoff_time_of_bits(8 * wire_bytes, life.min_rate_bps) +
-                                     response_of(spec, link),
-                                 life.max_rate_bps);
-}
-
-/* Its gate is set up by build_gates, when the peer is known. */
-static int build_port(struct net *net, uint32_t node, uint32_t number,
-                      const struct xoff_pause_signalling *how, struct port *port,
-                      struct xoff_err *err)
-{
-    const struct topo_port *tp = &net->topo->ports[net->topo->nodes[node].first_port + number];
-    const struct topo_link *link = &net->topo->links[tp->link];
-    port->clock.is_ns3 = net->spec.wire->is_ns3;
-    port->pause_bytes = net->spec.wire->pause_bytes;
-    port->keeps_heard = net->spec.keeps_heard;
-    port_init(port, link->rate_bps, net->spec.response_quanta);
-    port->number = (uint16_t)number;
-    port->link_out = 2 * tp->link + tp->end;
-    port->delay = link->delay;
-    port->error_ppb = link->error_ppb;
-    xoff_rng_init(&port->error_rng, net->spec.seed, net->topo->nodes[node].first_port + number,
-                  STREAM_ERRORS);
-    return xoff_signal_configure(how, life_of(net->topo, tp->link).max_rate_bps,
-                                 net->spec.max_frame_bytes, &port->signal_cfg, err);
-}
-
-/* A gate understands what the peer signals; where the peer never does, what its own node would. */
-static void build_gates(struct net *net)
-{
-    for (uint32_t l = 0; l < net->topo->n_links; l++)
-        for (uint32_t end = 0; end < 2; end++) {
-            const struct topo_link *link = &net->topo->links[l];
-            struct port *port = net_port(net, link->node[end], link->port[end]);
-            const struct port *peer = net_port(net, link->node[!end], link->port[!end]);
-            enum xoff_pause_wire wire = peer->signal_cfg.how.wire;
-            if (wire == XOFF_WIRE_NONE)
-                wire = port->signal_cfg.how.wire;
-            port->gate_cfg.wire = wire;
-            port->gate_cfg.obeys = wire == XOFF_WIRE_PFC ? net->spec.lossless : 0xff;
-        }
-}
-
-static struct xoff_sched_env sched_env(const struct net *net)
-{
-    struct xoff_sched_env env = {.max_frame_bytes = net->spec.max_frame_bytes,
-                                 .strict = net->spec.strict};
-    memcpy(env.weight, net->spec.weight, sizeof env.weight);
-    return env;
-}
-
-/* `served` is what the buffer beside it was told. */
-static int build_pause(struct net *net, enum net_part part, uint32_t node,
-                       const struct xoff_mmu_env *served, struct xoff_pause *pause,
-                       struct xoff_edges *edges, struct xoff_err *err)
+int build_pause(struct net *net, enum net_part part, uint32_t node,
+                const struct xoff_mmu_env *served, struct xoff_pause *pause,
+                struct xoff_edges *edges, struct xoff_err *err)
 {
     const struct net_switch *kind = net_switch_of(&net->spec, node);
     const struct xoff_pause_ops *ops = kind->pause;
@@ -193,165 +52,54 @@ static int build_pause(struct net *net, enum net_part part, uint32_t node,
                                  .buffer_bytes = served->buffer_bytes,
                                  .ports = served->ports};
     xoff_rng_init(&env.rng, net->spec.seed, node, STREAM_PAUSE);
-    void *cfg = make(1, xoff_pause_cfg_size(ops, env.n_ports));
+    void *cfg = build_block(1, xoff_pause_cfg_size(ops, env.n_ports));
     int code = xoff_pause_configure(pause, ops, kind->pause_params, &env, cfg, err);
     if ((code = net_configured(net, part, node, code, err)))
         return code;
-    xoff_pause_init(pause, make(1, pause->shape.state_size));
-    edges->at = make(pause->shape.max_edges, sizeof *edges->at);
+    xoff_pause_init(pause, build_block(1, pause->shape.state_size));
+    edges->at = build_block(pause->shape.max_edges, sizeof *edges->at);
     return 0;
 }
 
-static int build_mmu(struct net *net, enum net_part part, uint32_t node,
-                     const struct xoff_mmu_ops *ops, const void *params,
-                     const struct xoff_mmu_env *env, struct xoff_mmu *mmu, struct xoff_err *err)
+int build_mmu(struct net *net, enum net_part part, uint32_t node, const struct xoff_mmu_ops *ops,
+              const void *params, const struct xoff_mmu_env *env, struct xoff_mmu *mmu,
+              struct xoff_err *err)
 {
-    void *cfg = make(1, xoff_mmu_cfg_size(ops, env->n_ports));
+    void *cfg = build_block(1, xoff_mmu_cfg_size(ops, env->n_ports));
     int code = xoff_mmu_configure(mmu, ops, params, env, cfg, err);
     if ((code = net_configured(net, part, node, code, err)))
         return code;
-    xoff_mmu_init(mmu, make_aligned(1, mmu->shape.state_size));
+    xoff_mmu_init(mmu, build_aligned(1, mmu->shape.state_size));
     return 0;
 }
 
-static size_t pool_bytes(const struct pool *pool)
+static struct xoff_sched_env sched_env(const struct net *net)
 {
-    return sizeof *pool->frames * pool->capacity;
+    struct xoff_sched_env env = {.max_frame_bytes = net->spec.max_frame_bytes,
+                                 .strict = net->spec.strict};
+    memcpy(env.weight, net->spec.weight, sizeof env.weight);
+    return env;
 }
 
-/* Frames of the buffer: as many as fit, on pages that come when touched. */
-static void build_pool(struct net *net, int64_t buffer_bytes, struct pool *pool)
-{
-    pool->free = NET_NO_SLOT;
-    pool->step = net->has_extra ? 2 : 1;
-    /* What priority 0 holds there is not accounted for, so has no bound. */
-    if (net->spec.wire->is_ns3)
-        return;
-    pool->capacity = ((uint32_t)(buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1) * pool->step;
-    pool->frames = mmap(NULL, pool_bytes(pool), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    pool->is_mapped = pool->frames != MAP_FAILED;
-    if (!pool->is_mapped) { /* address space is limited: it grows as it is used */
-        pool->frames = NULL;
-        pool->capacity = 0;
-    }
-}
-
-static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
-{
-    const struct topo_node *node = &net->topo->nodes[sw->node];
-    sw->cp = sw->spec->marking;
-    sw->cp_cfgs = make(sw->n_ports, sw->cp->cfg_size);
-    sw->cp_states = make(sw->n_ports * XOFF_N_PRIORITIES, sw->cp->state_size);
-    xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
-    xoff_rng_init(&sw->path_rng, net->spec.seed, sw->node, STREAM_PATHS);
-    for (uint32_t p = 0; p < sw->n_ports; p++) {
-        const uint32_t link = net->topo->ports[node->first_port + p].link;
-        const struct xoff_cp_env env = {.rate_bps = net->topo->links[link].rate_bps,
-                                        .buffer_bytes = sw->spec->buffer_bytes};
-        void *cfg = sw->cp_cfgs + p * sw->cp->cfg_size;
-        const int code =
-            net_configured(net, NET_PART_MARKING, sw->node,
-                           sw->cp->configure(sw->spec->marking_params, &env, cfg, err), err);
-        if (code)
-            return code;
-        sw->ports[p].port.quiet_below = sw->cp->quiet_below(cfg);
-        sw->marks_in = sw->cp->on_enqueue && (!sw->cp->looks_at || sw->cp->looks_at(cfg, true));
-        sw->marks_out = sw->cp->on_dequeue && (!sw->cp->looks_at || sw->cp->looks_at(cfg, false));
-        for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
-            sw->cp->init(cfg, sw->cp_states + (p * XOFF_N_PRIORITIES + q) * sw->cp->state_size);
-    }
-    return 0;
-}
-
-/* And its states at the ports of the node, one behind the other. */
-static int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched,
-                       unsigned char **states, struct xoff_err *err)
+int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsigned char **states,
+                struct xoff_err *err)
 {
     const struct xoff_sched_env env = sched_env(net);
     const struct net_switch *kind = net_switch_of(&net->spec, node);
     const uint32_t n_ports = net->topo->nodes[node].n_ports;
-    void *cfg = make(1, xoff_sched_cfg_size(kind->sched, n_ports));
+    void *cfg = build_block(1, xoff_sched_cfg_size(kind->sched, n_ports));
     int code = xoff_sched_configure(sched, kind->sched, kind->sched_params, &env, cfg, err);
     if ((code = net_configured(net, NET_PART_SCHED, node, code, err)))
         return code;
-    *states = make(n_ports, sched->shape.state_size);
+    *states = build_block(n_ports, sched->shape.state_size);
     for (uint32_t p = 0; p < n_ports; p++)
         xoff_sched_init(sched, *states + p * sched->shape.state_size);
     return 0;
 }
 
-static xoff_rate nic_rate(const struct net *net, uint32_t host)
+xoff_rate build_nic_rate(const struct net *net, uint32_t host)
 {
     return net->topo->links[net->topo->ports[net->topo->nodes[host].first_port].link].rate_bps;
-}
-
-static int build_switch(struct net *net, struct sw *sw, uint32_t index, enum net_part *part,
-                        struct xoff_err *err)
-{
-    const struct topo_node *node = &net->topo->nodes[net->n_hosts + index];
-    sw->net = net;
-    sw->node = net->n_hosts + index;
-    sw->spec = net_switch_of(&net->spec, sw->node);
-    sw->n_ports = node->n_ports;
-    sw->ports = make_aligned(node->n_ports, sizeof *sw->ports);
-
-    struct xoff_mmu_port *ports = make(node->n_ports, sizeof *ports);
-    for (uint32_t p = 0; p < node->n_ports; p++) {
-        const uint32_t link = net->topo->ports[node->first_port + p].link;
-        ports[p] = (struct xoff_mmu_port){
-            life_of(net->topo, link).max_rate_bps, net_headroom(&net->spec, link),
-            life_of(net->topo, link).max_delay, response_of(&net->spec, link)};
-    }
-    const struct xoff_mmu_env env = {.n_ports = node->n_ports,
-                                     .lossless = net->spec.lossless,
-                                     .max_frame_bytes = net->spec.max_frame_bytes,
-                                     .buffer_bytes = sw->spec->buffer_bytes,
-                                     .nic_rate_bps = nic_rate(net, 0),
-                                     .ports = ports};
-    *part = NET_PART_MMU;
-    int code =
-        build_mmu(net, *part, sw->node, sw->spec->mmu, sw->spec->mmu_params, &env, &sw->mmu, err);
-    if (!code) {
-        *part = NET_PART_PAUSE;
-        code = build_pause(net, *part, sw->node, &env, &sw->pause, &sw->edges, err);
-    }
-    if (!code)
-        net_try_buffer(net, sw, &env, err);
-    free(ports);
-    if (code)
-        return code;
-    for (uint32_t p = 0; p < node->n_ports; p++)
-        if ((code = build_port(net, sw->node, p, &sw->pause.shape.signalling, &sw->ports[p].port,
-                               err)))
-            return code;
-    *part = NET_PART_SCHED;
-    if ((code = build_sched(net, sw->node, &sw->sched, &sw->sched_states, err)))
-        return code;
-    *part = NET_PART_MARKING;
-    if ((code = build_marking(net, sw, err)))
-        return code;
-    build_pool(net, sw->spec->buffer_bytes, &sw->pool);
-    /* There every frame is accounted for, however shortly it stays. */
-    sw->passes_through = !sw->pause.shape.every_frame && !sw->sched.shape.every_frame &&
-                         !sw->spec->processing_for && !net->spec.wire->is_ns3;
-
-    sw->scatters = sw->spec->scatters;
-    if (net->spec.histogram_every)
-        sw->histograms = make(node->n_ports, sizeof *sw->histograms);
-    struct xoff_mmu_view view;
-    xoff_mmu_view(&sw->mmu, &view);
-    if (view.capacity_bytes[XOFF_POOL_HEADROOM] > 0)
-        sw->headroom_maxima = make(RESULT_MAXIMA, sizeof *sw->headroom_maxima);
-    uint32_t n_ranks = 0;
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        sw->rank[p] = net->spec.lossless >> p & 1 ? (int8_t)n_ranks++ : -1;
-    sw->held_bytes = make((size_t)n_ranks * node->n_ports * node->n_ports, sizeof *sw->held_bytes);
-    const uint32_t n_timers = node_timer(&sw->head, 1);
-    sw->timer_at = XOFF_NEVER;
-    heap_init(&sw->timers, make(n_timers, sizeof(struct heap_entry)),
-              make(n_timers, sizeof(uint32_t)), n_timers);
-    return 0;
 }
 
 /* A buffer behind the one port of a host. */
@@ -359,14 +107,12 @@ static struct xoff_mmu_env host_env(const struct net *net, uint32_t host, int64_
                                     struct xoff_mmu_port *port)
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host].first_port];
-    *port = (struct xoff_mmu_port){
-        net->topo->links[tp->link].rate_bps, net_headroom(&net->spec, tp->link),
-        net->topo->links[tp->link].delay, response_of(&net->spec, tp->link)};
+    *port = build_mmu_port(&net->spec, tp->link);
     return (struct xoff_mmu_env){.n_ports = 1,
                                  .lossless = net->spec.lossless,
                                  .max_frame_bytes = net->spec.max_frame_bytes,
                                  .buffer_bytes = buffer_bytes,
-                                 .nic_rate_bps = nic_rate(net, host),
+                                 .nic_rate_bps = build_nic_rate(net, host),
                                  .has_one_lossy = true,
                                  .ports = port};
 }
@@ -377,11 +123,11 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     struct xoff_mmu_port port;
     const struct xoff_mmu_env env = host_env(net, host->node, spec->buffer_bytes, &port);
     const struct xoff_mmu_ops *ops = xoff_mmu_find("static");
-    struct receiver *r = host->receiver = make(1, sizeof *r);
+    struct receiver *r = host->receiver = build_block(1, sizeof *r);
     r->services = spec->services;
     r->n_services = spec->n_services;
     r->done_at = XOFF_NEVER;
-    void *params = make(1, ops->params_size);
+    void *params = build_block(1, ops->params_size);
     xoff_param_defaults(ops->params, params);
     const struct {
         const char *name;
@@ -452,7 +198,7 @@ static int build_transport(struct net *net, const struct net_transport *spec, xo
     const struct xoff_rp_env env = {.rate_bps = rate_bps,
                                     .frame_bytes = net->spec.max_frame_bytes,
                                     .payload_bytes = payload_bytes};
-    t->rp_cfg = make(1, t->rp->cfg_size);
+    t->rp_cfg = build_block(1, t->rp->cfg_size);
     code = t->rp->configure(spec->rp_params, &env, t->rp_cfg, err);
     if (code)
         return code;
@@ -491,16 +237,16 @@ static int check_telemetry(struct net *net, uint32_t max_switches, struct xoff_e
 static int build_transports(struct net *net, struct xoff_err *err)
 {
     const uint32_t n = net->spec.n_transports;
-    net->rates = make(net->n_hosts, sizeof *net->rates);
+    net->rates = build_block(net->n_hosts, sizeof *net->rates);
     for (uint32_t h = 0; h < net->n_hosts; h++) {
-        const xoff_rate rate_bps = nic_rate(net, h);
+        const xoff_rate rate_bps = build_nic_rate(net, h);
         uint32_t i = 0;
         while (i < net->n_rates && net->rates[i] != rate_bps)
             i++;
         if (i == net->n_rates)
             net->rates[net->n_rates++] = rate_bps;
     }
-    net->transports = make((size_t)net->n_rates * n, sizeof *net->transports);
+    net->transports = build_block((size_t)net->n_rates * n, sizeof *net->transports);
     int code = 0;
     for (uint32_t i = 0; i < net->spec.n_kinds; i++)
         net->has_extra |= net->spec.kinds[i].marking->stamps;
@@ -526,7 +272,7 @@ static void use_transports(struct net *net, struct host *host)
 {
     const uint32_t n = net->spec.n_transports;
     uint32_t row = 0;
-    while (net->rates[row] != nic_rate(net, host->node))
+    while (net->rates[row] != build_nic_rate(net, host->node))
         row++;
     host->transports = net->transports + (size_t)row * n;
     size_t rp_bytes = 0, tcp_bytes = 0;
@@ -549,7 +295,7 @@ static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signa
 {
     const uint32_t peer = topo_peer(net->topo, host, 0);
     if (peer >= net->n_hosts) {
-        *how = net->switches[peer - net->n_hosts].pause.shape.signalling;
+        *how = net_sw(net, peer)->signalling;
         return 0;
     }
     struct xoff_pause probe = {0};
@@ -568,8 +314,8 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     host->net = net;
     host->node = index;
     host->n_ports = 1;
-    host->pool.free = NET_NO_SLOT;
-    host->pool.step = net->has_extra ? 2 : 1;
+    host->store.free = NET_NO_PLACE;
+    host->store.step = net->has_extra ? 2 : 1;
     host->free_flow = NET_NO_SLOT;
     host->free_tcp_rx = NET_NO_SLOT;
     host->messages.free = NET_NO_SLOT;
@@ -598,8 +344,8 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
 static void build_apps(struct net *net)
 {
     const struct app_set *set = net->spec.apps;
-    net->apps = make(set->n, sizeof *net->apps);
-    uint32_t *next = make(net->n_hosts + 1, sizeof *next);
+    net->apps = build_block(set->n, sizeof *net->apps);
+    uint32_t *next = build_block(net->n_hosts + 1, sizeof *next);
     for (uint32_t i = 0; i < set->n; i++)
         next[set->apps[i].host + 1]++;
     for (uint32_t h = 0; h < net->n_hosts; h++) {
@@ -613,11 +359,11 @@ static void build_apps(struct net *net)
     for (uint32_t h = 0; h < net->n_hosts; h++) {
         struct host *host = &net->hosts[h];
         const uint32_t n_timers = HOST_APPS + host->n_apps;
-        host->timer_entries = make(n_timers, sizeof *host->timer_entries);
-        host->timer_pos = make(n_timers, sizeof *host->timer_pos);
+        host->timer_entries = build_block(n_timers, sizeof *host->timer_entries);
+        host->timer_pos = build_block(n_timers, sizeof *host->timer_pos);
         heap_init(&host->timers, host->timer_entries, host->timer_pos, n_timers);
-        host->app_rngs = make(host->n_apps, sizeof *host->app_rngs);
-        host->app_first_stream = make(host->n_apps, sizeof *host->app_first_stream);
+        host->app_rngs = build_block(host->n_apps, sizeof *host->app_rngs);
+        host->app_first_stream = build_block(host->n_apps, sizeof *host->app_first_stream);
         uint32_t n_streams = 0;
         xoff_rng_init(&host->priority_rng, net->spec.seed, h, STREAM_PRIORITIES);
         for (uint32_t a = 0; a < host->n_apps; a++) {
@@ -625,7 +371,7 @@ static void build_apps(struct net *net)
             n_streams += host->apps[a].n_streams ? host->apps[a].n_streams : 1;
             host->n_listening += host->apps[a].ops->on_event != NULL;
         }
-        host->app_streams = make(n_streams, sizeof *host->app_streams);
+        host->app_streams = build_block(n_streams, sizeof *host->app_streams);
         memset(host->app_streams, 0xff, sizeof *host->app_streams * n_streams);
         for (uint32_t a = 0; a < host->n_apps; a++) {
             const struct app *app = &host->apps[a];
@@ -639,12 +385,12 @@ static void build_apps(struct net *net)
 static void build_sim(struct net *net)
 {
     const struct topo *topo = net->topo;
-    uint32_t *n_ports = make(topo->n_nodes, sizeof *n_ports);
-    struct sim_link_spec *links = make(2 * (size_t)topo->n_links, sizeof *links);
+    uint32_t *n_ports = build_block(topo->n_nodes, sizeof *n_ports);
+    struct sim_link_spec *links = build_block(2 * (size_t)topo->n_links, sizeof *links);
     for (uint32_t n = 0; n < topo->n_nodes; n++)
         n_ports[n] = topo->nodes[n].n_ports;
     for (uint32_t l = 0; l < topo->n_links; l++) {
-        const struct life life = life_of(topo, l);
+        const struct life life = build_life(topo, l);
         /* Rounded down: a bound from below. */
         const bool is_ns3 = net->spec.wire->is_ns3;
         const uint64_t bytes =
@@ -677,7 +423,7 @@ static void build_sim(struct net *net)
 static int check_wire(const struct net *net, struct xoff_err *err)
 {
     for (uint32_t l = 0; l < net->topo->n_links && net->spec.wire->is_ns3; l++)
-        if (life_of(net->topo, l).min_delay < XOFF_NS)
+        if (build_life(net->topo, l).min_delay < XOFF_NS)
             return xoff_err_set(err, XOFF_E_CONFLICT, "links", NULL,
                                 "compat: ns3 works in whole nanoseconds; give every link a delay "
                                 "of 1ns or more");
@@ -691,7 +437,7 @@ static void build_captures(struct net *net)
         if (port->is_captured)
             continue;
         port->is_captured = true;
-        port->capture = make(1, sizeof *port->capture);
+        port->capture = build_block(1, sizeof *port->capture);
         port->capture->limit =
             net->spec.capture_limit ? net->spec.capture_limit : NET_CAPTURE_LIMIT;
         port->capture->step = net->has_extra ? 2 : 1;
@@ -701,13 +447,13 @@ static void build_captures(struct net *net)
 int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
                struct xoff_err *err)
 {
-    struct net *net = make(1, sizeof *net);
+    struct net *net = build_block(1, sizeof *net);
     net->spec = *spec;
     net->topo = spec->topo;
     net->n_hosts = spec->topo->n_hosts;
     net->n_switches = spec->topo->n_nodes - spec->topo->n_hosts;
-    net->hosts = make_aligned(net->n_hosts, sizeof *net->hosts);
-    net->switches = make(net->n_switches, sizeof *net->switches);
+    net->hosts = build_aligned(net->n_hosts, sizeof *net->hosts);
+    net->switches = build_block(net->n_switches, sizeof(struct sw *));
     if (!net->spec.wire)
         net->spec.wire = &net_wire_ethernet;
     *part = NET_PART_NET;
@@ -720,7 +466,7 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
         code = build_transports(net, err);
     }
     for (uint32_t s = 0; s < net->n_switches && !code; s++)
-        code = build_switch(net, &net->switches[s], s, part, err);
+        code = sw_build(net, net->n_hosts + s, &net->switches[s], part, err);
     for (uint32_t h = 0; h < net->n_hosts && !code; h++)
         code = build_host(net, &net->hosts[h], h, part, err);
     if (code) {
@@ -735,44 +481,14 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
     return 0;
 }
 
-static void free_notes(struct notes *notes)
+void build_free_notes(struct notes *notes)
 {
     free(notes->pauses), free(notes->drops), free(notes->samples), free(notes->heard);
 }
 
-static void free_capture(struct port *port)
-{
-    struct capture *c = port->capture;
-    if (!c)
-        return;
-    for (uint64_t i = 0; i * CAPTURE_CHUNK < c->n; i++)
-        free(c->chunks[i]);
-    free(c->chunks), free(c);
-}
-
-static void free_switch(struct sw *sw)
-{
-    for (uint32_t p = 0; sw->ports && p < sw->n_ports; p++)
-        free_capture(&sw->ports[p].port);
-    for (uint32_t p = 0; sw->histograms && p < sw->n_ports; p++)
-        free(sw->histograms[p].counts);
-    free(sw->histograms), free(sw->headroom_maxima);
-    if (sw->pool.is_mapped)
-        munmap(sw->pool.frames, pool_bytes(&sw->pool));
-    else
-        free(sw->pool.frames);
-    free((void *)sw->mmu.cfg), free(sw->mmu.state);
-    free((void *)sw->pause.cfg), free(sw->pause.state), free(sw->edges.at);
-    free((void *)sw->sched.cfg), free(sw->sched_states);
-    free(sw->cp_cfgs), free(sw->cp_states);
-    free(sw->held_bytes), free(sw->timers.entries), free(sw->timers.pos);
-    free(sw->ports);
-    free_notes(&sw->notes);
-}
-
 static void free_host(struct host *host)
 {
-    free_capture(&host->port);
+    build_free_port(&host->port);
     if (host->receiver) {
         struct receiver *r = host->receiver;
         free((void *)r->mmu.cfg), free(r->mmu.state);
@@ -780,12 +496,12 @@ static void free_host(struct host *host)
         free(r);
     }
     free((void *)host->sched.cfg), free(host->sched_state);
-    free(host->pool.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
+    free(host->store.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
     free(host->app_rngs), free(host->app_streams), free(host->rx), free(host->flow_notes);
     free(host->rx_notes), free(host->operations), free(host->app_first_stream);
     free(host->messages.at), free(host->ranges.blocks), free(host->tcp_rx), free(host->delayed);
     free(host->finished);
-    free_notes(&host->notes);
+    build_free_notes(&host->notes);
 }
 
 void net_destroy(struct net *net)
@@ -793,7 +509,7 @@ void net_destroy(struct net *net)
     if (!net)
         return;
     for (uint32_t s = 0; s < net->n_switches; s++)
-        free_switch(&net->switches[s]);
+        sw_destroy(net->switches[s]);
     for (uint32_t h = 0; h < net->n_hosts; h++)
         free_host(&net->hosts[h]);
     sim_destroy(net->sim);

@@ -257,14 +257,14 @@ void host_grow_rx(struct host *host)
     free(old);
 }
 
-void pool_grow(struct pool *pool)
+void store_grow(struct frame_store *store)
 {
-    const uint32_t capacity = pool->capacity ? 2 * pool->capacity : 16;
+    const uint32_t capacity = store->capacity ? 2 * store->capacity : 16;
     struct frame *frames = aligned_alloc(64, sizeof *frames * capacity);
-    XOFF_ASSERT(frames && !pool->is_mapped);
-    if (pool->used)
-        memcpy(frames, pool->frames, sizeof *frames * pool->used);
-    free(pool->frames);
-    pool->frames = frames;
-    pool->capacity = capacity;
+    XOFF_ASSERT(frames && !store->is_mapped);
+    if (store->used)
+        memcpy(frames, store->frames, sizeof *frames * store->used);
+    free(store->frames);
+    store->frames = frames;
+    store->capacity = capacity;
 }

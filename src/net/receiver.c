@@ -12,7 +12,7 @@ static void start(struct host *host, xoff_time now)
     xoff_time wake = XOFF_NEVER;
     r->done_at = XOFF_NEVER;
     if (r->queue.n && rate) {
-        const struct frame *f = pool_at(&host->pool, r->queue.head);
+        const struct frame *f = store_at(&host->store, r->queue.head);
         r->done_at = wake = now + xoff_time_of_bits((uint64_t)f->bytes * 8, rate);
     } else if (r->queue.n && r->service + 1 < r->n_services) {
         wake = r->services[r->service + 1].at;
@@ -48,11 +48,11 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
     if (arrival.dropped) {
         note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_RECEIVER, now);
     } else {
-        const uint32_t slot = pool_take(&host->pool);
-        struct frame *f = pool_at(&host->pool, slot);
-        frame_copy(f, frame, host->pool.step);
+        const uint32_t place = store_take(&host->store);
+        struct frame *f = store_at(&host->store, place);
+        frame_copy(f, frame, host->store.step);
         f->pool = (uint8_t)pool;
-        fifo_push(&r->queue, &host->pool, slot);
+        fifo_push(&r->queue, &host->store, place);
         if (r->queue.n == 1)
             start(host, now);
     }
@@ -67,11 +67,11 @@ void receiver_serve(struct host *host, struct worker *w)
         start(host, now);
         return;
     }
-    const uint32_t slot = fifo_pop(&r->queue, &host->pool);
+    const uint32_t place = fifo_pop(&r->queue, &host->store);
     struct long_frame taken;
     const struct frame *frame = &taken.frame;
-    frame_copy(&taken.frame, pool_at(&host->pool, slot), host->pool.step);
-    pool_return(&host->pool, slot);
+    frame_copy(&taken.frame, store_at(&host->store, place), host->store.step);
+    store_return(&host->store, place);
     const struct xoff_departure departure = {.priority = frame->priority,
                                              .pool = frame->pool,
                                              .bytes = frame->bytes,

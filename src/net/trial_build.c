@@ -85,17 +85,17 @@ static void *copy_of_size(size_t size)
     return memory;
 }
 
-void net_try_buffer(struct net *net, const struct sw *sw, const struct xoff_mmu_env *env,
-                    struct xoff_err *err)
+void net_try_buffer(struct net *net, uint32_t node, const struct ledger *ledger,
+                    const struct xoff_mmu_env *env, struct xoff_err *err)
 {
     if (!env->lossless || env->n_ports < 2 || net->spec.wire->is_ns3)
         return;
-    struct trial t = {.mmu = sw->mmu, .pause = sw->pause, .edges = sw->edges};
+    struct trial t = {.mmu = ledger->mmu, .pause = ledger->pause, .edges = ledger->edges};
     t.priority = (uint8_t)__builtin_ctz(env->lossless);
-    if (xoff_pause_held_by(&sw->pause, 1, EGRESS, t.priority) == XOFF_HOLD_BY_FRAMES)
+    if (xoff_pause_held_by(&ledger->pause, 1, EGRESS, t.priority) == XOFF_HOLD_BY_FRAMES)
         return;
-    t.mmu.state = copy_of_size(sw->mmu.shape.state_size);
-    t.pause.state = copy_of_size(sw->pause.shape.state_size);
+    t.mmu.state = copy_of_size(ledger->mmu.shape.state_size);
+    t.pause.state = copy_of_size(ledger->pause.shape.state_size);
     t.left = copy_of_size(env->n_ports * sizeof *t.left);
     int64_t held = try_senders(&t, env, 1);
     if (held < 0)
@@ -105,11 +105,11 @@ void net_try_buffer(struct net *net, const struct sw *sw, const struct xoff_mmu_
         return;
     char text[32];
     xoff_err_set(
-        err, XOFF_E_OK, "kind", sw->mmu.ops->name,
+        err, XOFF_E_OK, "kind", ledger->mmu.ops->name,
         "may lose frames of lossless priorities: pauses are decided by egress queues here, "
         "and this buffer had no room for what arrives until they act when a queue held ");
     xoff_err_add(err, xoff_format_bytes(text, sizeof text, held));
     xoff_err_add(err, "; a larger share for a queue (sih: alpha: 1024, reserved: 0B), a lower "
                       "watermark or a larger buffer would do");
-    net_configured(net, NET_PART_MMU, sw->node, 0, err);
+    net_configured(net, NET_PART_MMU, node, 0, err);
 }

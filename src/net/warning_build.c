@@ -42,5 +42,8 @@ int64_t net_headroom_limit(const struct net *net, uint32_t node, uint32_t port)
     if (node < net->n_hosts || !net->spec.lossless)
         return 0;
     const uint32_t priority = (uint32_t)__builtin_ctz(net->spec.lossless);
-    return xoff_mmu_headroom_limit(&net->switches[node - net->n_hosts].mmu, port, priority);
+    struct fabric_buffer buffer;
+    return sw_buffer(net_sw(net, node), 0, &buffer)
+               ? xoff_mmu_headroom_limit(buffer.mmu, port, priority)
+               : 0;
 }

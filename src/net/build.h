@@ -1,0 +1,54 @@
+/* What the files that make a network share: blocks of memory, links over their life, and the
+ * mechanisms that hosts and switches have alike. */
+#ifndef NET_BUILD_H
+#define NET_BUILD_H
+
+#include "net/model.h"
+
+/* Purposes of a node's random streams; apps follow. */
+enum {
+    STREAM_MARKING = 1,
+    STREAM_ERRORS = 2,
+    STREAM_PATHS = 3,
+    STREAM_PRIORITIES = 4,
+    STREAM_PAUSE = 5,
+    STREAM_APPS = 1000
+};
+
+/* Zeroed memory; the second on cache lines of its own. */
+void *build_block(size_t n, size_t size);
+void *build_aligned(size_t n, size_t size);
+void build_free(void *block);
+
+/* Rates and delays that a link has in its life. */
+struct life {
+    xoff_rate min_rate_bps, max_rate_bps;
+    xoff_time min_delay, max_delay;
+};
+struct life build_life(const struct topo *topo, uint32_t link);
+
+/* What a buffer is told of the port at the end of a link. */
+struct xoff_mmu_port build_mmu_port(const struct net_spec *spec, uint32_t link);
+
+/* Its gate is set up by build_gates, when the peer is known. */
+int build_port(struct net *net, uint32_t node, uint32_t number,
+               const struct xoff_pause_signalling *how, struct port *port, struct xoff_err *err);
+void build_gates(struct net *net);
+void build_free_port(struct port *port);
+
+/* The rate of a host's link. */
+xoff_rate build_nic_rate(const struct net *net, uint32_t host);
+
+int build_mmu(struct net *net, enum net_part part, uint32_t node, const struct xoff_mmu_ops *ops,
+              const void *params, const struct xoff_mmu_env *env, struct xoff_mmu *mmu,
+              struct xoff_err *err);
+/* `served` is what the buffer beside it was told. */
+int build_pause(struct net *net, enum net_part part, uint32_t node,
+                const struct xoff_mmu_env *served, struct xoff_pause *pause,
+                struct xoff_edges *edges, struct xoff_err *err);
+/* And its states at the ports of the node, one behind the other. */
+int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsigned char **states,
+                struct xoff_err *err);
+void build_free_notes(struct notes *notes);
+
+#endif

@@ -1,0 +1,257 @@
+/* The way of a frame through a switch, in parts that fabrics put together: it comes in and is
+ * routed, waits out the processing delay, joins its egress queue, and is sent when the scheduler
+ * chooses it. All is inline: each fabric compiles its own path, with its own `release` in it.
+ */
+#ifndef NET_EGRESS_H
+#define NET_EGRESS_H
+
+#include "net/model.h"
+
+#define EGRESS_INLINE static inline __attribute__((always_inline))
+
+/* The bytes of a frame leave the fabric's buffer; the egress queue they were in is already shorter
+ * and holds `egress_bytes`. */
+typedef void egress_release(struct sw *sw, struct worker *w, const struct frame *f,
+                            int64_t egress_bytes);
+typedef void egress_sender(struct sw *sw, struct worker *w, struct port *port);
+
+/* The congestion point looks at a frame that joined, or is about to leave, its queue (switch.c). */
+void egress_mark(struct sw *sw, struct port *port, struct frame *f, bool joined, xoff_time now);
+
+/* A frame came in. Returns the port it leaves by; ROUTE_NONE: it ended here. */
+EGRESS_INLINE uint32_t sw_receive(struct sw *sw, struct worker *w, uint32_t in,
+                                  const struct frame *frame)
+{
+    if (!port_rx(&sw->head, &sw->ports[in], w, frame))
+        return ROUTE_NONE;
+    sw->used |= (uint8_t)(1u << frame->priority);
+    const uint32_t hash =
+        __builtin_expect(sw->scatters, 0) ? xoff_rng_u32(&sw->path_rng) : frame->hash;
+    const uint32_t out = routes_lookup(sw->net->routes, sw->node, frame->dst, hash);
+    if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].is_up, 0)) {
+        sw_drop(sw, frame, in, out == ROUTE_NONE ? UINT32_MAX : out,
+                out == ROUTE_NONE ? RESULT_DROP_NO_ROUTE : RESULT_DROP_LINK_DOWN, sim_now(w));
+        return ROUTE_NONE;
+    }
+    return out;
+}
+
+EGRESS_INLINE struct xoff_arrival sw_arrival(const struct sw *sw, const struct frame *f,
+                                             uint32_t in, uint32_t out)
+{
+    return (struct xoff_arrival){.in_port = (uint16_t)in,
+                                 .out_port = (uint16_t)out,
+                                 .priority = f->priority,
+                                 .bytes = f->bytes,
+                                 .egress_bytes = sw_queue(sw, out, f->priority)->bytes};
+}
+
+EGRESS_INLINE struct xoff_departure sw_departure(const struct frame *f, int64_t egress_bytes)
+{
+    return (struct xoff_departure){.in_port = f->in_port,
+                                   .out_port = f->out_port,
+                                   .priority = f->priority,
+                                   .pool = f->pool,
+                                   .bytes = f->bytes,
+                                   .egress_bytes = egress_bytes};
+}
+
+/* Asks buffer and pause policy about a frame that has come in. Sets arrival->dropped and
+ * ledger->edges. */
+EGRESS_INLINE enum xoff_pool ledger_admit(struct ledger *ledger, struct xoff_arrival *arrival,
+                                          xoff_time now)
+{
+    struct xoff_crossings crossings;
+    const enum xoff_pool pool = xoff_mmu_admit(&ledger->mmu, arrival, now, &crossings);
+    arrival->dropped = pool == XOFF_POOL_DROP;
+    if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
+        maxima_rise(&ledger->maxima, &ledger->mmu);
+    xoff_pause_on_arrival(&ledger->pause, arrival, &crossings, now, &ledger->edges);
+    return pool;
+}
+
+/* The same for a frame that leaves. */
+EGRESS_INLINE void ledger_release(struct ledger *ledger, const struct xoff_departure *departure,
+                                  xoff_time now)
+{
+    struct xoff_crossings crossings;
+    xoff_mmu_release(&ledger->mmu, departure, now, &crossings);
+    if (__builtin_expect(ledger->maxima.rises, 0))
+        maxima_leave(&ledger->maxima, &ledger->mmu);
+    xoff_pause_on_departure(&ledger->pause, departure, &crossings, now, &ledger->edges);
+}
+
+/* An admitted frame is put down in the switch; its place is returned. */
+EGRESS_INLINE uint32_t sw_put(struct sw *sw, const struct frame *frame, uint32_t in, uint32_t out,
+                              enum xoff_pool pool)
+{
+    const uint32_t place = store_take(&sw->store);
+    struct frame *f = store_at(&sw->store, place);
+    frame_copy(f, frame, sw->store.step);
+    f->in_port = (uint16_t)in;
+    f->out_port = (uint16_t)out;
+    f->pool = (uint8_t)pool;
+    return place;
+}
+
+/* A frame of a lossless priority lies in the switch from here on, and until the second call. */
+EGRESS_INLINE void sw_hold(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out)
+{
+    if (sw_is_lossless(sw, f->priority))
+        *sw_held(sw, f->priority, in, out) += f->bytes;
+}
+
+EGRESS_INLINE void sw_let_go(struct sw *sw, const struct frame *f)
+{
+    if (sw_is_lossless(sw, f->priority))
+        *sw_held(sw, f->priority, f->in_port, f->out_port) -= f->bytes;
+}
+
+/* Returns false when the frame waits out the processing delay first: the fabric's processed() is
+ * called for it then. */
+EGRESS_INLINE bool sw_process(struct sw *sw, struct worker *w, uint32_t place)
+{
+    const xoff_time wait = sw->spec->processing_for;
+    if (!wait)
+        return true;
+    struct frame *f = store_at(&sw->store, place);
+    f->at = sim_now(w) + wait;
+    fifo_push(&sw->processing, &sw->store, place);
+    if (sw->processing.n == 1)
+        node_set_timer(&sw->head, w, node_timer(&sw->head, SW_PROCESSING), f->at);
+    return false;
+}
+
+EGRESS_INLINE void egress_push(struct sw *sw, struct port *port, uint32_t place, struct frame *f,
+                               xoff_time now)
+{
+    struct egress *queue = sw_queue(sw, port->number, f->priority);
+    if (__builtin_expect(sw->histograms != NULL, 0))
+        histogram_change(sw, port->number, f->bytes, now);
+    if (queue->n++) {
+        store_at(&sw->store, queue->tail)->next = place;
+    } else {
+        queue->head = place;
+        port->backlog |= (uint8_t)(1u << f->priority);
+    }
+    queue->tail = place;
+    queue->bytes += f->bytes;
+    if (queue->bytes > queue->peak_bytes)
+        queue->peak_bytes = queue->bytes;
+}
+
+EGRESS_INLINE uint32_t egress_pop(struct sw *sw, struct port *port, uint32_t priority,
+                                  xoff_time now)
+{
+    struct egress *queue = sw_queue(sw, port->number, priority);
+    const uint32_t place = queue->head;
+    const struct frame *f = store_at(&sw->store, place);
+    if (__builtin_expect(sw->histograms != NULL, 0))
+        histogram_change(sw, port->number, -(int64_t)f->bytes, now);
+    queue->bytes -= f->bytes;
+    if (--queue->n == 0) {
+        port->backlog &= (uint8_t) ~(1u << priority);
+        return place;
+    }
+    queue->head = f->next;
+    /* It is needed a frame time from now and may be cold: in a full buffer, waiting for it was a
+     * fifth of the run. */
+    __builtin_prefetch(store_at(&sw->store, queue->head));
+    return place;
+}
+
+EGRESS_INLINE void egress_count(struct egress *queue, const struct frame *f, xoff_time now)
+{
+    queue->left_at = now;
+    queue->tx.frames++;
+    queue->tx.bytes += f->bytes;
+}
+
+/* The scheduler's choice among the eligible queues. */
+static inline uint32_t egress_select(struct sw *sw, struct port *port, void *state,
+                                     uint8_t eligible, xoff_time now)
+{
+    struct port_heads heads;
+    for (uint32_t mask = port->backlog; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        const struct frame *head = store_at(&sw->store, sw_queue(sw, port->number, p)->head);
+        heads.bytes[p] = head->bytes;
+        heads.since[p] = head->at;
+    }
+    return port_select(port, &sw->sched, state, &heads, eligible, now);
+}
+
+/* Sends what is next on a free wire: a pause frame that is due, or the scheduler's choice. */
+EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *port,
+                               egress_release *release)
+{
+    const xoff_time now = sim_now(w);
+    if (__builtin_expect(port->is_control_due, 0)) {
+        port_tx_control(&sw->head, port, w);
+        port_wake(&sw->head, port, w);
+        return;
+    }
+    const uint8_t eligible = port->backlog & port_open(port, now);
+    if (!eligible)
+        return;
+    const bool is_scheduled = port_is_scheduled(port, &sw->sched);
+    void *sched_state = sw->sched_states + port->number * sw->sched.shape.state_size;
+    const uint32_t priority = is_scheduled ? egress_select(sw, port, sched_state, eligible, now)
+                                           : (uint32_t)__builtin_ctz(eligible);
+    struct egress *queue = sw_queue(sw, port->number, priority);
+    const uint32_t place = egress_pop(sw, port, priority, now);
+    struct frame *f = store_at(&sw->store, place);
+    if (is_scheduled)
+        xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
+    if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) && sw->marks_out)
+        egress_mark(sw, port, f, false, now);
+    egress_count(queue, f, now);
+    port_tx_begin(port, w, f);
+    release(sw, w, f, queue->bytes);
+    store_return(&sw->store, place);
+    if (port->backlog & port->open)
+        port_arm(&sw->head, port, w);
+}
+
+/* A frame joins its egress queue, and leaves at once if it can. */
+EGRESS_INLINE void egress_join(struct sw *sw, struct worker *w, uint32_t place,
+                               egress_release *release, egress_sender *send)
+{
+    struct frame *f = store_at(&sw->store, place);
+    struct port *port = &sw->ports[f->out_port];
+    const xoff_time now = sim_now(w);
+    const struct egress *queue = sw_queue(sw, f->out_port, f->priority);
+    if (__builtin_expect(!port->is_up, 0)) {
+        sw_drop(sw, f, f->in_port, f->out_port, RESULT_DROP_LINK_DOWN, now);
+        release(sw, w, f, queue->bytes);
+        store_return(&sw->store, place);
+        return;
+    }
+    f->at = now;
+    egress_push(sw, port, place, f, now);
+    if (__builtin_expect(queue->bytes > port->quiet_below, 0) && sw->marks_in)
+        egress_mark(sw, port, f, true, now);
+    if (port->is_armed)
+        return;
+    if (now >= port->free_at)
+        send(sw, w, port);
+    else
+        port_arm(&sw->head, port, w);
+}
+
+/* The link of a port has failed: what waits for it is lost. */
+EGRESS_INLINE void egress_flush(struct sw *sw, struct worker *w, uint32_t out,
+                                egress_release *release)
+{
+    const xoff_time now = sim_now(w);
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        while (sw_queue(sw, out, p)->n) {
+            const uint32_t place = egress_pop(sw, &sw->ports[out], p, now);
+            const struct frame *f = store_at(&sw->store, place);
+            sw_drop(sw, f, f->in_port, out, RESULT_DROP_LINK_DOWN, now);
+            release(sw, w, f, sw_queue(sw, out, p)->bytes);
+            store_return(&sw->store, place);
+        }
+}
+
+#endif

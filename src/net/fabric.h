@@ -1,0 +1,62 @@
+/* A fabric: what lies between the ports of a switch, from the last bit of a frame that came in to
+ * the first bit that goes out. Each kind is one file and one line in fabrics.c. docs/fabrics.md
+ * says what a fabric is told, must answer and may assume; switch.h has what all fabrics share.
+ */
+#ifndef NET_FABRIC_H
+#define NET_FABRIC_H
+
+#include <xoff/mmu.h>
+#include <xoff/pause.h>
+
+struct sw;
+struct worker;
+struct frame;
+
+/* Which part of the scenario an error of net_create() is about. */
+enum net_part {
+    NET_PART_NET,
+    NET_PART_FABRIC,
+    NET_PART_MMU,
+    NET_PART_PAUSE,
+    NET_PART_SCHED,
+    NET_PART_MARKING,
+    NET_PART_RECEIVERS,
+    NET_PART_TRANSPORT, /* net_create's err has the number in `column` */
+};
+
+#define FABRIC_BUFFER_NAME 32
+
+/* One buffer of a switch, as results, audit and samples see it. */
+struct fabric_buffer {
+    char name[FABRIC_BUFFER_NAME]; /* within its switch */
+    const struct xoff_mmu *mmu;
+    int64_t held_bytes[XOFF_N_PRIORITIES]; /* of the frames in it, counted where they lie */
+    const uint64_t *maxima; /* of its headroom, by permille (maxima.c); NULL: it has none */
+};
+
+struct fabric_ops {
+    const char *name, *summary;
+    const struct xoff_param *params; /* NULL: none */
+    size_t params_size;
+    size_t size; /* of a switch of this kind, which begins with struct sw */
+    /* The head is ready but for what the fabric's own answers decide: ports, queues, timers and
+     * the frame store. `env` is what a buffer over all ports is told. Sets sw->signalling. */
+    int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
+                 struct xoff_err *err);
+    void (*destroy)(struct sw *sw); /* also of one that was not built to the end */
+    void (*arrive)(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame);
+    void (*transmit)(struct sw *sw, struct worker *w, uint32_t port);
+    /* A frame has waited out the processing delay (switch.h, sw_process). */
+    void (*processed)(struct sw *sw, struct worker *w, uint32_t place);
+    /* The link of a port has failed; nothing will leave by it until it is repaired. */
+    void (*link_down)(struct sw *sw, struct worker *w, uint32_t port);
+    /* Buffer `i` of the switch; false when there are no more. */
+    bool (*buffer)(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer);
+    /* The pause policy that decides about frames from `in` to `out`. */
+    const struct xoff_pause *(*policy)(const struct sw *sw, uint32_t in, uint32_t out);
+};
+
+/* Ends with NULL; the first is the default. */
+extern const struct fabric_ops *const fabrics[];
+
+#endif

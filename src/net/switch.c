@@ -1,0 +1,206 @@
+/* What a switch does whatever its fabric is: timers, causes of pauses, marks, samples. */
+#include "net/egress.h"
+
+/* The egress queue that holds most of the bytes of an ingress unit. */
+static void find_egress(struct sw *sw, const struct xoff_crossing *cause, uint32_t only,
+                        xoff_time now, struct pause_note *note)
+{
+    note->egress_port = UINT32_MAX;
+    uint32_t most = 0;
+    if (cause->unit == XOFF_UNIT_EGRESS) {
+        note->egress_port = cause->port;
+        note->egress_priority = cause->priority;
+    } else {
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+            if (!sw_is_lossless(sw, p) ||
+                (cause->unit == XOFF_UNIT_INGRESS && p != cause->priority))
+                continue;
+            const uint32_t *row = sw_held(sw, p, cause->port, 0);
+            for (uint32_t out = 0; out < sw->n_ports; out++)
+                if (row[out] > most && (only == UINT32_MAX || only == out)) {
+                    most = row[out];
+                    note->egress_port = out;
+                    note->egress_priority = (uint8_t)p;
+                }
+        }
+    }
+    if (note->egress_port == UINT32_MAX)
+        return;
+    struct port *egress = &sw->ports[note->egress_port];
+    note->egress_paused = !(port_open(egress, now) >> note->egress_priority & 1);
+    note->egress_closed_at = egress->closed_at[note->egress_priority];
+}
+
+void sw_apply_edges(struct sw *sw, struct worker *w, const struct xoff_edges *edges, uint32_t out)
+{
+    for (uint32_t i = 0; i < edges->n; i++) {
+        const struct xoff_edge *e = &edges->at[i];
+        struct pause_note note = {0};
+        find_egress(sw, &e->cause, out, sim_now(w), &note);
+        port_apply_edge(&sw->head, &sw->ports[e->port], w, e, &note);
+    }
+}
+
+void sw_drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
+             enum result_drop_cause cause, xoff_time now)
+{
+    note_drop(&sw->notes, in, out, f, cause, now);
+}
+
+void sw_count_held(const struct sw *sw, uint32_t out, int64_t held_bytes[XOFF_N_PRIORITIES])
+{
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        held_bytes[p] += sw_queue(sw, out, p)->bytes;
+    uint32_t place = sw->processing.head;
+    for (uint32_t k = 0; k < sw->processing.n; k++, place = store_at(&sw->store, place)->next) {
+        const struct frame *f = store_at(&sw->store, place);
+        if (f->out_port == out)
+            held_bytes[f->priority] += f->bytes;
+    }
+}
+
+void egress_mark(struct sw *sw, struct port *port, struct frame *f, bool joined, xoff_time now)
+{
+    struct egress *queue = sw_queue(sw, port->number, f->priority);
+    struct xoff_cp_frame view = {.queue_bytes = queue->bytes + (joined ? 0 : f->bytes),
+                                 .bytes = f->bytes,
+                                 .draw = xoff_rng_u32(&sw->marking_rng)};
+    if (sw->store.step > 1)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+            view.port_bytes += sw_queue(sw, port->number, p)->bytes;
+            view.port_tx_bytes += sw_queue(sw, port->number, p)->tx.bytes;
+        }
+    const void *cfg = sw->cp_cfgs + port->number * sw->cp->cfg_size;
+    void *state = sw->cp_states +
+                  (size_t)(port->number * XOFF_N_PRIORITIES + f->priority) * sw->cp->state_size;
+    const struct xoff_cp_answer answer = joined ? sw->cp->on_enqueue(cfg, state, &view, now)
+                                                : sw->cp->on_dequeue(cfg, state, &view, now);
+    if (f->kind != FRAME_DATA) /* an ACK's bit is the echo, and nobody reads its telemetry */
+        return;
+    if (answer.mark && !(f->flags & FRAME_MARKED)) {
+        f->flags |= FRAME_MARKED;
+        queue->marked++;
+    }
+    if (answer.stamp) { /* there is room for it: net_build.c */
+        struct xoff_int *telemetry = &extra_of(f)->telemetry;
+        if (telemetry->n < XOFF_INT_HOPS)
+            telemetry->hop[telemetry->n++] = answer.hop;
+    }
+}
+
+void sw_timer(struct sw *sw, struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    const uint32_t processing = node_timer(&sw->head, SW_PROCESSING);
+    sw->timer_at = XOFF_NEVER; /* the event is spent */
+    while (heap_top_at(&sw->timers) <= now) {
+        const uint32_t timer = heap_top_id(&sw->timers);
+        if (timer < processing) {
+            port_on_timer(&sw->head, &sw->ports[timer / PORT_TIMERS], w, timer % PORT_TIMERS);
+            continue;
+        }
+        const uint32_t place = fifo_pop(&sw->processing, &sw->store);
+        heap_set(&sw->timers, timer,
+                 sw->processing.n ? store_at(&sw->store, sw->processing.head)->at : XOFF_NEVER);
+        sw->fabric->processed(sw, w, place);
+    }
+    node_rearm(&sw->head, w);
+}
+
+void sw_warm(const struct sw *sw)
+{
+    for (uint32_t p = 0; p < sw->n_ports; p++) {
+        const struct port *port = &sw->ports[p];
+        __builtin_prefetch(port, 1);
+        for (uint32_t mask = sw->used; mask; mask &= mask - 1) {
+            const uint32_t q = (uint32_t)__builtin_ctz(mask);
+            __builtin_prefetch(&port->rx[q], 1);
+            __builtin_prefetch(sw_queue(sw, p, q), 1);
+        }
+    }
+}
+
+void sw_begin(const struct sw *sw)
+{
+    for (uint32_t p = 0; p < sw->n_ports; p++)
+        for (uint32_t mask = sw->ports[p].backlog; mask; mask &= mask - 1)
+            __builtin_prefetch(
+                store_at(&sw->store, sw_queue(sw, p, (uint32_t)__builtin_ctz(mask))->head));
+}
+
+static void sample_queue(struct sw *sw, uint32_t number, uint32_t p, xoff_time now)
+{
+    const struct net_spec *spec = &sw->net->spec;
+    const struct egress *queue = sw_queue(sw, number, p);
+    struct sampled *before = &sw->sampled[number * XOFF_N_PRIORITIES + p];
+    struct port *port = &sw->ports[number];
+    struct result_sample s = {.at = now, .node = sw->node, .port = number, .priority = (uint8_t)p};
+    const double seconds = (double)spec->measure_every / (double)XOFF_S;
+    if (spec->measure & NET_QUEUE) {
+        s.metric = RESULT_QUEUE_BYTES;
+        s.value = (double)queue->bytes;
+        note_sample(&sw->notes, &s);
+    }
+    if (spec->measure & NET_THROUGHPUT) {
+        s.metric = RESULT_TX_BPS;
+        s.value = (double)(queue->tx.bytes - before->tx_bytes) * 8 / seconds;
+        before->tx_bytes = queue->tx.bytes;
+        note_sample(&sw->notes, &s);
+    }
+    if (spec->measure & NET_PAUSE) {
+        port_gate_expire(port, now);
+        xoff_time paused_for = port->paused_for[p];
+        if (!(port->open >> p & 1))
+            paused_for += now - port->closed_at[p];
+        s.metric = RESULT_PAUSED_FRACTION;
+        s.value = (double)(paused_for - before->paused_for) / (double)spec->measure_every;
+        before->paused_for = paused_for;
+        note_sample(&sw->notes, &s);
+    }
+}
+
+/* All buffers of the switch together, and their pools. */
+static void sample_buffers(struct sw *sw, xoff_time now)
+{
+    _Static_assert(RESULT_INSURANCE_BYTES - RESULT_RESERVED_BYTES ==
+                       (int)XOFF_POOL_INSURANCE - (int)XOFF_POOL_RESERVED,
+                   "samples of pools come in the order of pools");
+    struct xoff_mmu_view sum = {0};
+    struct fabric_buffer buffer;
+    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
+        struct xoff_mmu_view view;
+        xoff_mmu_view(buffer.mmu, &view);
+        sum.used_total_bytes += view.used_total_bytes;
+        for (uint32_t pool = XOFF_POOL_RESERVED; pool < XOFF_N_POOLS; pool++) {
+            sum.used_bytes[pool] += view.used_bytes[pool];
+            sum.capacity_bytes[pool] += view.capacity_bytes[pool];
+        }
+    }
+    struct result_sample s = {.at = now,
+                              .node = sw->node,
+                              .port = UINT32_MAX,
+                              .priority = 0xff,
+                              .metric = RESULT_BUFFER_BYTES,
+                              .value = (double)sum.used_total_bytes};
+    if (sw->net->spec.measure & NET_BUFFER)
+        note_sample(&sw->notes, &s);
+    if (!(sw->net->spec.measure & NET_POOLS))
+        return;
+    for (uint32_t pool = XOFF_POOL_RESERVED; pool < XOFF_N_POOLS; pool++) {
+        if (sum.capacity_bytes[pool] <= 0)
+            continue;
+        s.metric = (uint8_t)(RESULT_RESERVED_BYTES + pool - XOFF_POOL_RESERVED);
+        s.value = (double)sum.used_bytes[pool];
+        note_sample(&sw->notes, &s);
+    }
+}
+
+void sw_sample(struct sw *sw, xoff_time now)
+{
+    for (uint32_t port = 0; port < sw->n_ports; port++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            if (sw_queue(sw, port, p)->tx.frames || sw_queue(sw, port, p)->n)
+                sample_queue(sw, port, p, now);
+    if (sw->net->spec.measure & (NET_BUFFER | NET_POOLS))
+        sample_buffers(sw, now);
+}

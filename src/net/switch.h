@@ -1,0 +1,146 @@
+/* A switch, whatever its fabric: its ports, egress queues with their scheduler and congestion
+ * point, the frames that lie in it, and who holds what. Fabrics (fabric.h) begin with this head and
+ * use the functions here and in egress.h.
+ *
+ * The rest of net/ asks a switch three questions and reads nothing else of it: sw_queue(out,
+ * priority), sw_held(priority, in, out), and buffer(i) of its fabric.
+ */
+#ifndef NET_SWITCH_H
+#define NET_SWITCH_H
+
+#include "net/frames.h"
+#include "net/net.h"
+
+/* An egress queue: one cache line. */
+struct egress {
+    alignas(64) uint32_t head; /* places in the switch's store, linked by frame.next */
+    uint32_t tail, n;
+    int64_t bytes, peak_bytes;
+    xoff_time left_at; /* when a frame last left */
+    struct tally tx;
+    uint64_t marked;
+};
+
+_Static_assert(sizeof(struct egress) == 64, "an egress queue is one cache line");
+
+/* What a queue had sent, and its port had been paused for, at the last sample. */
+struct sampled {
+    uint64_t tx_bytes;
+    xoff_time paused_for;
+};
+
+/* The lengths of a port's queues, sampled (histogram.c). */
+struct histogram {
+    uint64_t *counts, n_samples;
+    uint32_t n_bins;
+    int64_t bytes;
+};
+
+/* Local maxima of a buffer's headroom (maxima.c). */
+struct maxima {
+    bool rises;       /* headroom has risen and not fallen since */
+    int64_t bytes;    /* in use when `rises` was set */
+    uint64_t *counts; /* by permille; NULL: there is no headroom */
+};
+
+/* The books of a buffer: what is admitted, who is paused for it, how full its headroom gets. */
+struct ledger {
+    struct xoff_mmu mmu;
+    struct xoff_pause pause;
+    struct xoff_edges edges; /* of the last call */
+    struct maxima maxima;
+};
+
+struct sw {
+    union {
+        struct node head;
+        struct {
+            NODE_FIELDS
+        };
+    };
+    const struct net_switch *spec;
+    const struct fabric_ops *fabric;
+    struct port *ports;
+    struct egress *queues; /* by port and priority: sw_queue() */
+    struct frame_store store;
+    uint8_t used;             /* priorities seen so far */
+    bool scatters;            /* every frame takes any of the equal-cost paths */
+    bool marks_in, marks_out; /* the congestion point looks at frames that join, that leave */
+    struct xoff_sched sched;
+    unsigned char *sched_states; /* sched.shape.state_size apart */
+    const struct xoff_cp_ops *cp;
+    unsigned char *cp_cfgs;   /* per port, cp->cfg_size apart */
+    unsigned char *cp_states; /* per (port, priority) */
+    struct xoff_rng marking_rng, path_rng;
+    uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
+    int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
+    struct fifo processing;         /* frames that wait out the processing delay */
+    struct histogram *histograms;   /* per port; NULL: not asked for */
+    struct sampled *sampled;        /* per (port, priority); NULL: no series */
+    struct xoff_pause_signalling signalling; /* how its ports tell pauses */
+};
+
+/* Timers of a switch behind those of its ports. */
+enum { SW_PROCESSING, SW_TIMERS };
+
+static inline struct egress *sw_queue(const struct sw *sw, uint32_t out, uint32_t priority)
+{
+    return &sw->queues[out * XOFF_N_PRIORITIES + priority];
+}
+
+/* Bytes of a lossless priority that came in at `in`, leave by `out`, and lie in the switch. */
+static inline uint32_t *sw_held(const struct sw *sw, uint32_t priority, uint32_t in, uint32_t out)
+{
+    return &sw->held_bytes[((uint32_t)sw->rank[priority] * sw->n_ports + in) * sw->n_ports + out];
+}
+
+static inline bool sw_is_lossless(const struct sw *sw, uint32_t priority)
+{
+    return sw->rank[priority] >= 0;
+}
+
+static inline bool sw_buffer(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer)
+{
+    *buffer = (struct fabric_buffer){0};
+    return sw->fabric->buffer(sw, i, buffer);
+}
+
+/* Edges of a pause policy become signals of their ports, each noted with its cause. `out` is the
+ * egress port they are about; UINT32_MAX: the one that holds most of the unit's bytes. */
+XOFF_SELDOM void sw_apply_edges(struct sw *sw, struct worker *w, const struct xoff_edges *edges,
+                                uint32_t out);
+
+XOFF_SELDOM void sw_drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
+                         enum result_drop_cause cause, xoff_time now);
+
+/* Adds the bytes of the frames that lie in the switch and leave by `out`, by priority, counted
+ * where they lie: in queues and in the processing line. */
+void sw_count_held(const struct sw *sw, uint32_t out, int64_t held_bytes[XOFF_N_PRIORITIES]);
+
+/* switch.c: what net.c calls beside the fabric's own. */
+void sw_timer(struct sw *sw, struct worker *w);
+void sw_sample(struct sw *sw, xoff_time now);
+void sw_warm(const struct sw *sw);
+void sw_begin(const struct sw *sw);
+
+/* switch_build.c. A fabric makes its ledgers by the one in the middle; `part` is set to what fails.
+ * ledger_free() takes one that was not built to the end, too. */
+int sw_build(struct net *net, uint32_t node, struct sw **out, enum net_part *part,
+             struct xoff_err *err);
+int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, struct ledger *ledger,
+                 enum net_part *part, struct xoff_err *err);
+void ledger_free(struct ledger *ledger);
+void sw_destroy(struct sw *sw);
+
+/* histogram.c */
+void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now);
+void histogram_grow(struct histogram *histogram, uint32_t n_bins); /* notes.c */
+void histogram_collect(struct net *net, struct results *results);
+
+/* maxima.c */
+void maxima_rise(struct maxima *maxima, const struct xoff_mmu *mmu);
+void maxima_leave(struct maxima *maxima, const struct xoff_mmu *mmu);
+
+extern const struct fabric_ops fabric_shared, fabric_output_queued;
+
+#endif

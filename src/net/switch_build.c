@@ -1,0 +1,186 @@
+/* Making and freeing a switch: its head here, what lies between its ports by the fabric. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "net/build.h"
+
+static size_t store_bytes(const struct frame_store *store)
+{
+    return sizeof *store->frames * store->capacity;
+}
+
+/* The frames of all buffers: as many as fit, on pages that come when touched. */
+static void build_store(struct sw *sw)
+{
+    struct frame_store *store = &sw->store;
+    store->free = NET_NO_PLACE;
+    store->step = sw->net->has_extra ? 2 : 1;
+    /* What priority 0 holds there is not accounted for, so has no bound. */
+    if (sw->net->spec.wire->is_ns3)
+        return;
+    int64_t buffer_bytes = 0;
+    struct fabric_buffer buffer;
+    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
+        struct xoff_mmu_view view;
+        xoff_mmu_view(buffer.mmu, &view);
+        buffer_bytes += view.capacity_total_bytes;
+    }
+    store->capacity = ((uint32_t)(buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1) * store->step;
+    store->frames = mmap(NULL, store_bytes(store), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    store->is_mapped = store->frames != MAP_FAILED;
+    if (!store->is_mapped) { /* address space is limited: it grows as it is used */
+        store->frames = NULL;
+        store->capacity = 0;
+    }
+}
+
+static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
+{
+    const struct topo_node *node = &net->topo->nodes[sw->node];
+    sw->cp = sw->spec->marking;
+    sw->cp_cfgs = build_block(sw->n_ports, sw->cp->cfg_size);
+    sw->cp_states = build_block(sw->n_ports * XOFF_N_PRIORITIES, sw->cp->state_size);
+    xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
+    xoff_rng_init(&sw->path_rng, net->spec.seed, sw->node, STREAM_PATHS);
+    for (uint32_t p = 0; p < sw->n_ports; p++) {
+        const uint32_t link = net->topo->ports[node->first_port + p].link;
+        const struct xoff_cp_env env = {.rate_bps = net->topo->links[link].rate_bps,
+                                        .buffer_bytes = sw->spec->buffer_bytes};
+        void *cfg = sw->cp_cfgs + p * sw->cp->cfg_size;
+        const int code =
+            net_configured(net, NET_PART_MARKING, sw->node,
+                           sw->cp->configure(sw->spec->marking_params, &env, cfg, err), err);
+        if (code)
+            return code;
+        sw->ports[p].quiet_below = sw->cp->quiet_below(cfg);
+        sw->marks_in = sw->cp->on_enqueue && (!sw->cp->looks_at || sw->cp->looks_at(cfg, true));
+        sw->marks_out = sw->cp->on_dequeue && (!sw->cp->looks_at || sw->cp->looks_at(cfg, false));
+        for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
+            sw->cp->init(cfg, sw->cp_states + (p * XOFF_N_PRIORITIES + q) * sw->cp->state_size);
+    }
+    return 0;
+}
+
+/* What a buffer over all ports of the switch is told; `ports` has room for them. */
+static struct xoff_mmu_env env_of(const struct sw *sw, struct xoff_mmu_port *ports)
+{
+    const struct net *net = sw->net;
+    const struct topo_node *node = &net->topo->nodes[sw->node];
+    for (uint32_t p = 0; p < sw->n_ports; p++)
+        ports[p] = build_mmu_port(&net->spec, net->topo->ports[node->first_port + p].link);
+    return (struct xoff_mmu_env){.n_ports = sw->n_ports,
+                                 .lossless = net->spec.lossless,
+                                 .max_frame_bytes = net->spec.max_frame_bytes,
+                                 .buffer_bytes = sw->spec->buffer_bytes,
+                                 .nic_rate_bps = build_nic_rate(net, 0),
+                                 .ports = ports};
+}
+
+int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, struct ledger *ledger,
+                 enum net_part *part, struct xoff_err *err)
+{
+    *part = NET_PART_MMU;
+    int code = build_mmu(sw->net, *part, sw->node, sw->spec->mmu, sw->spec->mmu_params, env,
+                         &ledger->mmu, err);
+    if (code)
+        return code;
+    *part = NET_PART_PAUSE;
+    code = build_pause(sw->net, *part, sw->node, env, &ledger->pause, &ledger->edges, err);
+    if (code)
+        return code;
+    net_try_buffer(sw->net, sw->node, ledger, env, err);
+    struct xoff_mmu_view view;
+    xoff_mmu_view(&ledger->mmu, &view);
+    if (view.capacity_bytes[XOFF_POOL_HEADROOM] > 0)
+        ledger->maxima.counts = build_block(RESULT_MAXIMA, sizeof *ledger->maxima.counts);
+    return 0;
+}
+
+void ledger_free(struct ledger *ledger)
+{
+    free((void *)ledger->mmu.cfg), free(ledger->mmu.state);
+    free((void *)ledger->pause.cfg), free(ledger->pause.state), free(ledger->edges.at);
+    free(ledger->maxima.counts);
+}
+
+/* What has a size by the ports and priorities of the switch. */
+static void build_tables(struct sw *sw)
+{
+    const struct net_spec *spec = &sw->net->spec;
+    const uint32_t n = sw->n_ports;
+    sw->ports = build_aligned(n, sizeof *sw->ports);
+    sw->queues = build_aligned((size_t)n * XOFF_N_PRIORITIES, sizeof *sw->queues);
+    if (spec->histogram_every)
+        sw->histograms = build_block(n, sizeof *sw->histograms);
+    if (spec->measure_every)
+        sw->sampled = build_block((size_t)n * XOFF_N_PRIORITIES, sizeof *sw->sampled);
+    uint32_t n_ranks = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        sw->rank[p] = spec->lossless >> p & 1 ? (int8_t)n_ranks++ : -1;
+    sw->held_bytes = build_block((size_t)n_ranks * n * n, sizeof *sw->held_bytes);
+    const uint32_t n_timers = node_timer(&sw->head, SW_TIMERS);
+    sw->timer_at = XOFF_NEVER;
+    heap_init(&sw->timers, build_block(n_timers, sizeof(struct heap_entry)),
+              build_block(n_timers, sizeof(uint32_t)), n_timers);
+}
+
+static int build_fabric(struct sw *sw, enum net_part *part, struct xoff_err *err)
+{
+    struct xoff_mmu_port *ports = build_block(sw->n_ports, sizeof *ports);
+    const struct xoff_mmu_env env = env_of(sw, ports);
+    *part = NET_PART_FABRIC;
+    const int code = sw->fabric->build(sw, &env, part, err);
+    free(ports);
+    return code;
+}
+
+int sw_build(struct net *net, uint32_t node, struct sw **out, enum net_part *part,
+             struct xoff_err *err)
+{
+    const struct net_switch *spec = net_switch_of(&net->spec, node);
+    const struct fabric_ops *fabric = spec->fabric ? spec->fabric : fabrics[0];
+    struct sw *sw = *out = build_aligned(1, fabric->size);
+    sw->net = net;
+    sw->node = node;
+    sw->spec = spec;
+    sw->fabric = fabric;
+    sw->n_ports = net->topo->nodes[node].n_ports;
+    sw->scatters = spec->scatters;
+    build_tables(sw);
+    *part = NET_PART_SCHED;
+    int code = build_sched(net, node, &sw->sched, &sw->sched_states, err);
+    if (code || (code = build_fabric(sw, part, err)))
+        return code;
+    *part = NET_PART_PAUSE;
+    for (uint32_t p = 0; p < sw->n_ports; p++)
+        if ((code = build_port(net, node, p, &sw->signalling, &sw->ports[p], err)))
+            return code;
+    *part = NET_PART_MARKING;
+    if ((code = build_marking(net, sw, err)))
+        return code;
+    build_store(sw);
+    return 0;
+}
+
+void sw_destroy(struct sw *sw)
+{
+    if (!sw)
+        return;
+    sw->fabric->destroy(sw);
+    for (uint32_t p = 0; p < sw->n_ports; p++)
+        build_free_port(&sw->ports[p]);
+    for (uint32_t p = 0; sw->histograms && p < sw->n_ports; p++)
+        free(sw->histograms[p].counts);
+    if (sw->store.is_mapped)
+        munmap(sw->store.frames, store_bytes(&sw->store));
+    else
+        free(sw->store.frames);
+    free((void *)sw->sched.cfg), free(sw->sched_states);
+    free(sw->cp_cfgs), free(sw->cp_states);
+    free(sw->held_bytes), free(sw->timers.entries), free(sw->timers.pos);
+    free(sw->histograms), free(sw->sampled), free(sw->queues), free(sw->ports);
+    build_free_notes(&sw->notes);
+    free(sw);
+}
