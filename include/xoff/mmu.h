@@ -20,12 +20,13 @@ enum xoff_pool {
 };
 
 /* What the buffer serves. `headroom_bytes` is the computed worst case for the port (headroom.h):
- * what may still arrive after XOFF is decided; less than that may lose frames. */
+ * what may still arrive after a threshold is crossed; less than that may lose frames. */
 struct xoff_mmu_port {
     xoff_rate rate_bps;
     int64_t headroom_bytes;
     xoff_time delay;        /* of the link, one way */
     xoff_time response_for; /* of the peer to a pause frame */
+    int64_t late_bytes;     /* of headroom_bytes, what the pause policy asked for: pause.h */
 };
 
 struct xoff_mmu_env {

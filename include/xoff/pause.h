@@ -41,7 +41,8 @@ struct xoff_pause_signalling {
  * fill the buffer, or, where queues decide, because the queue says so. */
 enum xoff_hold { XOFF_HOLD_BY_FRAMES, XOFF_HOLD_NO, XOFF_HOLD_YES };
 
-/* The switch, or slow receiver, that a policy serves; as the mmu is told (mmu.h). */
+/* The switch, or slow receiver, that a policy serves; as the mmu is told (mmu.h). Policies are
+ * configured before the buffer, so `ports` has the headroom of the links alone. */
 struct xoff_pause_env {
     uint32_t n_ports;
     uint8_t lossless;
@@ -55,7 +56,13 @@ struct xoff_pause_shape {
     size_t state_size;
     uint32_t max_edges; /* that one call can answer */
     bool every_frame;   /* false: the caller may skip frames that crossed nothing */
+    bool has_deadline;  /* false: the caller never asks for one */
     struct xoff_pause_signalling signalling;
+    /* The headroom that the policy needs beyond that of the links. From a crossing to the XOFF that
+     * it brings at most late_for passes; late_bytes may arrive on top of what arrives in that time.
+     * A policy that decides late and does not say so loses frames. */
+    xoff_time late_for;
+    int64_t late_bytes;
 };
 
 struct xoff_pause_ops {
@@ -74,6 +81,11 @@ struct xoff_pause_ops {
     void (*on_departure)(const void *cfg, void *state, const struct xoff_departure *departure,
                          const struct xoff_crossings *crossings, xoff_time now,
                          struct xoff_edges *out);
+    /* When expire() is to be called next; XOFF_NEVER: not at all. Only a call of init(),
+     * on_arrival(), on_departure() or expire() changes it. NULL: there is no deadline. */
+    xoff_time (*deadline)(const void *cfg, const void *state);
+    /* The deadline has come: `now` is it. NULL: there is no deadline. */
+    void (*expire)(const void *cfg, void *state, xoff_time now, struct xoff_edges *out);
     /* Priorities of which frames that came in at `port` must leave before its peer may go on with
      * `priority`; 0: it is not paused. Used by the deadlock detector. NULL: nobody is paused. */
     uint8_t (*waits_for)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
@@ -102,23 +114,42 @@ static inline void xoff_pause_init(struct xoff_pause *p, void *state)
         memset(state, 0, p->shape.state_size);
 }
 
-static inline void xoff_pause_on_arrival(const struct xoff_pause *p, const struct xoff_arrival *a,
+/* This and the next: false when the policy was not told, so that nothing has changed. */
+static inline bool xoff_pause_on_arrival(const struct xoff_pause *p, const struct xoff_arrival *a,
                                          const struct xoff_crossings *c, xoff_time now,
                                          struct xoff_edges *out)
 {
     out->n = 0;
-    if ((c->n || p->shape.every_frame) && p->ops->on_arrival)
-        p->ops->on_arrival(p->cfg, p->state, a, c, now, out);
+    if ((!c->n && !p->shape.every_frame) || !p->ops->on_arrival)
+        return false;
+    p->ops->on_arrival(p->cfg, p->state, a, c, now, out);
+    return true;
 }
 
-static inline void xoff_pause_on_departure(const struct xoff_pause *p,
+static inline bool xoff_pause_on_departure(const struct xoff_pause *p,
                                            const struct xoff_departure *d,
                                            const struct xoff_crossings *c, xoff_time now,
                                            struct xoff_edges *out)
 {
     out->n = 0;
-    if ((c->n || p->shape.every_frame) && p->ops->on_departure)
-        p->ops->on_departure(p->cfg, p->state, d, c, now, out);
+    if ((!c->n && !p->shape.every_frame) || !p->ops->on_departure)
+        return false;
+    p->ops->on_departure(p->cfg, p->state, d, c, now, out);
+    return true;
+}
+
+static inline xoff_time xoff_pause_deadline(const struct xoff_pause *p)
+{
+    return p->shape.has_deadline && p->ops->deadline ? p->ops->deadline(p->cfg, p->state)
+                                                     : XOFF_NEVER;
+}
+
+static inline void xoff_pause_expire(const struct xoff_pause *p, xoff_time now,
+                                     struct xoff_edges *out)
+{
+    out->n = 0;
+    if (p->ops->expire)
+        p->ops->expire(p->cfg, p->state, now, out);
 }
 
 static inline uint8_t xoff_pause_waits_for(const struct xoff_pause *p, uint32_t port,

@@ -20,15 +20,14 @@ void *build_block(size_t n, size_t size);
 void *build_aligned(size_t n, size_t size);
 void build_free(void *block);
 
-/* Rates and delays that a link has in its life. */
-struct life {
+/* headroom_build.c: rates and delays that a link has in its life. */
+struct net_life {
     xoff_rate min_rate_bps, max_rate_bps;
     xoff_time min_delay, max_delay;
 };
-struct life build_life(const struct topo *topo, uint32_t link);
-
-/* What a buffer is told of the port at the end of a link. */
-struct xoff_mmu_port build_mmu_port(const struct net_spec *spec, uint32_t link);
+struct net_life net_life_of(const struct topo *topo, uint32_t link);
+/* A port of this link as its buffer and its pause policy are told of it. */
+struct xoff_mmu_port net_served_port(const struct net *net, uint32_t link);
 
 /* Its gate is set up by build_gates, when the peer is known. */
 int build_port(struct net *net, uint32_t node, uint32_t number,
@@ -42,10 +41,12 @@ xoff_rate build_nic_rate(const struct net *net, uint32_t host);
 int build_mmu(struct net *net, enum net_part part, uint32_t node, const struct xoff_mmu_ops *ops,
               const void *params, const struct xoff_mmu_env *env, struct xoff_mmu *mmu,
               struct xoff_err *err);
-/* `served` is what the buffer beside it was told. */
+/* `served` is what the buffer beside it will be told, but for what this policy asks for. */
 int build_pause(struct net *net, enum net_part part, uint32_t node,
                 const struct xoff_mmu_env *served, struct xoff_pause *pause,
                 struct xoff_edges *edges, struct xoff_err *err);
+/* What the pause policy asks for comes on top of what the link needs. */
+void build_add_late(const struct xoff_pause *pause, struct xoff_mmu_port *port);
 /* And its states at the ports of the node, one behind the other. */
 int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsigned char **states,
                 struct xoff_err *err);

@@ -56,29 +56,36 @@ EGRESS_INLINE struct xoff_departure sw_departure(const struct frame *f, int64_t 
                                    .egress_bytes = egress_bytes};
 }
 
-/* Asks buffer and pause policy about a frame that has come in. Sets arrival->dropped and
- * ledger->edges. */
+/* Asks buffer and pause policy about a frame that has come in. Sets arrival->dropped, and whether
+ * the policy was told: the fabric then heeds ledger->edges and ledger_set_timer(). */
 EGRESS_INLINE enum xoff_pool ledger_admit(struct ledger *ledger, struct xoff_arrival *arrival,
-                                          xoff_time now)
+                                          xoff_time now, bool *told)
 {
     struct xoff_crossings crossings;
     const enum xoff_pool pool = xoff_mmu_admit(&ledger->mmu, arrival, now, &crossings);
     arrival->dropped = pool == XOFF_POOL_DROP;
     if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
         maxima_rise(&ledger->maxima, &ledger->mmu);
-    xoff_pause_on_arrival(&ledger->pause, arrival, &crossings, now, &ledger->edges);
+    *told = xoff_pause_on_arrival(&ledger->pause, arrival, &crossings, now, &ledger->edges);
     return pool;
 }
 
-/* The same for a frame that leaves. */
-EGRESS_INLINE void ledger_release(struct ledger *ledger, const struct xoff_departure *departure,
+/* The same for a frame that leaves; returns whether the policy was told. */
+EGRESS_INLINE bool ledger_release(struct ledger *ledger, const struct xoff_departure *departure,
                                   xoff_time now)
 {
     struct xoff_crossings crossings;
     xoff_mmu_release(&ledger->mmu, departure, now, &crossings);
     if (__builtin_expect(ledger->maxima.rises, 0))
         maxima_leave(&ledger->maxima, &ledger->mmu);
-    xoff_pause_on_departure(&ledger->pause, departure, &crossings, now, &ledger->edges);
+    return xoff_pause_on_departure(&ledger->pause, departure, &crossings, now, &ledger->edges);
+}
+
+/* After every call of the pause policy: it may have another deadline. */
+EGRESS_INLINE void ledger_set_timer(struct sw *sw, struct worker *w, const struct ledger *ledger)
+{
+    if (__builtin_expect(ledger->pause.shape.has_deadline, 0))
+        node_set_timer(&sw->head, w, ledger->timer, xoff_pause_deadline(&ledger->pause));
 }
 
 /* An admitted frame is put down in the switch; its place is returned. */

@@ -38,7 +38,8 @@ struct fabric_ops {
     const char *name, *summary;
     const struct xoff_param *params; /* NULL: none */
     size_t params_size;
-    size_t size; /* of a switch of this kind, which begins with struct sw */
+    size_t size;                      /* of a switch of this kind, which begins with struct sw */
+    uint32_t n_timers, n_port_timers; /* of its own, and further ones for each port */
     /* The head is ready but for what the fabric's own answers decide: ports, queues, timers and
      * the frame store. `env` is what a buffer over all ports is told. Sets sw->signalling. */
     int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
@@ -46,6 +47,8 @@ struct fabric_ops {
     void (*destroy)(struct sw *sw); /* also of one that was not built to the end */
     void (*arrive)(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame);
     void (*transmit)(struct sw *sw, struct worker *w, uint32_t port);
+    /* Its timer `own` has expired; it is set anew or removed. */
+    void (*timer)(struct sw *sw, struct worker *w, uint32_t own);
     /* A frame has waited out the processing delay (switch.h, sw_process). */
     void (*processed)(struct sw *sw, struct worker *w, uint32_t place);
     /* The link of a port has failed; nothing will leave by it until it is repaired. */

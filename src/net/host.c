@@ -168,6 +168,8 @@ void host_timer(struct host *host, struct worker *w)
             take_offers(host, w, a, offers, n);
         } else if (timer == HOST_DELAYED) {
             flow_send_delayed(host, w);
+        } else if (timer == HOST_PAUSE) {
+            receiver_expire(host, w);
         } else if (timer == HOST_SERVICE) {
             receiver_serve(host, w);
         } else {

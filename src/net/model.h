@@ -351,7 +351,7 @@ xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack
 #define HOST_NOBODY 0xffu /* in place of a traffic entry: no app hears of it */
 
 /* Timer numbers of a host: those of its port, then its own, then pace and timeout of each flow. */
-enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_APPS };
+enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_PAUSE, HOST_APPS };
 static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
 {
     return HOST_APPS + host->n_apps + 2 * flow;
@@ -360,6 +360,8 @@ static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
 /* receiver.c */
 void receiver_admit(struct host *host, struct worker *w, const struct frame *frame);
 void receiver_serve(struct host *host, struct worker *w);
+/* The deadline of its pause policy has come. */
+void receiver_expire(struct host *host, struct worker *w);
 
 /* notes.c: may allocate; not called for a frame that nothing happens to. */
 void host_grow_flows(struct host *host);

@@ -61,6 +61,14 @@ int build_pause(struct net *net, enum net_part part, uint32_t node,
     return 0;
 }
 
+void build_add_late(const struct xoff_pause *pause, struct xoff_mmu_port *port)
+{
+    const struct xoff_pause_shape *shape = &pause->shape;
+    XOFF_ASSERT(shape->late_for >= 0 && shape->late_bytes >= 0);
+    port->late_bytes = xoff_bytes_in(shape->late_for, port->rate_bps) + shape->late_bytes;
+    port->headroom_bytes += port->late_bytes;
+}
+
 int build_mmu(struct net *net, enum net_part part, uint32_t node, const struct xoff_mmu_ops *ops,
               const void *params, const struct xoff_mmu_env *env, struct xoff_mmu *mmu,
               struct xoff_err *err)
@@ -107,7 +115,7 @@ static struct xoff_mmu_env host_env(const struct net *net, uint32_t host, int64_
                                     struct xoff_mmu_port *port)
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host].first_port];
-    *port = build_mmu_port(&net->spec, tp->link);
+    *port = net_served_port(net, tp->link);
     return (struct xoff_mmu_env){.n_ports = 1,
                                  .lossless = net->spec.lossless,
                                  .max_frame_bytes = net->spec.max_frame_bytes,
@@ -141,10 +149,13 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
                                   xoff_format_bytes(text, sizeof text, given[i].bytes), err);
         }
     if (!code)
+        code = build_pause(net, NET_PART_RECEIVERS, host->node, &env, &r->pause, &r->edges, err);
+    if (!code) {
+        build_add_late(&r->pause, &port);
         code = build_mmu(net, NET_PART_RECEIVERS, host->node, ops, params, &env, &r->mmu, err);
+    }
     free(params);
-    return code ? code
-                : build_pause(net, NET_PART_RECEIVERS, host->node, &env, &r->pause, &r->edges, err);
+    return code;
 }
 
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport)
@@ -366,6 +377,8 @@ static void build_apps(struct net *net)
         host->app_first_stream = build_block(host->n_apps, sizeof *host->app_first_stream);
         uint32_t n_streams = 0;
         xoff_rng_init(&host->priority_rng, net->spec.seed, h, STREAM_PRIORITIES);
+        if (host->receiver)
+            heap_set(&host->timers, HOST_PAUSE, xoff_pause_deadline(&host->receiver->pause));
         for (uint32_t a = 0; a < host->n_apps; a++) {
             host->app_first_stream[a] = n_streams;
             n_streams += host->apps[a].n_streams ? host->apps[a].n_streams : 1;
@@ -390,7 +403,7 @@ static void build_sim(struct net *net)
     for (uint32_t n = 0; n < topo->n_nodes; n++)
         n_ports[n] = topo->nodes[n].n_ports;
     for (uint32_t l = 0; l < topo->n_links; l++) {
-        const struct life life = build_life(topo, l);
+        const struct net_life life = net_life_of(topo, l);
         /* Rounded down: a bound from below. */
         const bool is_ns3 = net->spec.wire->is_ns3;
         const uint64_t bytes =
@@ -423,7 +436,7 @@ static void build_sim(struct net *net)
 static int check_wire(const struct net *net, struct xoff_err *err)
 {
     for (uint32_t l = 0; l < net->topo->n_links && net->spec.wire->is_ns3; l++)
-        if (build_life(net->topo, l).min_delay < XOFF_NS)
+        if (net_life_of(net->topo, l).min_delay < XOFF_NS)
             return xoff_err_set(err, XOFF_E_CONFLICT, "links", NULL,
                                 "compat: ns3 works in whole nanoseconds; give every link a delay "
                                 "of 1ns or more");
@@ -476,6 +489,8 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
     build_gates(net);
     build_sim(net);
     build_apps(net);
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        node_rearm(&net->switches[s]->head, sim_exclusive(net->sim));
     build_captures(net);
     *out = net;
     return 0;

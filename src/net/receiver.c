@@ -20,13 +20,22 @@ static void start(struct host *host, xoff_time now)
     heap_set(&host->timers, HOST_SERVICE, wake);
 }
 
-static void apply_edges(struct host *host, struct worker *w)
+/* After every call of the pause policy: what it decided, and its next deadline. */
+static void heed_policy(struct host *host, struct worker *w)
 {
     const struct receiver *r = host->receiver;
     for (uint32_t i = 0; i < r->edges.n; i++) {
         struct pause_note note = {.egress_port = UINT32_MAX};
         port_apply_edge(&host->head, &host->port, w, &r->edges.at[i], &note);
     }
+    if (r->pause.shape.has_deadline)
+        heap_set(&host->timers, HOST_PAUSE, xoff_pause_deadline(&r->pause));
+}
+
+void receiver_expire(struct host *host, struct worker *w)
+{
+    xoff_pause_expire(&host->receiver->pause, sim_now(w), &host->receiver->edges);
+    heed_policy(host, w);
 }
 
 void receiver_admit(struct host *host, struct worker *w, const struct frame *frame)
@@ -44,7 +53,7 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
     const enum xoff_pool pool = xoff_mmu_admit(&r->mmu, &arrival, now, &crossings);
     arrival.dropped = pool == XOFF_POOL_DROP;
     xoff_pause_on_arrival(&r->pause, &arrival, &crossings, now, &r->edges);
-    apply_edges(host, w);
+    heed_policy(host, w);
     if (arrival.dropped) {
         note_drop(&host->notes, 0, UINT32_MAX, frame, RESULT_DROP_RECEIVER, now);
     } else {
@@ -79,7 +88,7 @@ void receiver_serve(struct host *host, struct worker *w)
     struct xoff_crossings crossings;
     xoff_mmu_release(&r->mmu, &departure, now, &crossings);
     xoff_pause_on_departure(&r->pause, &departure, &crossings, now, &r->edges);
-    apply_edges(host, w);
+    heed_policy(host, w);
     start(host, now);
     host_deliver(host, w, frame);
 }

@@ -99,6 +99,10 @@ void sw_timer(struct sw *sw, struct worker *w)
             port_on_timer(&sw->head, &sw->ports[timer / PORT_TIMERS], w, timer % PORT_TIMERS);
             continue;
         }
+        if (timer > processing) {
+            sw->fabric->timer(sw, w, timer - node_timer(&sw->head, SW_TIMERS));
+            continue;
+        }
         const uint32_t place = fifo_pop(&sw->processing, &sw->store);
         heap_set(&sw->timers, timer,
                  sw->processing.n ? store_at(&sw->store, sw->processing.head)->at : XOFF_NEVER);

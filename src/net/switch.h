@@ -49,6 +49,7 @@ struct ledger {
     struct xoff_pause pause;
     struct xoff_edges edges; /* of the last call */
     struct maxima maxima;
+    uint32_t timer; /* of the pause policy's deadline */
 };
 
 struct sw {
@@ -80,7 +81,7 @@ struct sw {
     struct xoff_pause_signalling signalling; /* how its ports tell pauses */
 };
 
-/* Timers of a switch behind those of its ports. */
+/* Timers of a switch behind those of its ports; those of the fabric follow. */
 enum { SW_PROCESSING, SW_TIMERS };
 
 static inline struct egress *sw_queue(const struct sw *sw, uint32_t out, uint32_t priority)
@@ -123,11 +124,12 @@ void sw_sample(struct sw *sw, xoff_time now);
 void sw_warm(const struct sw *sw);
 void sw_begin(const struct sw *sw);
 
-/* switch_build.c. A fabric makes its ledgers by the one in the middle; `part` is set to what fails.
+/* switch_build.c. A fabric makes its ledgers by the one in the middle; `own` is the fabric's timer
+ * that serves the deadline of the pause policy; `part` is set to what fails.
  * ledger_free() takes one that was not built to the end, too. */
 int sw_build(struct net *net, uint32_t node, struct sw **out, enum net_part *part,
              struct xoff_err *err);
-int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, struct ledger *ledger,
+int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, struct ledger *ledger,
                  enum net_part *part, struct xoff_err *err);
 void ledger_free(struct ledger *ledger);
 void sw_destroy(struct sw *sw);

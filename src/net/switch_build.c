@@ -69,7 +69,7 @@ static struct xoff_mmu_env env_of(const struct sw *sw, struct xoff_mmu_port *por
     const struct net *net = sw->net;
     const struct topo_node *node = &net->topo->nodes[sw->node];
     for (uint32_t p = 0; p < sw->n_ports; p++)
-        ports[p] = build_mmu_port(&net->spec, net->topo->ports[node->first_port + p].link);
+        ports[p] = net_served_port(net, net->topo->ports[node->first_port + p].link);
     return (struct xoff_mmu_env){.n_ports = sw->n_ports,
                                  .lossless = net->spec.lossless,
                                  .max_frame_bytes = net->spec.max_frame_bytes,
@@ -78,19 +78,30 @@ static struct xoff_mmu_env env_of(const struct sw *sw, struct xoff_mmu_port *por
                                  .ports = ports};
 }
 
-int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, struct ledger *ledger,
+int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, struct ledger *ledger,
                  enum net_part *part, struct xoff_err *err)
 {
-    *part = NET_PART_MMU;
-    int code = build_mmu(sw->net, *part, sw->node, sw->spec->mmu, sw->spec->mmu_params, env,
-                         &ledger->mmu, err);
-    if (code)
-        return code;
     *part = NET_PART_PAUSE;
-    code = build_pause(sw->net, *part, sw->node, env, &ledger->pause, &ledger->edges, err);
+    int code = build_pause(sw->net, *part, sw->node, env, &ledger->pause, &ledger->edges, err);
     if (code)
         return code;
-    net_try_buffer(sw->net, sw->node, ledger, env, err);
+    ledger->timer = node_timer(&sw->head, SW_TIMERS + own);
+    heap_set(&sw->timers, ledger->timer, xoff_pause_deadline(&ledger->pause));
+    struct xoff_mmu_port *ports = build_block(env->n_ports, sizeof *ports);
+    struct xoff_mmu_env late = *env;
+    late.ports = ports;
+    for (uint32_t p = 0; p < env->n_ports; p++) {
+        ports[p] = env->ports[p];
+        build_add_late(&ledger->pause, &ports[p]);
+    }
+    *part = NET_PART_MMU;
+    code = build_mmu(sw->net, *part, sw->node, sw->spec->mmu, sw->spec->mmu_params, &late,
+                     &ledger->mmu, err);
+    if (!code)
+        net_try_buffer(sw->net, sw->node, ledger, &late, err);
+    free(ports);
+    if (code)
+        return code;
     struct xoff_mmu_view view;
     xoff_mmu_view(&ledger->mmu, &view);
     if (view.capacity_bytes[XOFF_POOL_HEADROOM] > 0)
@@ -120,7 +131,8 @@ static void build_tables(struct sw *sw)
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         sw->rank[p] = spec->lossless >> p & 1 ? (int8_t)n_ranks++ : -1;
     sw->held_bytes = build_block((size_t)n_ranks * n * n, sizeof *sw->held_bytes);
-    const uint32_t n_timers = node_timer(&sw->head, SW_TIMERS);
+    const uint32_t n_timers =
+        node_timer(&sw->head, SW_TIMERS + sw->fabric->n_timers + n * sw->fabric->n_port_timers);
     sw->timer_at = XOFF_NEVER;
     heap_init(&sw->timers, build_block(n_timers, sizeof(struct heap_entry)),
               build_block(n_timers, sizeof(uint32_t)), n_timers);

@@ -39,7 +39,9 @@ static uint8_t combine(struct output_queued *oq, uint32_t out, const struct xoff
     return changed;
 }
 
-XOFF_SELDOM static void apply_edges(struct output_queued *oq, struct worker *w, uint32_t out)
+/* The pause policy of an output was told something: it may have decided, and may have another
+ * deadline. */
+static void heed_policy(struct output_queued *oq, struct worker *w, uint32_t out)
 {
     const struct xoff_edges *edges = &oq->ledgers[out].edges;
     for (uint32_t i = 0; i < edges->n; i++) {
@@ -49,6 +51,7 @@ XOFF_SELDOM static void apply_edges(struct output_queued *oq, struct worker *w, 
         if (edge.priorities)
             sw_apply_edges(&oq->sw, w, &one, out);
     }
+    ledger_set_timer(&oq->sw, w, &oq->ledgers[out]);
 }
 
 static void release(struct sw *sw, struct worker *w, const struct frame *f, int64_t egress_bytes)
@@ -56,9 +59,8 @@ static void release(struct sw *sw, struct worker *w, const struct frame *f, int6
     struct ledger *ledger = &oq_of(sw)->ledgers[f->out_port];
     const struct xoff_departure departure = sw_departure(f, egress_bytes);
     sw_let_go(sw, f);
-    ledger_release(ledger, &departure, sim_now(w));
-    if (ledger->edges.n)
-        apply_edges(oq_of(sw), w, f->out_port);
+    if (ledger_release(ledger, &departure, sim_now(w)))
+        heed_policy(oq_of(sw), w, f->out_port);
 }
 
 static void send(struct sw *sw, struct worker *w, struct port *port)
@@ -78,11 +80,12 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
         return;
     struct ledger *ledger = &oq_of(sw)->ledgers[out];
     struct xoff_arrival arrival = sw_arrival(sw, frame, in, out);
-    const enum xoff_pool pool = ledger_admit(ledger, &arrival, sim_now(w));
+    bool told;
+    const enum xoff_pool pool = ledger_admit(ledger, &arrival, sim_now(w), &told);
     if (!arrival.dropped)
         sw_hold(sw, frame, in, out);
-    if (ledger->edges.n)
-        apply_edges(oq_of(sw), w, out);
+    if (told)
+        heed_policy(oq_of(sw), w, out);
     if (arrival.dropped) {
         sw_drop(sw, frame, in, out, RESULT_DROP_BUFFER, sim_now(w));
         return;
@@ -96,6 +99,14 @@ static void transmit(struct sw *sw, struct worker *w, uint32_t port)
 {
     if (port_on_transmit(&sw->head, &sw->ports[port], w))
         send(sw, w, &sw->ports[port]);
+}
+
+/* The deadline of an output's pause policy has come. */
+static void timer(struct sw *sw, struct worker *w, uint32_t own)
+{
+    struct ledger *ledger = &oq_of(sw)->ledgers[own];
+    xoff_pause_expire(&ledger->pause, sim_now(w), &ledger->edges);
+    heed_policy(oq_of(sw), w, own);
 }
 
 static void link_down(struct sw *sw, struct worker *w, uint32_t port)
@@ -132,7 +143,7 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     oq->asked = build_block((size_t)n * n, sizeof *oq->asked);
     oq->n_asking = build_block((size_t)n * XOFF_N_PRIORITIES, sizeof *oq->n_asking);
     for (uint32_t out = 0; out < n; out++) {
-        const int code = ledger_build(sw, env, &oq->ledgers[out], part, err);
+        const int code = ledger_build(sw, env, out, &oq->ledgers[out], part, err);
         if (code)
             return code;
     }
@@ -152,10 +163,12 @@ const struct fabric_ops fabric_output_queued = {
     .name = "output-queued",
     .summary = "The ideal switch: unlimited speed-up, and a buffer of its own for each output port",
     .size = sizeof(struct output_queued),
+    .n_port_timers = 1,
     .build = build,
     .destroy = destroy,
     .arrive = arrive,
     .transmit = transmit,
+    .timer = timer,
     .processed = join,
     .link_down = link_down,
     .buffer = buffer,

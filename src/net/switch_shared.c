@@ -21,15 +21,22 @@ static inline struct shared *shared_of(const struct sw *sw)
     return (struct shared *)sw;
 }
 
+/* The pause policy was told something: it may have decided, and may have another deadline. */
+static inline void heed_policy(struct shared *s, struct worker *w)
+{
+    if (__builtin_expect(s->ledger.edges.n != 0, 0))
+        sw_apply_edges(&s->sw, w, &s->ledger.edges, UINT32_MAX);
+    ledger_set_timer(&s->sw, w, &s->ledger);
+}
+
 EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *f,
                            int64_t egress_bytes)
 {
     struct shared *s = shared_of(sw);
     const struct xoff_departure departure = sw_departure(f, egress_bytes);
     sw_let_go(sw, f);
-    ledger_release(&s->ledger, &departure, sim_now(w));
-    if (__builtin_expect(s->ledger.edges.n != 0, 0))
-        sw_apply_edges(sw, w, &s->ledger.edges, UINT32_MAX);
+    if (ledger_release(&s->ledger, &departure, sim_now(w)))
+        heed_policy(s, w);
 }
 
 static void send(struct sw *sw, struct worker *w, struct port *port)
@@ -58,11 +65,12 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
         return;
     }
     struct xoff_arrival arrival = sw_arrival(sw, frame, in, out);
-    const enum xoff_pool pool = ledger_admit(&s->ledger, &arrival, now);
+    bool told;
+    const enum xoff_pool pool = ledger_admit(&s->ledger, &arrival, now, &told);
     if (!arrival.dropped)
         sw_hold(sw, frame, in, out);
-    if (__builtin_expect(s->ledger.edges.n != 0, 0))
-        sw_apply_edges(sw, w, &s->ledger.edges, UINT32_MAX);
+    if (told)
+        heed_policy(s, w);
     if (__builtin_expect(arrival.dropped, 0)) {
         sw_drop(sw, frame, in, out, RESULT_DROP_BUFFER, now);
         return;
@@ -76,6 +84,15 @@ static void transmit(struct sw *sw, struct worker *w, uint32_t port)
 {
     if (port_on_transmit(&sw->head, &sw->ports[port], w))
         send(sw, w, &sw->ports[port]);
+}
+
+/* The deadline of the pause policy has come. */
+static void timer(struct sw *sw, struct worker *w, uint32_t own)
+{
+    struct shared *s = shared_of(sw);
+    (void)own;
+    xoff_pause_expire(&s->ledger.pause, sim_now(w), &s->ledger.edges);
+    heed_policy(s, w);
 }
 
 static void link_down(struct sw *sw, struct worker *w, uint32_t port)
@@ -106,7 +123,7 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
                  struct xoff_err *err)
 {
     struct shared *s = shared_of(sw);
-    const int code = ledger_build(sw, env, &s->ledger, part, err);
+    const int code = ledger_build(sw, env, 0, &s->ledger, part, err);
     if (code)
         return code;
     sw->signalling = s->ledger.pause.shape.signalling;
@@ -125,10 +142,12 @@ const struct fabric_ops fabric_shared = {
     .name = "shared",
     .summary = "One memory for all ports, with ingress accounting (the usual data-center switch)",
     .size = sizeof(struct shared),
+    .n_timers = 1,
     .build = build,
     .destroy = destroy,
     .arrive = arrive,
     .transmit = transmit,
+    .timer = timer,
     .processed = join,
     .link_down = link_down,
     .buffer = buffer,

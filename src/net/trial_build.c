@@ -6,6 +6,9 @@
  * time. Nobody can say it for every buffer and policy by a formula; so it is tried: fresh copies of
  * both get frames for one queue, from one port alone and from all, until each sender has been
  * paused and has sent its worst case after that. A frame lost on the way is worth a warning.
+ *
+ * A policy that decides late has its deadlines come before the next frame, as far as it said that
+ * it may be late: what arrives in that time is part of the worst case already.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +25,7 @@ struct trial {
     struct xoff_edges edges;
     int64_t *left; /* by port, what its peer may still send; -1: as long as it likes */
     int64_t queued_bytes;
+    xoff_time now;
     uint8_t priority;
 };
 
@@ -45,11 +49,16 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
         .bytes = (uint32_t)(t->left[port] < 0 || t->left[port] > most ? most : t->left[port]),
         .egress_bytes = t->queued_bytes};
     struct xoff_crossings crossings;
-    if (xoff_mmu_admit(&t->mmu, &arrival, 0, &crossings) == XOFF_POOL_DROP)
+    if (xoff_mmu_admit(&t->mmu, &arrival, t->now, &crossings) == XOFF_POOL_DROP)
         return false;
     t->queued_bytes += arrival.bytes;
-    xoff_pause_on_arrival(&t->pause, &arrival, &crossings, 0, &t->edges);
+    xoff_pause_on_arrival(&t->pause, &arrival, &crossings, t->now, &t->edges);
     take_edges(t, env);
+    t->now += t->pause.shape.late_for;
+    for (xoff_time at; (at = xoff_pause_deadline(&t->pause)) <= t->now;) {
+        xoff_pause_expire(&t->pause, at, &t->edges);
+        take_edges(t, env);
+    }
     if (t->left[port] >= 0) /* the frame that decides is among what may still arrive */
         t->left[port] -= arrival.bytes;
     if (t->left[port] < XOFF_MIN_FRAME_BYTES && t->left[port] >= 0)
@@ -64,6 +73,7 @@ static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint
     xoff_mmu_init(&t->mmu, t->mmu.state);
     xoff_pause_init(&t->pause, t->pause.state);
     t->queued_bytes = 0;
+    t->now = 0;
     memset(t->left, 0xff, env->n_ports * sizeof *t->left);
     for (bool is_any = true; is_any;) {
         is_any = false;

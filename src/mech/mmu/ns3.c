@@ -28,6 +28,8 @@
  *
  * Differs: sums have 64 bits, there they have 32. A buffer too small for headroom and reserves is
  * refused; there T becomes huge. Delays finer than a nanosecond count.
+ * Differs: a pause policy that decides late (pause.h) gets the headroom it asks for with headroom:
+ * auto, and a warning with less; the family has no such policy.
  * Differs: lossy priorities, which the family does not have, are held to the same rules but cross
  * no threshold.
  */
@@ -125,7 +127,8 @@ static unsigned __int128 ns3_headroom(const struct ns3_params *p, const struct x
     if (p->headroom != XOFF_PARAM_AUTO)
         return (uint64_t)p->headroom;
     const unsigned __int128 bit_ps = (unsigned __int128)port->rate_bps * (uint64_t)port->delay;
-    return bit_ps / (8 * (uint64_t)XOFF_S) * (uint64_t)p->headroom_factor;
+    return bit_ps / (8 * (uint64_t)XOFF_S) * (uint64_t)p->headroom_factor +
+           (uint64_t)port->late_bytes;
 }
 
 /* Halvings round down, and the last one may undershoot: 150 Gb/s over 100 counts as a doubling. */
@@ -168,6 +171,23 @@ static int ns3_refuse_headroom(const struct xoff_mmu_env *env, uint32_t port, st
     return code;
 }
 
+static void ns3_warn_late(const struct ns3_params *p, const struct xoff_mmu_env *env,
+                          struct xoff_err *err)
+{
+    char text[XOFF_PARAM_TEXT];
+    for (uint32_t port = 0; port < env->n_ports && env->lossless; port++) {
+        const struct xoff_mmu_port *at = &env->ports[port];
+        if (p->headroom == XOFF_PARAM_AUTO || !at->late_bytes || p->headroom >= at->headroom_bytes)
+            continue;
+        xoff_err_set(err, XOFF_E_OK, "headroom", xoff_format_bytes(text, sizeof text, p->headroom),
+                     "may lose frames of lossless priorities: pauses are decided late here, and up "
+                     "to ");
+        xoff_err_add_int(err, at->headroom_bytes);
+        xoff_err_add(err, "B can arrive");
+        return;
+    }
+}
+
 static int ns3_configure(const void *params, const struct xoff_mmu_env *env, void *cfg,
                          struct xoff_mmu_shape *shape, struct xoff_err *err)
 {
@@ -203,6 +223,7 @@ static int ns3_configure(const void *params, const struct xoff_mmu_env *env, voi
         c->buffer_bytes - c->reserved_capacity_bytes - c->headroom_capacity_bytes;
     if (c->shared_capacity_bytes < 0)
         return ns3_refuse_buffer(env, c, err);
+    ns3_warn_late(p, env, err);
     return 0;
 }
 

@@ -123,7 +123,7 @@ static int headroom_of(const struct shared_params *p, const struct xoff_mmu_env 
                                               .delay = at->delay,
                                               .max_frame_bytes = env->max_frame_bytes,
                                               .response_for = at->response_for};
-    *bytes = xoff_headroom_eta_bytes(&link);
+    *bytes = xoff_headroom_eta_bytes(&link) + at->late_bytes;
     return at->delay ? 0 : refuse_no_delay(env, port, *bytes, err);
 }
 

@@ -174,6 +174,14 @@ static void test_eta(void **unused)
             bench_start(&b);
             assert_int_equal(xoff_mmu_headroom_limit(&b.mmu, 0, 3), rows[i].eta_bytes);
             bench_end(&b);
+            /* What a late pause policy asks for comes on top. */
+            for (uint32_t port = 0; port < 4; port++) {
+                b.ports[port].late_bytes = 5000;
+                b.ports[port].headroom_bytes += 5000;
+            }
+            bench_start(&b);
+            assert_int_equal(xoff_mmu_headroom_limit(&b.mmu, 0, 3), rows[i].eta_bytes + 5000);
+            bench_end(&b);
             /* A figure that is given goes before any rule. */
             bench_set(&b, "headroom", "300000B");
             expect_accepted(&b, "", "", NULL);

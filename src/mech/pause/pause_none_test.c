@@ -29,12 +29,15 @@ static void test_never_an_edge(void **unused)
     assert_int_equal(policy.shape.max_edges, 0);
     assert_int_equal(policy.shape.signalling.wire, XOFF_WIRE_NONE);
     assert_false(policy.shape.every_frame);
+    assert_false(policy.shape.has_deadline);
+    assert_int_equal(policy.shape.late_for, 0);
+    assert_int_equal(policy.shape.late_bytes, 0);
     xoff_pause_init(&policy, &state);
     assert_int_equal(state, 0xa5);
-    xoff_pause_on_arrival(&policy, &arrival, &crossings, 0, &edges);
+    assert_false(xoff_pause_on_arrival(&policy, &arrival, &crossings, 0, &edges));
     assert_int_equal(edges.n, 0);
     edges.n = 77;
-    xoff_pause_on_departure(&policy, &departure, &crossings, 0, &edges);
+    assert_false(xoff_pause_on_departure(&policy, &departure, &crossings, 0, &edges));
     assert_int_equal(edges.n, 0);
     policy.shape.every_frame = true; /* a caller that skips nothing hears nothing either */
     xoff_pause_on_arrival(&policy, &arrival, &crossings, 0, &edges);
@@ -42,6 +45,12 @@ static void test_never_an_edge(void **unused)
     assert_int_equal(edges.n, 0);
     assert_int_equal(xoff_pause_waits_for(&policy, 1, 3), 0);
     assert_int_equal(xoff_pause_held_by(&policy, 1, 2, 3), XOFF_HOLD_BY_FRAMES);
+    assert_int_equal(xoff_pause_deadline(&policy), XOFF_NEVER);
+    policy.shape.has_deadline = true; /* and no function that would tell it */
+    assert_int_equal(xoff_pause_deadline(&policy), XOFF_NEVER);
+    edges.n = 77;
+    xoff_pause_expire(&policy, 5, &edges);
+    assert_int_equal(edges.n, 0);
 }
 
 int main(void)
