@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "net/model.h"
 
 static void *make(uint64_t n, size_t size)
@@ -426,77 +425,6 @@ static int compare_samples(const void *a, const void *b)
     return x->metric < y->metric ? -1 : x->metric > y->metric;
 }
 
-/* Everything simulated that does not depend on threads, cells or the clock on the wall. */
-static uint64_t digest_of(const struct results *r)
-{
-    struct digest d;
-    digest_init(&d);
-    digest_u64(&d, r->n_flows);
-    for (uint64_t i = 0; i < r->n_flows; i++) {
-        const struct result_flow *f = &r->flows[i];
-        digest_u64(&d, (uint64_t)f->from << 32 | f->to);
-        digest_u64(&d, f->offered_bytes);
-        digest_u64(&d, f->sent_bytes);
-        digest_u64(&d, f->delivered_bytes);
-        digest_u64(&d, (uint64_t)f->start_at);
-        digest_u64(&d, (uint64_t)f->finish_at);
-        digest_u64(&d, (uint64_t)f->acked_at);
-        digest_u64(&d, (uint64_t)f->ideal_for);
-        digest_u64(&d, f->marked_frames << 32 | f->retransmitted_frames);
-    }
-    for (uint64_t i = 0; i < r->n_operations; i++) {
-        const struct result_operation *o = &r->operations[i];
-        digest_u64(&d, (uint64_t)o->host << 32 | o->tag);
-        digest_u64(&d, (uint64_t)o->start_at);
-        digest_u64(&d, (uint64_t)o->finish_at);
-        digest_u64(&d, o->bytes);
-    }
-    for (uint32_t i = 0; i < r->n_ports; i++) {
-        const struct result_port *p = &r->ports[i];
-        digest_u64(&d, (uint64_t)p->busy_for);
-        digest_u64(&d, p->control_tx_frames << 32 | p->control_rx_frames);
-        for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++) {
-            const struct result_queue *u = &p->queue[q];
-            digest_u64(&d, u->tx_frames);
-            digest_u64(&d, u->tx_bytes);
-            digest_u64(&d, u->rx_bytes);
-            digest_u64(&d, u->marked_frames);
-            digest_u64(&d, (uint64_t)u->paused_for);
-            digest_u64(&d, (uint64_t)u->queue_peak_bytes);
-            digest_u64(&d, (uint64_t)u->headroom_peak_bytes);
-        }
-    }
-    for (uint32_t i = 0; i < r->n_drops; i++) {
-        const struct result_drop *p = &r->drops[i];
-        digest_u64(&d, (uint64_t)p->node << 32 | p->port);
-        digest_u64(&d, (uint64_t)p->cause << 8 | p->priority);
-        digest_u64(&d, p->frames);
-        digest_u64(&d, (uint64_t)p->first_at);
-    }
-    digest_u64(&d, r->n_pauses);
-    for (uint64_t i = 0; i < r->n_pauses; i++) {
-        const struct result_pause *p = &r->pauses[i];
-        digest_u64(&d, (uint64_t)p->at);
-        digest_u64(&d, (uint64_t)p->node << 32 | p->port);
-        digest_u64(&d, (uint64_t)p->priorities << 8 | p->pause);
-        digest_u64(&d, (uint64_t)p->egress_port << 32 | p->parent);
-        digest_u64(&d, (uint64_t)p->occupied_bytes);
-    }
-    for (uint64_t i = 0; i < r->n_samples; i++) {
-        uint64_t bits;
-        memcpy(&bits, &r->samples[i].value, sizeof bits);
-        digest_u64(&d, bits);
-    }
-    for (uint32_t i = 0; i < r->n_deadlocks; i++)
-        digest_u64(&d, (uint64_t)r->deadlocks[i].onset_at);
-    for (uint32_t i = 0; r->headroom_maxima && i < RESULT_MAXIMA; i++)
-        if (r->headroom_maxima[i]) {
-            digest_u64(&d, i);
-            digest_u64(&d, r->headroom_maxima[i]);
-        }
-    return d.state;
-}
-
 struct results *net_collect(struct net *net)
 {
     struct results *r = make(1, sizeof *r);
@@ -535,7 +463,7 @@ struct results *net_collect(struct net *net)
     net->deadlocks = NULL;
     net->deadlock_ports = NULL;
     audit(net, r);
-    r->digest = digest_of(r);
+    r->digest = results_digest(r);
     return r;
 }
 

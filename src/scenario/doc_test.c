@@ -1,6 +1,6 @@
 /* docs/scenario.md is in step with the tables.
  *
- * The document has marked regions that are made from the tables,
+ * The document has marked regions (doc_testing.h) that are made from the tables,
  *     <!-- keys: switch -->  ... <!-- end -->      one table (struct section.path)
  *     <!-- kinds: switch.mmu -->  ... <!-- end -->  every kind of a role (kinds_path)
  * The test makes them again and compares; it also looks that no table is left out. Called with
@@ -17,31 +17,16 @@
 
 #include <cmocka.h>
 
+#include "base/doc_testing.h"
 #include "scenario/sections.h"
 
-static const char *source_root = ".";
-static const char end_mark[] = "<!-- end -->";
+static bool write_region(FILE *out, const char *mark);
+static struct doc page = {".", "docs/scenario.md", write_region};
 
 _Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
 {
     fprintf(stderr, "%s:%d: %s\n", file, line, expression);
     abort();
-}
-
-static char *load_doc(char *path, size_t size)
-{
-    snprintf(path, size, "%s/docs/scenario.md", source_root);
-    FILE *in = fopen(path, "rb");
-    if (!in)
-        return NULL;
-    char *text = calloc(1, 1 << 20);
-    const size_t n = text ? fread(text, 1, (1 << 20) - 1, in) : 0;
-    fclose(in);
-    if (!n) {
-        free(text);
-        return NULL;
-    }
-    return text;
 }
 
 static void write_table(FILE *out, const struct xoff_param *table)
@@ -97,87 +82,34 @@ static bool write_region(FILE *out, const char *mark)
     return false;
 }
 
-/* The document with every region made anew; NULL and a line on stderr when a mark is wrong. */
-static char *made_anew(const char *doc)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool good = out != NULL;
-    while (good) {
-        const char *mark = strstr(doc, "<!-- k");
-        const char *close = mark ? strstr(mark, " -->\n") : NULL;
-        if (!mark || !close)
-            break;
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)(close - mark - 5), mark + 5);
-        close += strlen(" -->\n");
-        fwrite(doc, 1, (size_t)(close - doc), out);
-        const char *end = strstr(close, end_mark);
-        good = write_region(out, name) && end;
-        if (!good)
-            fprintf(stderr, "docs/scenario.md: no table for, or no end of, '%s'\n", name);
-        doc = end;
-    }
-    if (good)
-        fputs(doc, out);
-    if (out)
-        fclose(out);
-    if (!good) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-static int update(void)
-{
-    char path[1024];
-    char *doc = load_doc(path, sizeof path), *text = doc ? made_anew(doc) : NULL;
-    FILE *out = text ? fopen(path, "wb") : NULL;
-    const bool good = out && fputs(text, out) >= 0 && fclose(out) == 0;
-    free(doc);
-    free(text);
-    if (!good)
-        fprintf(stderr, "%s: not updated\n", path);
-    return good ? 0 : 1;
-}
-
 static void test_in_step(void **state)
 {
     (void)state;
-    char path[1024];
-    char *doc = load_doc(path, sizeof path);
+    char *doc = doc_load(&page);
     assert_non_null(doc);
-    char *text = made_anew(doc);
-    assert_non_null(text);
-    if (strcmp(doc, text) != 0) {
-        size_t line = 1, i = 0;
-        for (; doc[i] && doc[i] == text[i]; i++)
-            line += doc[i] == '\n';
-        fail_msg("%s:%zu: differs from the tables; run doc_test --update", path, line);
-    }
-    free(text);
+    const uint32_t line = doc_differs_at(&page, doc);
+    if (line)
+        fail_msg("%s:%u: differs from the tables; run doc_test --update", page.name, line);
     free(doc);
 }
 
 static void test_complete(void **state)
 {
     (void)state;
-    char path[1024], mark[96];
-    char *doc = load_doc(path, sizeof path);
+    char mark[96];
+    char *doc = doc_load(&page);
     assert_non_null(doc);
     for (const struct section *s = sections; s->path; s++) {
         if (strcmp(s->path, "topology.fabric_link") == 0)
             continue; /* the table of host_link */
         snprintf(mark, sizeof mark, "<!-- keys: %s -->\n", s->path[0] ? s->path : "top");
         if (!strstr(doc, mark))
-            fail_msg("%s: lacks %s", path, mark);
+            fail_msg("%s: lacks %s", page.name, mark);
     }
     for (int role = 0; role < N_KINDS_ROLES; role++) {
         snprintf(mark, sizeof mark, "<!-- kinds: %s -->\n", kinds_path((enum kinds_role)role));
         if (!strstr(doc, mark))
-            fail_msg("%s: lacks %s", path, mark);
+            fail_msg("%s: lacks %s", page.name, mark);
     }
     free(doc);
 }
@@ -187,8 +119,7 @@ static void test_examples(void **state)
 {
     (void)state;
     static const char fence[] = "```yaml\n";
-    char path[1024];
-    char *doc = load_doc(path, sizeof path);
+    char *doc = doc_load(&page);
     assert_non_null(doc);
     uint32_t n = 0;
     for (char *at = strstr(doc, fence); at; at = strstr(at, fence)) {
@@ -205,7 +136,7 @@ static void test_examples(void **state)
         struct scenario *s;
         struct xoff_err err;
         if (scenario_read_text("example", text, strlen(text), NULL, 0, &s, &err))
-            fail_msg("%s: %d:%d: %s: %s in\n%s", path, err.line, err.column, err.subject,
+            fail_msg("%s: %d:%d: %s: %s in\n%s", page.name, err.line, err.column, err.subject,
                      err.message, text);
         scenario_destroy(s);
         at = end + 1;
@@ -219,9 +150,9 @@ int main(int argc, char **argv)
 {
     const bool updates = argc > 1 && strcmp(argv[1], "--update") == 0;
     if (argc > 1 + updates)
-        source_root = argv[1 + updates];
+        page.root = argv[1 + updates];
     if (updates)
-        return update();
+        return doc_update(&page);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_in_step),
         cmocka_unit_test(test_complete),

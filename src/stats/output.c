@@ -164,7 +164,7 @@ static const char *file_name(uint32_t file)
 {
     if (file == FILE_SQLITE)
         return "run.sqlite";
-    return file == FILE_JSON ? "summary.json" : csv_names[file - FILE_CSV];
+    return file == FILE_JSON ? "summary.json" : csv_name(file - FILE_CSV);
 }
 
 static int open_folder(struct folder *f, const char *dir, bool csv, struct xoff_err *err)
@@ -193,7 +193,7 @@ static int write_text(const struct folder *f, uint32_t file, const struct result
     if (file == FILE_JSON)
         status = results_write_json(out, runs, summaries, n_runs);
     else
-        csv_write(out, (enum csv_file)(file - FILE_CSV), runs, n_runs);
+        csv_write(out, file - FILE_CSV, runs, n_runs);
     if (status == -XOFF_E_NO_MEMORY)
         xoff_err_set(err, XOFF_E_NO_MEMORY, "output", NULL, "not enough memory for the results");
     else if (status || fflush(out) != 0 || ferror(out) || fsync(fileno(out)) != 0)
@@ -274,7 +274,7 @@ int results_write(const char *dir, const struct results *const *runs,
     /* Tables of an earlier run are not of this one. */
     for (uint32_t i = 0; i < N_CSV_FILES && !status && !csv; i++) {
         char path[MAX_PATH];
-        if (snprintf(path, sizeof path, "%s/%s", dir, csv_names[i]) < (int)sizeof path)
+        if (snprintf(path, sizeof path, "%s/%s", dir, csv_name(i)) < (int)sizeof path)
             unlink(path);
     }
     if (status) {

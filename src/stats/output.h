@@ -52,18 +52,11 @@ static inline double output_slowdown(const struct result_flow *flow)
 int sqlite_write(const char *path, const struct results *const *runs,
                  const struct summary *const *summaries, uint32_t n_runs, struct xoff_err *err);
 
-/* The CSV files, in the order of csv_names; stream errors are left for the caller's ferror(). */
-enum csv_file {
-    CSV_FLOWS,
-    CSV_OPERATIONS,
-    CSV_PORTS,
-    CSV_PAUSES,
-    CSV_SAMPLES,
-    CSV_DROPS,
-    N_CSV_FILES
-};
-extern const char *const csv_names[N_CSV_FILES];
-void csv_write(FILE *out, enum csv_file file, const struct results *const *runs, uint32_t n_runs);
+/* The CSV files, one for each table that has a name for it; stream errors are left for the caller's
+ * ferror(). */
+#define N_CSV_FILES 6
+const char *csv_name(uint32_t file);
+void csv_write(FILE *out, uint32_t file, const struct results *const *runs, uint32_t n_runs);
 
 /* "cannot write PATH: REASON" with code XOFF_E_IO; returns its negative. */
 int output_fail(struct xoff_err *err, const char *path, const char *reason);

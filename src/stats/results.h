@@ -287,6 +287,10 @@ struct summary {
     uint32_t n_curves;
 };
 
+/* The digest of everything simulated: of the columns that say so (tables.h) and of the maxima. It
+ * does not depend on threads, cells or the clock on the wall. */
+uint64_t results_digest(const struct results *results);
+
 /* Notes down something that must not be: the audit's, or an expectation that does not hold. */
 __attribute__((format(printf, 2, 3))) void results_add_finding(struct results *results,
                                                                const char *format, ...);

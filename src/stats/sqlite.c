@@ -1,25 +1,28 @@
 /* run.sqlite: everything known of the runs of one scenario, in one file that any tool reads.
  *
- * Tables hold integers in base units (picoseconds, bytes, bits per second; the unit ends the
- * column's name) and text instead of codes; the views v_* join names and show microseconds. The
- * file is new and nobody sees it before it is complete, so there is no journal and no sync while
- * writing; indexes are made after the rows. Counters carry SAI's names where SAI has the counter
- * (docs/results.md).
+ * The tables are those of tables.h: integers in base units (picoseconds, bytes, bits per second;
+ * the unit ends the column's name) and text instead of codes. The views v_* join names and show
+ * microseconds. The file is new and nobody sees it before it is complete, so there is no journal
+ * and no sync while writing; indexes are made after the rows. Counters carry SAI's names where SAI
+ * has the counter (docs/results.md).
  *
  * SCHEMA_VERSION rises with every change that a reader could notice.
  */
-#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, open_memstream */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
 
 #include "stats/output.h"
+#include "stats/tables.h"
 
 #define SCHEMA_VERSION "3"
+#define MAX_COLUMNS 40
 #define APPLICATION_ID "0x786f6666" /* "xoff" */
 
 static const char setup[] = "PRAGMA page_size = 8192;"
@@ -31,50 +34,6 @@ static const char setup[] = "PRAGMA page_size = 8192;"
                             "PRAGMA application_id = " APPLICATION_ID ";"
                             "PRAGMA user_version = " SCHEMA_VERSION ";"
                             "BEGIN;";
-
-static const char *const tables[] = {
-    "CREATE TABLE run (id INTEGER PRIMARY KEY, xoff_version TEXT, variant TEXT, title TEXT, "
-    "scenario_file TEXT, scenario_text TEXT, config_text TEXT, seed INTEGER, digest TEXT, "
-    "verdict TEXT, interrupted INTEGER, lossless_priorities TEXT, end_at_ps INTEGER, "
-    "stop_at_ps INTEGER, wall_s REAL, threads INTEGER, packet_hops INTEGER, control_hops INTEGER, "
-    "events INTEGER, windows INTEGER, peak_rss_bytes INTEGER, pauses_left_out INTEGER)",
-    "CREATE TABLE node (run_id INTEGER, id INTEGER, name TEXT, kind TEXT, held_bytes INTEGER, "
-    "buffer_bytes INTEGER, buffer_pool_watermark_bytes INTEGER, reserved_bytes INTEGER, "
-    "reserved_watermark_bytes INTEGER, shared_bytes INTEGER, shared_watermark_bytes INTEGER, "
-    "xoff_room_bytes INTEGER, buffer_pool_xoff_room_watermark_bytes INTEGER, "
-    "insurance_bytes INTEGER, insurance_watermark_bytes INTEGER)",
-    "CREATE TABLE port (run_id INTEGER, node_id INTEGER, port INTEGER, peer_node_id INTEGER, "
-    "peer_port INTEGER, link INTEGER, rate_bps INTEGER, busy_ps INTEGER, pause_tx_pkts INTEGER, "
-    "pause_rx_pkts INTEGER)",
-    "CREATE TABLE queue (run_id INTEGER, node_id INTEGER, port INTEGER, priority INTEGER, "
-    "queue_packets INTEGER, queue_bytes INTEGER, queue_wred_ecn_marked_packets INTEGER, "
-    "queue_watermark_bytes INTEGER, pg_packets INTEGER, pg_bytes INTEGER, "
-    "pg_xoff_room_watermark_bytes INTEGER, pg_xoff_room_bytes INTEGER, xoff_tx INTEGER, "
-    "xon_tx INTEGER, pfc_on2off_rx_pkts INTEGER, xon_rx INTEGER, "
-    "pfc_rx_pause_duration_ps INTEGER)",
-    "CREATE TABLE flow (run_id INTEGER, id INTEGER, from_node_id INTEGER, to_node_id INTEGER, "
-    "number INTEGER, traffic TEXT, priority INTEGER, reliable INTEGER, offered_bytes INTEGER, "
-    "sent_bytes INTEGER, delivered_bytes INTEGER, start_at_ps INTEGER, finish_at_ps INTEGER, "
-    "acked_at_ps INTEGER, ideal_ps INTEGER, slowdown REAL, marked_frames INTEGER, "
-    "retransmitted_frames INTEGER)",
-    "CREATE TABLE operations (run_id INTEGER, id INTEGER, node_id INTEGER, traffic TEXT, "
-    "bytes INTEGER, start_at_ps INTEGER, finish_at_ps INTEGER, duration_ps INTEGER)",
-    "CREATE TABLE drop_place (run_id INTEGER, node_id INTEGER, port INTEGER, out_port INTEGER, "
-    "priority INTEGER, cause TEXT, lossless INTEGER, frames INTEGER, bytes INTEGER, "
-    "first_at_ps INTEGER)",
-    "CREATE TABLE pause (run_id INTEGER, id INTEGER, at_ps INTEGER, node_id INTEGER, "
-    "port INTEGER, priorities TEXT, decision TEXT, unit TEXT, occupied_bytes INTEGER, "
-    "threshold_bytes INTEGER, egress_port INTEGER, egress_priority INTEGER, "
-    "egress_paused INTEGER, parent_id INTEGER)",
-    "CREATE TABLE sample (run_id INTEGER, at_ps INTEGER, node_id INTEGER, port INTEGER, "
-    "priority INTEGER, metric TEXT, value REAL)",
-    "CREATE TABLE deadlock (run_id INTEGER, id INTEGER, onset_at_ps INTEGER, "
-    "found_at_ps INTEGER)",
-    "CREATE TABLE deadlock_port (run_id INTEGER, deadlock_id INTEGER, position INTEGER, "
-    "node_id INTEGER, port INTEGER, priority INTEGER)",
-    "CREATE TABLE finding (run_id INTEGER, id INTEGER, text TEXT)",
-    "CREATE TABLE metric (run_id INTEGER, name TEXT, value REAL, unit TEXT, meaning TEXT)",
-};
 
 static const char *const finishes[] = {
     "CREATE UNIQUE INDEX node_key ON node (run_id, id)",
@@ -140,13 +99,9 @@ static const char *const finishes[] = {
     "COMMIT",
 };
 
-/* The statement being filled, and the first failure, after which every call does nothing. */
+/* The database and its first failure, after which every call does nothing. */
 struct writer {
     sqlite3 *db;
-    sqlite3_stmt *statement;
-    int column; /* bound last */
-    int n_columns;
-    int run_id;
     int status;
     const char *path;
     struct xoff_err *err;
@@ -178,347 +133,84 @@ static void execute(struct writer *w, const char *sql)
         check(w, sqlite3_exec(w->db, sql, NULL, NULL, NULL));
 }
 
-/* Rows of `table` follow, each with n_columns values after the run's id. */
-static void begin_rows(struct writer *w, const char *table, int n_columns)
+void table_write_schema(const struct table *table, FILE *out)
 {
-    char sql[256];
-    size_t n = (size_t)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", table);
-    for (int i = 0; i < n_columns; i++)
-        n += (size_t)snprintf(sql + n, sizeof sql - n, ",?");
+    fprintf(out, "CREATE TABLE %s (%s", table->name, table->key ? table->key : "run_id INTEGER");
+    for (const struct column *c = table->columns; c->name; c++)
+        if (column_is_in_database(c))
+            fprintf(out, ", %s %s", c->name, column_type(c));
+    fputs(")", out);
+}
+
+static void create_table(struct writer *w, const struct table *table)
+{
+    char *sql = NULL;
+    size_t size;
+    FILE *out = open_memstream(&sql, &size);
+    if (out) {
+        table_write_schema(table, out);
+        fclose(out);
+    }
+    if (sql)
+        execute(w, sql);
+    else
+        check(w, SQLITE_NOMEM);
+    free(sql);
+}
+
+/* The statement that inserts a row: the run's id, then the table's columns. */
+static sqlite3_stmt *prepare_insert(struct writer *w, const struct table *table)
+{
+    char sql[64 + 2 * MAX_COLUMNS];
+    sqlite3_stmt *insert = NULL;
+    size_t n = (size_t)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", table->name);
+    for (const struct column *c = table->columns; c->name; c++)
+        if (column_is_in_database(c))
+            n += (size_t)snprintf(sql + n, sizeof sql - n, ",?");
+    XOFF_ASSERT(n + 2 <= sizeof sql);
     snprintf(sql + n, sizeof sql - n, ")");
-    w->n_columns = n_columns + 1;
-    w->column = 0;
-    if (!w->status)
-        check(w, sqlite3_prepare_v2(w->db, sql, -1, &w->statement, NULL));
+    check(w, sqlite3_prepare_v2(w->db, sql, -1, &insert, NULL));
+    return insert;
 }
 
-static void end_rows(struct writer *w)
+/* The cell must stay as it is until the row is done. */
+static int bind_cell(sqlite3_stmt *insert, int column, const struct cell *cell)
 {
-    sqlite3_finalize(w->statement);
-    w->statement = NULL;
+    switch (cell->kind) {
+    case CELL_WHOLE:
+        return sqlite3_bind_int64(insert, column, cell->whole);
+    case CELL_REAL:
+        return sqlite3_bind_double(insert, column, cell->real);
+    case CELL_TEXT:
+        return sqlite3_bind_text(insert, column, cell->text, -1, SQLITE_STATIC);
+    default:
+        return sqlite3_bind_null(insert, column);
+    }
 }
 
-static void put_int(struct writer *w, int64_t value)
+static void write_rows(struct writer *w, const struct table *table, const struct table_run *run,
+                       int run_id)
 {
-    if (w->column == 0)
-        sqlite3_bind_int(w->statement, ++w->column, w->run_id);
-    sqlite3_bind_int64(w->statement, ++w->column, value);
-}
-
-static void put_null(struct writer *w)
-{
-    sqlite3_bind_null(w->statement, ++w->column);
-}
-
-/* Beyond the signed range there is only "without end". */
-static void put_count(struct writer *w, uint64_t value)
-{
-    if (value > INT64_MAX)
-        put_null(w);
-    else
-        put_int(w, (int64_t)value);
-}
-
-static void put_real(struct writer *w, double value)
-{
-    sqlite3_bind_double(w->statement, ++w->column, value);
-}
-
-/* `text` must stay as it is until the row is done. */
-static void put_text(struct writer *w, const char *text)
-{
-    if (w->column == 0)
-        sqlite3_bind_int(w->statement, ++w->column, w->run_id);
-    sqlite3_bind_text(w->statement, ++w->column, text, -1, SQLITE_STATIC);
-}
-
-static void put_time(struct writer *w, xoff_time t)
-{
-    if (t == XOFF_NEVER)
-        put_null(w);
-    else
-        put_int(w, t);
-}
-
-/* Also for other indices of which UINT32_MAX means none. */
-static void put_port(struct writer *w, uint32_t port)
-{
-    if (port == UINT32_MAX)
-        put_null(w);
-    else
-        put_int(w, port);
-}
-
-static void end_row(struct writer *w)
-{
-    if (w->status)
-        return;
-    XOFF_ASSERT(w->column == w->n_columns);
-    errno = 0;
-    check(w, sqlite3_step(w->statement));
-    sqlite3_reset(w->statement);
-    w->column = 0;
-}
-
-static void write_run(struct writer *w, const struct results *r)
-{
-    char digest[17], priorities[OUTPUT_PRIORITIES];
-
-    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)r->digest);
-    begin_rows(w, "run", 21);
-    if (w->status)
-        return;
-    put_text(w, XOFF_VERSION);
-    put_text(w, output_text(r->variant));
-    put_text(w, output_text(r->title));
-    put_text(w, output_text(r->scenario_file));
-    put_text(w, output_text(r->scenario_text));
-    put_text(w, output_text(r->config_text));
-    put_count(w, r->seed);
-    put_text(w, digest);
-    put_text(w, output_verdict(r));
-    put_int(w, r->interrupted);
-    put_text(w, output_priorities(r->lossless, priorities));
-    put_time(w, r->end_at);
-    put_time(w, r->stop_at);
-    put_real(w, r->wall_s);
-    put_int(w, r->threads);
-    put_count(w, r->packet_hops);
-    put_count(w, r->control_hops);
-    put_count(w, r->events);
-    put_count(w, r->windows);
-    put_count(w, r->peak_rss_bytes);
-    put_count(w, r->pauses_left_out);
-    end_row(w);
-    end_rows(w);
-}
-
-static void write_nodes(struct writer *w, const struct results *r)
-{
-    /* Pool XOFF_POOL_DROP stands for the whole buffer (struct xoff_mmu_view). */
-    static const enum xoff_pool pools[] = {XOFF_POOL_DROP, XOFF_POOL_RESERVED, XOFF_POOL_SHARED,
-                                           XOFF_POOL_HEADROOM, XOFF_POOL_INSURANCE};
-    begin_rows(w, "node", 14);
-    for (uint32_t i = 0; i < r->n_nodes && !w->status; i++) {
-        const struct result_node *node = &r->nodes[i];
-        put_int(w, i);
-        put_text(w, node->name);
-        put_text(w, node->is_switch ? "switch" : "host");
-        put_int(w, node->held_bytes);
-        for (uint32_t p = 0; p < sizeof pools / sizeof *pools; p++) {
-            put_int(w, node->pool_capacity_bytes[pools[p]]);
-            put_int(w, node->pool_peak_bytes[pools[p]]);
+    struct cell cells[MAX_COLUMNS];
+    sqlite3_stmt *insert = prepare_insert(w, table);
+    const uint64_t n = table->count(run);
+    for (uint64_t i = 0; i < n && !w->status; i++) {
+        const struct table_row row = table_row(table, run, i);
+        int column = 1;
+        check(w, sqlite3_bind_int(insert, column, run_id));
+        for (const struct column *c = table->columns; c->name; c++) {
+            if (!column_is_in_database(c))
+                continue;
+            struct cell *cell = &cells[column - 1];
+            column_read(c, &row, cell);
+            check(w, bind_cell(insert, ++column, cell));
         }
-        end_row(w);
+        errno = 0;
+        check(w, sqlite3_step(insert));
+        sqlite3_reset(insert);
     }
-    end_rows(w);
+    sqlite3_finalize(insert);
 }
-
-static void write_ports(struct writer *w, const struct results *r)
-{
-    begin_rows(w, "port", 9);
-    for (uint32_t i = 0; i < r->n_ports && !w->status; i++) {
-        const struct result_port *port = &r->ports[i];
-        put_int(w, port->node);
-        put_int(w, port->port);
-        put_port(w, port->peer_node);
-        put_port(w, port->peer_port);
-        put_port(w, port->link);
-        put_count(w, port->rate_bps);
-        put_int(w, port->busy_for);
-        put_count(w, port->control_tx_frames);
-        put_count(w, port->control_rx_frames);
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void write_queues(struct writer *w, const struct results *r)
-{
-    begin_rows(w, "queue", 16);
-    for (uint32_t i = 0; i < r->n_ports * XOFF_N_PRIORITIES && !w->status; i++) {
-        const struct result_port *port = &r->ports[i / XOFF_N_PRIORITIES];
-        const struct result_queue *q = &port->queue[i % XOFF_N_PRIORITIES];
-        put_int(w, port->node);
-        put_int(w, port->port);
-        put_int(w, i % XOFF_N_PRIORITIES);
-        put_count(w, q->tx_frames);
-        put_count(w, q->tx_bytes);
-        put_count(w, q->marked_frames);
-        put_int(w, q->queue_peak_bytes);
-        put_count(w, q->rx_frames);
-        put_count(w, q->rx_bytes);
-        put_int(w, q->headroom_peak_bytes);
-        put_int(w, q->headroom_bytes);
-        put_count(w, q->pause_tx);
-        put_count(w, q->resume_tx);
-        put_count(w, q->pause_rx);
-        put_count(w, q->resume_rx);
-        put_int(w, q->paused_for);
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void write_flows(struct writer *w, const struct results *r)
-{
-    begin_rows(w, "flow", 17);
-    for (uint64_t i = 0; i < r->n_flows && !w->status; i++) {
-        const struct result_flow *f = &r->flows[i];
-        put_int(w, (int64_t)i);
-        put_int(w, f->from);
-        put_int(w, f->to);
-        put_int(w, f->number);
-        put_text(w, output_tag(r, f->tag));
-        put_int(w, f->priority);
-        put_int(w, f->reliable);
-        put_count(w, f->offered_bytes);
-        put_count(w, f->sent_bytes);
-        put_count(w, f->delivered_bytes);
-        put_time(w, f->start_at);
-        put_time(w, f->finish_at);
-        put_time(w, f->acked_at);
-        put_time(w, f->ideal_for > 0 ? f->ideal_for : XOFF_NEVER);
-        if (output_has_slowdown(f))
-            put_real(w, output_slowdown(f));
-        else
-            put_null(w);
-        put_count(w, f->marked_frames);
-        put_count(w, f->retransmitted_frames);
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void write_operations(struct writer *w, const struct results *r)
-{
-    begin_rows(w, "operations", 7);
-    for (uint64_t i = 0; i < r->n_operations && !w->status; i++) {
-        const struct result_operation *o = &r->operations[i];
-        put_int(w, (int64_t)i);
-        put_int(w, o->host);
-        put_text(w, output_tag(r, o->tag));
-        put_count(w, o->bytes);
-        put_time(w, o->start_at);
-        put_time(w, o->finish_at);
-        put_time(w, o->finish_at - o->start_at);
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void write_drops(struct writer *w, const struct results *r)
-{
-    begin_rows(w, "drop_place", 9);
-    for (uint32_t i = 0; i < r->n_drops && !w->status; i++) {
-        const struct result_drop *d = &r->drops[i];
-        put_int(w, d->node);
-        put_port(w, d->port);
-        put_port(w, d->out_port);
-        put_int(w, d->priority);
-        put_text(w, output_drop_cause(d->cause));
-        put_int(w, d->lossless);
-        put_count(w, d->frames);
-        put_count(w, d->bytes);
-        put_time(w, d->first_at);
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void write_pauses(struct writer *w, const struct results *r)
-{
-    char priorities[OUTPUT_PRIORITIES];
-
-    begin_rows(w, "pause", 13);
-    for (uint64_t i = 0; i < r->n_pauses && !w->status; i++) {
-        const struct result_pause *p = &r->pauses[i];
-        put_int(w, (int64_t)i);
-        put_time(w, p->at);
-        put_int(w, p->node);
-        put_int(w, p->port);
-        put_text(w, output_priorities(p->priorities, priorities));
-        put_text(w, p->pause ? "XOFF" : "XON");
-        put_text(w, output_unit(p->unit));
-        put_int(w, p->occupied_bytes);
-        put_int(w, p->threshold_bytes);
-        put_port(w, p->egress_port);
-        put_port(w, p->egress_port == UINT32_MAX ? UINT32_MAX : p->egress_priority);
-        put_port(w, p->egress_port == UINT32_MAX ? UINT32_MAX : p->egress_paused);
-        put_port(w, p->parent);
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void write_samples(struct writer *w, const struct results *r)
-{
-    begin_rows(w, "sample", 6);
-    for (uint64_t i = 0; i < r->n_samples && !w->status; i++) {
-        const struct result_sample *s = &r->samples[i];
-        put_int(w, s->at);
-        put_int(w, s->node);
-        put_port(w, s->port);
-        put_port(w, s->priority == 0xff ? UINT32_MAX : s->priority);
-        put_text(w, output_sample_metric(s->metric));
-        put_real(w, s->value);
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void write_deadlocks(struct writer *w, const struct results *r)
-{
-    begin_rows(w, "deadlock", 3);
-    for (uint32_t i = 0; i < r->n_deadlocks && !w->status; i++) {
-        put_int(w, i);
-        put_time(w, r->deadlocks[i].onset_at);
-        put_time(w, r->deadlocks[i].found_at);
-        end_row(w);
-    }
-    end_rows(w);
-    begin_rows(w, "deadlock_port", 5);
-    for (uint32_t i = 0; i < r->n_deadlocks; i++) {
-        for (uint32_t j = 0; j < r->deadlocks[i].n && !w->status; j++) {
-            const struct result_deadlock_port *p = &r->deadlock_ports[r->deadlocks[i].first + j];
-            put_int(w, i);
-            put_int(w, j);
-            put_int(w, p->node);
-            put_int(w, p->port);
-            put_int(w, p->priority);
-            end_row(w);
-        }
-    }
-    end_rows(w);
-}
-
-static void write_findings(struct writer *w, const struct results *r)
-{
-    begin_rows(w, "finding", 2);
-    for (uint32_t i = 0; i < r->n_findings && !w->status; i++) {
-        put_int(w, i);
-        put_text(w, r->findings[i].text);
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void write_metrics(struct writer *w, const struct summary *s)
-{
-    begin_rows(w, "metric", 4);
-    for (uint32_t i = 0; i < s->n_metrics && !w->status; i++) {
-        put_text(w, s->metrics[i].name);
-        put_real(w, s->metrics[i].value);
-        put_text(w, s->metrics[i].unit);
-        put_text(w, output_text(s->metrics[i].meaning));
-        end_row(w);
-    }
-    end_rows(w);
-}
-
-static void (*const writers[])(struct writer *w, const struct results *r) = {
-    write_run,   write_nodes,  write_ports,   write_queues,    write_flows,   write_operations,
-    write_drops, write_pauses, write_samples, write_deadlocks, write_findings};
 
 int sqlite_write(const char *path, const struct results *const *runs,
                  const struct summary *const *summaries, uint32_t n_runs, struct xoff_err *err)
@@ -534,14 +226,11 @@ int sqlite_write(const char *path, const struct results *const *runs,
     errno = 0;
     check(&w, sqlite3_open_v2(path, &w.db, SQLITE_OPEN_READWRITE, NULL));
     execute(&w, setup);
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        execute(&w, tables[i]);
-    for (uint32_t i = 0; i < n_runs && !w.status; i++) {
-        w.run_id = (int)i + 1;
-        for (size_t j = 0; j < sizeof writers / sizeof *writers; j++)
-            writers[j](&w, runs[i]);
-        write_metrics(&w, summaries[i]);
-    }
+    for (const struct table *t = tables; t->name; t++)
+        create_table(&w, t);
+    for (uint32_t i = 0; i < n_runs; i++)
+        for (const struct table *t = tables; t->name && !w.status; t++)
+            write_rows(&w, t, &(struct table_run){runs[i], summaries[i]}, (int)i + 1);
     for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++)
         execute(&w, finishes[i]);
     check(&w, sqlite3_close(w.db));

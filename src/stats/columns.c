@@ -1,0 +1,131 @@
+/* Reads columns (tables.h): as cells for people and databases, and as words for the digest. */
+#include <string.h>
+
+#include "base/digest.h"
+#include "stats/output.h"
+#include "stats/tables.h"
+
+#define MAX_WORDS 32 /* of a row in the digest */
+
+/* The bits of a field that is a number; those of 1 and 4 bytes are unsigned. */
+static uint64_t bits_of(const struct column *column, const void *fields)
+{
+    const unsigned char *at = (const unsigned char *)fields + column->offset;
+    uint64_t whole;
+    uint32_t half;
+    switch (column->size) {
+    case 1:
+        return *at;
+    case 4:
+        memcpy(&half, at, sizeof half);
+        return half;
+    default:
+        XOFF_ASSERT(column->size == 8);
+        memcpy(&whole, at, sizeof whole);
+        return whole;
+    }
+}
+
+static const char *text_of(const struct column *column, const struct table_row *row,
+                           struct cell *cell)
+{
+    const char *const at = (const char *)row->fields + column->offset;
+    if (column->kind == COLUMN_CHARS)
+        return at;
+    if (column->kind == COLUMN_STRING) {
+        memcpy(&cell->text, at, sizeof cell->text);
+        return output_text(cell->text);
+    }
+    const uint64_t bits = bits_of(column, row->fields);
+    if (column->kind == COLUMN_WORD)
+        return column->word((uint8_t)bits);
+    if (column->kind == COLUMN_TRAFFIC)
+        return output_tag(row->run->results, (uint32_t)bits);
+    _Static_assert(sizeof cell->room >= OUTPUT_PRIORITIES, "all priorities fit");
+    return output_priorities((uint8_t)bits, cell->room);
+}
+
+void column_read(const struct column *column, const struct table_row *row, struct cell *cell)
+{
+    if (column->get) {
+        column->get(row, cell);
+        return;
+    }
+    if (!strcmp(column_type(column), "TEXT")) {
+        cell->text = text_of(column, row, cell);
+        cell->kind = CELL_TEXT;
+        return;
+    }
+    const uint64_t bits = bits_of(column, row->fields);
+    if (column->kind == COLUMN_REAL) {
+        memcpy(&cell->real, &bits, sizeof bits);
+        cell->kind = CELL_REAL;
+        return;
+    }
+    const bool is_null = column->kind == COLUMN_SIGNED
+                             ? bits == INT64_MAX
+                             : bits > INT64_MAX || bits == UINT64_MAX >> (64 - 8 * column->size);
+    cell->whole = (int64_t)bits;
+    cell->kind = is_null ? CELL_NULL : CELL_WHOLE;
+}
+
+const char *column_type(const struct column *column)
+{
+    switch (column->kind) {
+    case COLUMN_UNSIGNED:
+    case COLUMN_SIGNED:
+    case COLUMN_NODE:
+        return "INTEGER";
+    case COLUMN_REAL:
+        return "REAL";
+    default:
+        return "TEXT";
+    }
+}
+
+static void digest_row(const struct table *table, const void *fields, struct digest *digest)
+{
+    uint64_t words[MAX_WORDS] = {0};
+    uint32_t n = 0;
+    for (const struct column *c = table->columns; c->name; c++) {
+        if (!c->digest_word)
+            continue;
+        XOFF_ASSERT(c->digest_word <= MAX_WORDS);
+        words[c->digest_word - 1] |= bits_of(c, fields) << c->digest_shift;
+        n = c->digest_word > n ? c->digest_word : n;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        digest_u64(digest, words[i]);
+}
+
+void table_digest(const struct table *all, const struct results *results, struct digest *digest)
+{
+    const struct table_run run = {results, NULL};
+    for (const struct table *t = all; t->name; t++) {
+        if (t->n_per_outer)
+            continue; /* taken with the table before */
+        const struct table *inner = t + 1;
+        const uint32_t n_inner = inner->name ? inner->n_per_outer : 0;
+        const uint64_t n = t->count(&run);
+        if (t->digests_count)
+            digest_u64(digest, n);
+        for (uint64_t i = 0; i < n; i++) {
+            digest_row(t, t->fields(&run, i), digest);
+            for (uint64_t k = i * n_inner; k < (i + 1) * n_inner; k++)
+                digest_row(inner, inner->fields(&run, k), digest);
+        }
+    }
+}
+
+uint64_t results_digest(const struct results *results)
+{
+    struct digest digest;
+    digest_init(&digest);
+    table_digest(tables, results, &digest);
+    for (uint32_t i = 0; results->headroom_maxima && i < RESULT_MAXIMA; i++)
+        if (results->headroom_maxima[i]) {
+            digest_u64(&digest, i);
+            digest_u64(&digest, results->headroom_maxima[i]);
+        }
+    return digest.state;
+}

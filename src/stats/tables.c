@@ -1,0 +1,506 @@
+/* The tables of results and their columns (tables.h). Counters carry SAI's names where SAI has the
+ * counter (docs/results.md). */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "stats/output.h"
+#include "stats/tables.h"
+
+#define FIELD(type, member) \
+    .offset = offsetof(struct type, member), .size = sizeof(((const struct type *)0)->member)
+/* The field is word `n` of its row in the digest, or shares it with others. */
+#define DIGEST(n) .digest_word = (n)
+#define DIGEST_SHIFTED(n, bits) .digest_word = (n), .digest_shift = (bits)
+
+static void set_whole(struct cell *cell, int64_t value)
+{
+    cell->kind = CELL_WHOLE;
+    cell->whole = value;
+}
+
+static void set_text(struct cell *cell, const char *text)
+{
+    cell->kind = CELL_TEXT;
+    cell->text = text;
+}
+
+static void get_index(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, (int64_t)row->index);
+}
+
+/* Rows of tables that are arrays of struct results. */
+#define ARRAY(array)                                                               \
+    static uint64_t count_##array(const struct table_run *run)                     \
+    {                                                                              \
+        return run->results->n_##array;                                            \
+    }                                                                              \
+    static const void *fields_##array(const struct table_run *run, uint64_t index) \
+    {                                                                              \
+        return &run->results->array[index];                                        \
+    }
+ARRAY(nodes)
+ARRAY(flows)
+ARRAY(operations)
+ARRAY(ports)
+ARRAY(drops)
+ARRAY(pauses)
+ARRAY(samples)
+ARRAY(deadlocks)
+ARRAY(findings)
+#define ROWS(array) .count = count_##array, .fields = fields_##array
+
+/* run */
+
+static uint64_t count_run(const struct table_run *run)
+{
+    (void)run;
+    return 1;
+}
+
+static const void *fields_run(const struct table_run *run, uint64_t index)
+{
+    (void)index;
+    return run->results;
+}
+
+static void get_version(const struct table_row *row, struct cell *cell)
+{
+    (void)row;
+    set_text(cell, XOFF_VERSION);
+}
+
+static void get_digest(const struct table_row *row, struct cell *cell)
+{
+    digest_hex(&(struct digest){row->run->results->digest}, cell->room);
+    set_text(cell, cell->room);
+}
+
+static void get_verdict(const struct table_row *row, struct cell *cell)
+{
+    set_text(cell, output_verdict(row->run->results));
+}
+
+static const struct column run_columns[] = {
+    {"xoff_version", COLUMN_STRING, "", "version that wrote the file", .get = get_version},
+    {"variant", COLUMN_STRING, "", "name of the variant, empty without variants",
+     FIELD(results, variant)},
+    {"title", COLUMN_STRING, "", "title of the scenario", FIELD(results, title)},
+    {"scenario_file", COLUMN_STRING, "", "path of the scenario as given",
+     FIELD(results, scenario_file)},
+    {"scenario_text", COLUMN_STRING, "", "the scenario as read", FIELD(results, scenario_text)},
+    {"config_text", COLUMN_STRING, "", "the effective configuration with all defaults",
+     FIELD(results, config_text)},
+    {"seed", COLUMN_UNSIGNED, "", "seed of all random streams", FIELD(results, seed)},
+    {"digest", COLUMN_STRING, "", "16 hexadecimal digits, see [above](#the-digest)",
+     .get = get_digest},
+    {"verdict", COLUMN_STRING, "", "as in summary.json", .get = get_verdict},
+    {"interrupted", COLUMN_UNSIGNED, "", "1: stopped by the user", FIELD(results, interrupted)},
+    {"lossless_priorities", COLUMN_PRIORITIES, "", "such as `3,4`", FIELD(results, lossless)},
+    {"end_at_ps", COLUMN_SIGNED, "ps", "simulated end", FIELD(results, end_at)},
+    {"stop_at_ps", COLUMN_SIGNED, "ps", "instant from which nothing new was offered",
+     FIELD(results, stop_at)},
+    {"wall_s", COLUMN_REAL, "s", "real time that the run took", FIELD(results, wall_s)},
+    {"threads", COLUMN_UNSIGNED, "", "threads used", FIELD(results, threads)},
+    {"packet_hops", COLUMN_UNSIGNED, "frames", "data and ACK frames carried over a link",
+     FIELD(results, packet_hops)},
+    {"control_hops", COLUMN_UNSIGNED, "frames", "PAUSE and PFC frames carried over a link",
+     FIELD(results, control_hops)},
+    {"events", COLUMN_UNSIGNED, "", "events of the simulator", FIELD(results, events)},
+    {"windows", COLUMN_UNSIGNED, "", "windows of the simulator", FIELD(results, windows)},
+    {"peak_rss_bytes", COLUMN_UNSIGNED, "B", "most memory used", FIELD(results, peak_rss_bytes)},
+    {"pauses_left_out", COLUMN_UNSIGNED, "",
+     "decisions (XOFF and XON) beyond the number kept in `pause`", FIELD(results, pauses_left_out)},
+    {0},
+};
+
+/* node */
+
+static const char *node_kind(uint8_t is_switch)
+{
+    return is_switch ? "switch" : "host";
+}
+
+#define POOL(name, sai, id, text)                                          \
+    {name "_bytes", COLUMN_SIGNED, "B", "size of " text,                   \
+     FIELD(result_node, pool_capacity_bytes[XOFF_POOL_##id])},             \
+    {                                                                      \
+        sai "watermark_bytes", COLUMN_SIGNED, "B", "most in use of " text, \
+            FIELD(result_node, pool_peak_bytes[XOFF_POOL_##id])            \
+    }
+
+static const struct column node_columns[] = {
+    {"id", COLUMN_UNSIGNED, "", "hosts come first", .get = get_index},
+    {"name", COLUMN_CHARS, "", "as the topology names it", FIELD(result_node, name)},
+    {"kind", COLUMN_WORD, "", "`host` or `switch`", FIELD(result_node, is_switch),
+     .word = node_kind},
+    {"held_bytes", COLUMN_SIGNED, "B", "in queues at the end", FIELD(result_node, held_bytes)},
+    POOL("buffer", "buffer_pool_", DROP, "the whole buffer"),
+    POOL("reserved", "reserved_", RESERVED, "the reserves"),
+    POOL("shared", "shared_", SHARED, "the shared pool"),
+    POOL("xoff_room", "buffer_pool_xoff_room_", HEADROOM, "headroom"),
+    POOL("insurance", "insurance_", INSURANCE, "insurance"),
+    {0},
+};
+
+/* flow */
+
+static void get_fct(const struct table_row *row, struct cell *cell)
+{
+    const struct result_flow *flow = row->fields;
+    set_whole(cell, flow->finish_at - flow->start_at);
+    if (!output_is_finished(flow))
+        cell->kind = CELL_NULL;
+}
+
+static void get_ideal(const struct table_row *row, struct cell *cell)
+{
+    const struct result_flow *flow = row->fields;
+    set_whole(cell, flow->ideal_for);
+    if (flow->ideal_for <= 0)
+        cell->kind = CELL_NULL;
+}
+
+static void get_slowdown(const struct table_row *row, struct cell *cell)
+{
+    const struct result_flow *flow = row->fields;
+    cell->kind = CELL_NULL;
+    if (!output_has_slowdown(flow))
+        return;
+    cell->kind = CELL_REAL;
+    cell->real = output_slowdown(flow);
+}
+
+static const struct column flow_columns[] = {
+    {"id", COLUMN_UNSIGNED, "", "position by (start, source, number)", .get = get_index,
+     .place = COLUMN_IN_DATABASE},
+    {"from_node_id", COLUMN_NODE, "", "host that sends", FIELD(result_flow, from),
+     DIGEST_SHIFTED(1, 32)},
+    {"to_node_id", COLUMN_NODE, "", "host that receives", FIELD(result_flow, to), DIGEST(1)},
+    {"number", COLUMN_UNSIGNED, "", "number of the flow at its source", FIELD(result_flow, number)},
+    {"traffic", COLUMN_TRAFFIC, "", "name of the traffic entry", FIELD(result_flow, tag)},
+    {"priority", COLUMN_UNSIGNED, "", "0 to 7", FIELD(result_flow, priority)},
+    {"reliable", COLUMN_UNSIGNED, "", "1: with ACKs and retransmission",
+     FIELD(result_flow, reliable)},
+    {"offered_bytes", COLUMN_UNSIGNED, "B", "payload to carry; NULL: a stream without end",
+     FIELD(result_flow, offered_bytes), DIGEST(2)},
+    {"sent_bytes", COLUMN_UNSIGNED, "B", "payload sent, repeats included",
+     FIELD(result_flow, sent_bytes), DIGEST(3)},
+    {"delivered_bytes", COLUMN_UNSIGNED, "B", "payload received",
+     FIELD(result_flow, delivered_bytes), DIGEST(4)},
+    {"start_at_ps", COLUMN_SIGNED, "ps", "first byte offered", FIELD(result_flow, start_at),
+     DIGEST(5)},
+    {"finish_at_ps", COLUMN_SIGNED, "ps", "last byte at the receiver; NULL: not finished",
+     FIELD(result_flow, finish_at), DIGEST(6)},
+    {"acked_at_ps", COLUMN_SIGNED, "ps", "last ACK at the sender; NULL: none",
+     FIELD(result_flow, acked_at), DIGEST(7)},
+    {"fct_ps", COLUMN_SIGNED, "ps", "completion time; NULL: not finished", .get = get_fct,
+     .place = COLUMN_IN_CSV},
+    {"ideal_ps", COLUMN_SIGNED, "ps", "the same transfer alone in the network; NULL: not defined",
+     FIELD(result_flow, ideal_for), .get = get_ideal, DIGEST(8)},
+    {"slowdown", COLUMN_REAL, "", "max(1, completion time / ideal); NULL: not defined",
+     .get = get_slowdown},
+    {"marked_frames", COLUMN_UNSIGNED, "frames", "received with an ECN mark",
+     FIELD(result_flow, marked_frames), DIGEST_SHIFTED(9, 32)},
+    {"retransmitted_frames", COLUMN_UNSIGNED, "frames", "sent again",
+     FIELD(result_flow, retransmitted_frames), DIGEST(9)},
+    {0},
+};
+
+/* operations */
+
+static void get_duration(const struct table_row *row, struct cell *cell)
+{
+    const struct result_operation *operation = row->fields;
+    set_whole(cell, operation->finish_at - operation->start_at);
+}
+
+static const struct column operation_columns[] = {
+    {"id", COLUMN_UNSIGNED, "", "position by (completion, host)", .get = get_index,
+     .place = COLUMN_IN_DATABASE},
+    {"node_id", COLUMN_NODE, "",
+     "host whose operation it is: the aggregator of a query, the initiator of a command, the rank",
+     FIELD(result_operation, host), DIGEST_SHIFTED(1, 32)},
+    {"traffic", COLUMN_TRAFFIC, "", "name of the traffic entry", FIELD(result_operation, tag),
+     DIGEST(1)},
+    {"bytes", COLUMN_UNSIGNED, "B", "payload of the operation", FIELD(result_operation, bytes),
+     DIGEST(4)},
+    {"start_at_ps", COLUMN_SIGNED, "ps",
+     "when it began; for a query, when it arrived, even if it then waited to be sent out",
+     FIELD(result_operation, start_at), DIGEST(2)},
+    {"finish_at_ps", COLUMN_SIGNED, "ps", "when it was complete",
+     FIELD(result_operation, finish_at), DIGEST(3)},
+    {"duration_ps", COLUMN_SIGNED, "ps", "`finish_at_ps` - `start_at_ps`", .get = get_duration},
+    {0},
+};
+
+/* port */
+
+static const struct column port_columns[] = {
+    {"node_id", COLUMN_NODE, "", "whose port it is", FIELD(result_port, node)},
+    {"port", COLUMN_UNSIGNED, "", "number of the port at its node", FIELD(result_port, port)},
+    {"peer_node_id", COLUMN_NODE, "", "node at the other end", FIELD(result_port, peer_node)},
+    {"peer_port", COLUMN_UNSIGNED, "", "port at the other end", FIELD(result_port, peer_port)},
+    {"link", COLUMN_UNSIGNED, "", "number of the link", FIELD(result_port, link),
+     .place = COLUMN_IN_DATABASE},
+    {"rate_bps", COLUMN_UNSIGNED, "bps", "rate of the link", FIELD(result_port, rate_bps)},
+    {"busy_ps", COLUMN_SIGNED, "ps", "wire occupied, preamble and gap included",
+     FIELD(result_port, busy_for), DIGEST(1)},
+    {"pause_tx_pkts", COLUMN_UNSIGNED, "frames", "PAUSE and PFC frames sent, refreshes included",
+     FIELD(result_port, control_tx_frames), DIGEST_SHIFTED(2, 32)},
+    {"pause_rx_pkts", COLUMN_UNSIGNED, "frames",
+     "PAUSE and PFC frames received, refreshes included", FIELD(result_port, control_rx_frames),
+     DIGEST(2)},
+    {0},
+};
+
+/* queue */
+
+static const struct result_port *port_of(const struct table_row *row)
+{
+    return &row->run->results->ports[row->index / XOFF_N_PRIORITIES];
+}
+
+static uint64_t count_queues(const struct table_run *run)
+{
+    return (uint64_t)run->results->n_ports * XOFF_N_PRIORITIES;
+}
+
+static const void *fields_queues(const struct table_run *run, uint64_t index)
+{
+    return &run->results->ports[index / XOFF_N_PRIORITIES].queue[index % XOFF_N_PRIORITIES];
+}
+
+static void get_queue_node(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, port_of(row)->node);
+}
+
+static void get_queue_port(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, port_of(row)->port);
+}
+
+static void get_queue_priority(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, (int64_t)(row->index % XOFF_N_PRIORITIES));
+}
+
+static const struct column queue_columns[] = {
+    {"node_id", COLUMN_NODE, "", "whose port it is", .get = get_queue_node,
+     .place = COLUMN_IN_DATABASE},
+    {"port", COLUMN_UNSIGNED, "", "number of the port at its node", .get = get_queue_port,
+     .place = COLUMN_IN_DATABASE},
+    {"priority", COLUMN_UNSIGNED, "", "0 to 7", .get = get_queue_priority},
+    {"queue_packets", COLUMN_UNSIGNED, "frames", "data and ACK frames sent",
+     FIELD(result_queue, tx_frames), DIGEST(1)},
+    {"queue_bytes", COLUMN_UNSIGNED, "B", "their MAC bytes", FIELD(result_queue, tx_bytes),
+     DIGEST(2)},
+    {"queue_wred_ecn_marked_packets", COLUMN_UNSIGNED, "frames", "frames marked with ECN",
+     FIELD(result_queue, marked_frames), DIGEST(4)},
+    {"queue_watermark_bytes", COLUMN_SIGNED, "B", "longest egress queue",
+     FIELD(result_queue, queue_peak_bytes), DIGEST(6)},
+    {"pg_packets", COLUMN_UNSIGNED, "frames", "data and ACK frames received",
+     FIELD(result_queue, rx_frames)},
+    {"pg_bytes", COLUMN_UNSIGNED, "B", "their MAC bytes", FIELD(result_queue, rx_bytes), DIGEST(3)},
+    {"pg_xoff_room_watermark_bytes", COLUMN_SIGNED, "B", "most headroom used on the ingress side",
+     FIELD(result_queue, headroom_peak_bytes), DIGEST(7)},
+    {"pg_xoff_room_bytes", COLUMN_SIGNED, "B", "size of that headroom; 0: none",
+     FIELD(result_queue, headroom_bytes)},
+    {"xoff_tx", COLUMN_UNSIGNED, "", "pauses sent to the peer, refreshes not counted",
+     FIELD(result_queue, pause_tx)},
+    {"xon_tx", COLUMN_UNSIGNED, "", "resumes sent to the peer", FIELD(result_queue, resume_tx)},
+    {"pfc_on2off_rx_pkts", COLUMN_UNSIGNED, "", "pauses received, refreshes not counted",
+     FIELD(result_queue, pause_rx)},
+    {"xon_rx", COLUMN_UNSIGNED, "", "resumes received", FIELD(result_queue, resume_rx)},
+    {"pfc_rx_pause_duration_ps", COLUMN_SIGNED, "ps",
+     "time that the peer kept this transmitter paused", FIELD(result_queue, paused_for), DIGEST(5)},
+    {0},
+};
+
+/* drop_place */
+
+static const struct column drop_columns[] = {
+    {"node_id", COLUMN_NODE, "", "where the frames were lost", FIELD(result_drop, node),
+     DIGEST_SHIFTED(1, 32)},
+    {"port", COLUMN_UNSIGNED, "", "port where they came in; for link causes the receiving port",
+     FIELD(result_drop, port), DIGEST(1)},
+    {"out_port", COLUMN_UNSIGNED, "", "port where they wanted to go; NULL: not known",
+     FIELD(result_drop, out_port)},
+    {"priority", COLUMN_UNSIGNED, "", "0 to 7", FIELD(result_drop, priority), DIGEST(2)},
+    {"cause", COLUMN_WORD, "", "`buffer`, `corrupt`, `link-down`, `no-route` or `receiver`",
+     FIELD(result_drop, cause), .word = output_drop_cause, DIGEST_SHIFTED(2, 8)},
+    {"lossless", COLUMN_UNSIGNED, "", "1: of a lossless priority", FIELD(result_drop, lossless)},
+    {"frames", COLUMN_UNSIGNED, "frames", "frames lost", FIELD(result_drop, frames), DIGEST(3)},
+    {"bytes", COLUMN_UNSIGNED, "B", "their MAC bytes", FIELD(result_drop, bytes)},
+    {"first_at_ps", COLUMN_SIGNED, "ps", "when the first of them was lost",
+     FIELD(result_drop, first_at), DIGEST(4)},
+    {0},
+};
+
+/* pause */
+
+static const char *pause_decision(uint8_t pause)
+{
+    return pause ? "XOFF" : "XON";
+}
+
+static void get_egress(const struct table_row *row, struct cell *cell, uint8_t value)
+{
+    const struct result_pause *pause = row->fields;
+    set_whole(cell, value);
+    if (pause->egress_port == UINT32_MAX)
+        cell->kind = CELL_NULL;
+}
+
+static void get_egress_priority(const struct table_row *row, struct cell *cell)
+{
+    get_egress(row, cell, ((const struct result_pause *)row->fields)->egress_priority);
+}
+
+static void get_egress_paused(const struct table_row *row, struct cell *cell)
+{
+    get_egress(row, cell, ((const struct result_pause *)row->fields)->egress_paused);
+}
+
+static const struct column pause_columns[] = {
+    {"id", COLUMN_UNSIGNED, "", "position in time", .get = get_index},
+    {"at_ps", COLUMN_SIGNED, "ps", "when it was decided", FIELD(result_pause, at), DIGEST(1)},
+    {"node_id", COLUMN_NODE, "", "who decided", FIELD(result_pause, node), DIGEST_SHIFTED(2, 32)},
+    {"port", COLUMN_UNSIGNED, "", "towards the peer of this port", FIELD(result_pause, port),
+     DIGEST(2)},
+    {"priorities", COLUMN_PRIORITIES, "", "such as `3`; all eight for 802.3x PAUSE",
+     FIELD(result_pause, priorities), DIGEST_SHIFTED(3, 8)},
+    {"decision", COLUMN_WORD, "", "`XOFF` or `XON`", FIELD(result_pause, pause),
+     .word = pause_decision, DIGEST(3)},
+    {"unit", COLUMN_WORD, "",
+     "what crossed its threshold: `ingress` (port, priority), `ingress-port`, `egress` (port, "
+     "priority)",
+     FIELD(result_pause, unit), .word = output_unit},
+    {"occupied_bytes", COLUMN_SIGNED, "B", "its bytes then", FIELD(result_pause, occupied_bytes),
+     DIGEST(5)},
+    {"threshold_bytes", COLUMN_SIGNED, "B", "the threshold", FIELD(result_pause, threshold_bytes)},
+    {"egress_port", COLUMN_UNSIGNED, "",
+     "port of the egress queue that held most of them; NULL: none",
+     FIELD(result_pause, egress_port), DIGEST_SHIFTED(4, 32)},
+    {"egress_priority", COLUMN_UNSIGNED, "", "priority of that queue", .get = get_egress_priority},
+    {"egress_paused", COLUMN_UNSIGNED, "", "1: that queue was itself paused then",
+     .get = get_egress_paused},
+    {"parent_id", COLUMN_UNSIGNED, "", "by this earlier pause; NULL: this one is a root",
+     FIELD(result_pause, parent), DIGEST(4)},
+    {0},
+};
+
+/* sample */
+
+static const struct column sample_columns[] = {
+    {"at_ps", COLUMN_SIGNED, "ps", "when it was taken", FIELD(result_sample, at)},
+    {"node_id", COLUMN_NODE, "", "where", FIELD(result_sample, node)},
+    {"port", COLUMN_UNSIGNED, "", "NULL: of the node", FIELD(result_sample, port)},
+    {"priority", COLUMN_UNSIGNED, "", "NULL: all together", FIELD(result_sample, priority)},
+    {"metric", COLUMN_WORD, "",
+     "`queue_bytes`, `tx_bps`, `paused_fraction` or `buffer_bytes`; with `pools`, of every pool "
+     "that has a size, `reserved_bytes`, `shared_bytes`, `headroom_bytes` or `insurance_bytes`",
+     FIELD(result_sample, metric), .word = output_sample_metric},
+    {"value", COLUMN_REAL, "", "in the unit that ends the metric's name",
+     FIELD(result_sample, value), DIGEST(1)},
+    {0},
+};
+
+/* deadlock, deadlock_port */
+
+static const struct column deadlock_columns[] = {
+    {"id", COLUMN_UNSIGNED, "", "in the order of finding", .get = get_index},
+    {"onset_at_ps", COLUMN_SIGNED, "ps", "when its last edge closed",
+     FIELD(result_deadlock, onset_at), DIGEST(1)},
+    {"found_at_ps", COLUMN_SIGNED, "ps", "when it was found", FIELD(result_deadlock, found_at)},
+    {0},
+};
+
+static uint64_t count_deadlock_ports(const struct table_run *run)
+{
+    const struct results *r = run->results;
+    return r->n_deadlocks ? r->deadlocks[r->n_deadlocks - 1].first +
+                                (uint64_t)r->deadlocks[r->n_deadlocks - 1].n
+                          : 0;
+}
+
+static const void *fields_deadlock_ports(const struct table_run *run, uint64_t index)
+{
+    return &run->results->deadlock_ports[index];
+}
+
+/* The deadlock that the port is part of: they follow each other without a gap. */
+static uint32_t deadlock_of(const struct table_row *row)
+{
+    const struct result_deadlock *deadlocks = row->run->results->deadlocks;
+    uint32_t i = 0;
+    while (row->index >= deadlocks[i].first + (uint64_t)deadlocks[i].n)
+        i++;
+    return i;
+}
+
+static void get_deadlock(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, deadlock_of(row));
+}
+
+static void get_position(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, (int64_t)row->index - row->run->results->deadlocks[deadlock_of(row)].first);
+}
+
+static const struct column deadlock_port_columns[] = {
+    {"deadlock_id", COLUMN_UNSIGNED, "", "the deadlock", .get = get_deadlock},
+    {"position", COLUMN_UNSIGNED, "", "each port waits for the next, the last for the first",
+     .get = get_position},
+    {"node_id", COLUMN_NODE, "", "switch that cannot send", FIELD(result_deadlock_port, node)},
+    {"port", COLUMN_UNSIGNED, "", "its egress port", FIELD(result_deadlock_port, port)},
+    {"priority", COLUMN_UNSIGNED, "", "0 to 7", FIELD(result_deadlock_port, priority)},
+    {0},
+};
+
+/* finding, metric */
+
+static const struct column finding_columns[] = {
+    {"id", COLUMN_UNSIGNED, "", "in the order of finding", .get = get_index},
+    {"text", COLUMN_CHARS, "", "what is wrong", FIELD(result_finding, text)},
+    {0},
+};
+
+static uint64_t count_metrics(const struct table_run *run)
+{
+    return run->summary ? run->summary->n_metrics : 0;
+}
+
+static const void *fields_metrics(const struct table_run *run, uint64_t index)
+{
+    return &run->summary->metrics[index];
+}
+
+static const struct column metric_columns[] = {
+    {"name", COLUMN_CHARS, "", "as [above](#metrics)", FIELD(metric, name)},
+    {"value", COLUMN_REAL, "", "its value", FIELD(metric, value)},
+    {"unit", COLUMN_CHARS, "", "its unit", FIELD(metric, unit)},
+    {"meaning", COLUMN_STRING, "", "what it is", FIELD(metric, meaning)},
+    {0},
+};
+
+const struct table tables[] = {
+    {"run", .key = "id INTEGER PRIMARY KEY", .columns = run_columns, ROWS(run)},
+    {"node", .columns = node_columns, ROWS(nodes)},
+    {"flow", "flows.csv", .columns = flow_columns, ROWS(flows), .digests_count = true},
+    {"operations", "operations.csv", .columns = operation_columns, ROWS(operations)},
+    {"port", .columns = port_columns, ROWS(ports)},
+    {"queue", "ports.csv", .columns = queue_columns, ROWS(queues),
+     .n_per_outer = XOFF_N_PRIORITIES},
+    {"drop_place", "drops.csv", .columns = drop_columns, ROWS(drops)},
+    {"pause", "pauses.csv", .columns = pause_columns, ROWS(pauses), .digests_count = true},
+    {"sample", "samples.csv", .columns = sample_columns, ROWS(samples)},
+    {"deadlock", .columns = deadlock_columns, ROWS(deadlocks)},
+    {"deadlock_port", .columns = deadlock_port_columns, ROWS(deadlock_ports)},
+    {"finding", .columns = finding_columns, ROWS(findings)},
+    {"metric", .columns = metric_columns, ROWS(metrics)},
+    {0},
+};
