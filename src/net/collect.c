@@ -213,20 +213,31 @@ static void collect_node(struct net *net, struct results *r, uint32_t n)
     const struct topo_node *node = &net->topo->nodes[n];
     memcpy(out->name, node->name, sizeof out->name);
     out->is_switch = node->kind == TOPO_SWITCH;
-    const struct xoff_mmu *mmu = NULL;
+}
+
+static void collect_buffer(struct results *r, uint32_t node, const char *name,
+                           const struct xoff_mmu *mmu)
+{
+    struct result_buffer *out = &r->buffers[r->n_buffers++];
+    out->node = node;
+    snprintf(out->name, sizeof out->name, "%s", name);
+    xoff_mmu_view(mmu, &out->view);
+}
+
+static void collect_buffers(struct net *net, struct results *r)
+{
+    uint32_t n = 0;
     struct fabric_buffer buffer;
-    if (out->is_switch && sw_buffer(net_sw(net, n), 0, &buffer))
-        mmu = buffer.mmu;
-    else if (net->hosts[n].receiver)
-        mmu = &net->hosts[n].receiver->mmu;
-    if (!mmu)
-        return;
-    struct xoff_mmu_view view;
-    xoff_mmu_view(mmu, &view);
-    memcpy(out->pool_peak_bytes, view.peak_bytes, sizeof out->pool_peak_bytes);
-    memcpy(out->pool_capacity_bytes, view.capacity_bytes, sizeof out->pool_capacity_bytes);
-    out->pool_peak_bytes[XOFF_POOL_DROP] = view.peak_total_bytes;
-    out->pool_capacity_bytes[XOFF_POOL_DROP] = view.capacity_total_bytes;
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        for (uint32_t i = 0; sw_buffer(net->switches[s], i, &buffer); i++)
+            n++;
+    r->buffers = make(net->n_hosts + n, sizeof *r->buffers);
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        if (net->hosts[h].receiver)
+            collect_buffer(r, h, "receive", &net->hosts[h].receiver->mmu);
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        for (uint32_t i = 0; sw_buffer(net->switches[s], i, &buffer); i++)
+            collect_buffer(r, net->n_hosts + s, buffer.name, buffer.mmu);
 }
 
 /* A pause by its node and order, for sorting. */
@@ -446,6 +457,7 @@ struct results *net_collect(struct net *net)
     r->ports = make(r->n_ports, sizeof *r->ports);
     for (uint32_t n = 0; n < r->n_nodes; n++)
         collect_node(net, r, n);
+    collect_buffers(net, r);
     for (uint32_t p = 0; p < r->n_ports; p++)
         collect_port(net, r, p);
     collect_flows(net, r);
@@ -471,7 +483,8 @@ void net_free_results(struct results *r)
 {
     if (!r)
         return;
-    free(r->nodes), free(r->ports), free(r->flows), free(r->drops), free(r->pauses);
+    free(r->nodes), free(r->buffers), free(r->ports), free(r->flows), free(r->drops),
+        free(r->pauses);
     for (uint32_t i = 0; i < r->n_histograms; i++)
         free(r->histograms[i].counts);
     free(r->histograms), free(r->headroom_maxima);

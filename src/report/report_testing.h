@@ -27,13 +27,23 @@
 
 #define US INT64_C(1000000)
 
-static struct result_node given_nodes[] = {
-    {.name = "h0"},
-    {.name = "h1"},
-    {.name = "h2"},
-    {.name = "h3"},
-    {.name = "s0", .is_switch = 1, .pool_capacity_bytes = {100}, .pool_peak_bytes = {60}},
-    {.name = "s1", .is_switch = 1, .pool_capacity_bytes = {200}, .pool_peak_bytes = {190}}};
+static struct result_node given_nodes[] = {{.name = "h0"},
+                                           {.name = "h1"},
+                                           {.name = "h2"},
+                                           {.name = "h3"},
+                                           {.name = "s0", .is_switch = 1},
+                                           {.name = "s1", .is_switch = 1}};
+
+/* s1 has two buffers: half of the first was used at most, nearly all of the second. */
+static struct result_buffer given_buffers[] = {
+    {.node = 4,
+     .name = "shared",
+     .view = {.capacity_total_bytes = 100,
+              .peak_total_bytes = 60,
+              .capacity_bytes = {[XOFF_POOL_RESERVED] = 30, [XOFF_POOL_SHARED] = 70},
+              .peak_bytes = {[XOFF_POOL_RESERVED] = 20, [XOFF_POOL_SHARED] = 40}}},
+    {.node = 5, .name = "input", .view = {.capacity_total_bytes = 400, .peak_total_bytes = 200}},
+    {.node = 5, .name = "output", .view = {.capacity_total_bytes = 200, .peak_total_bytes = 190}}};
 
 #define PORT(n, p, m, q)                                                              \
     {                                                                                 \
@@ -141,6 +151,8 @@ static inline struct results test_results(const char *variant)
                             .nodes = given_nodes,
                             .n_nodes = 6,
                             .n_hosts = 4,
+                            .buffers = given_buffers,
+                            .n_buffers = 3,
                             .ports = given_ports,
                             .n_ports = 10,
                             .flows = given_flows,

@@ -142,21 +142,48 @@ json_t *run_deadlocks(struct run_data *run)
     return list;
 }
 
+/* The fullest buffers, each with those of its pools that have a size. */
+static json_t *read_buffers(struct run_data *run)
+{
+    static const char *const pools[RUN_N_POOLS] = {
+        [RUN_RESERVED] = "reserved",
+        [RUN_SHARED] = "shared",
+        [RUN_HEADROOM] = "headroom",
+        [RUN_INSURANCE] = "insurance",
+    };
+    struct rows *rows = &run->rows;
+    json_t *buffers = json_array();
+    rows_begin(rows,
+               "SELECT node_id, name, buffer_pool_watermark_bytes, buffer_bytes, "
+               "reserved_watermark_bytes, reserved_bytes, shared_watermark_bytes, shared_bytes, "
+               "buffer_pool_xoff_room_watermark_bytes, xoff_room_bytes, "
+               "insurance_watermark_bytes, insurance_bytes FROM buffer WHERE run_id = ?1 "
+               "AND buffer_bytes > 0 ORDER BY 1.0 * buffer_pool_watermark_bytes / buffer_bytes "
+               "DESC, rowid",
+               run->run_id);
+    while (rows_next(rows)) {
+        if (json_array_size(buffers) >= run->limits.watermarks)
+            continue;
+        json_t *by_pool = json_array();
+        for (int pool = 0; pool < RUN_N_POOLS; pool++)
+            if (rows_int(rows, 5 + 2 * pool) > 0)
+                json_array_append_new(by_pool,
+                                      json_pack("{ss so so}", "name", pools[pool], "peak",
+                                                rows_json_number(rows, 4 + 2 * pool), "size",
+                                                rows_json_number(rows, 5 + 2 * pool)));
+        json_array_append_new(
+            buffers, json_pack("{so so so so so}", "node",
+                               json_words(run_node_name(run, rows_index(rows, 0)), 0), "name",
+                               json_words(rows_text(rows, 1), 0), "peak", rows_json_number(rows, 2),
+                               "size", rows_json_number(rows, 3), "pools", by_pool));
+    }
+    return buffers;
+}
+
 json_t *run_watermarks(struct run_data *run)
 {
     struct rows *rows = &run->rows;
-    json_t *buffers = json_array(), *headroom = json_array();
-    rows_begin(rows,
-               "SELECT id, buffer_pool_watermark_bytes, buffer_bytes FROM node WHERE run_id = ?1 "
-               "AND buffer_bytes > 0 ORDER BY 1.0 * buffer_pool_watermark_bytes / buffer_bytes "
-               "DESC, id",
-               run->run_id);
-    while (rows_next(rows))
-        if (json_array_size(buffers) < run->limits.watermarks)
-            json_array_append_new(
-                buffers, json_pack("{so so so}", "node",
-                                   json_words(run_node_name(run, rows_index(rows, 0)), 0), "peak",
-                                   rows_json_number(rows, 1), "size", rows_json_number(rows, 2)));
+    json_t *buffers = read_buffers(run), *headroom = json_array();
     rows_begin(rows,
                "SELECT node_id, port, priority, pg_xoff_room_watermark_bytes, pg_xoff_room_bytes "
                "FROM queue WHERE run_id = ? AND pg_xoff_room_bytes > 0 ORDER BY 1.0 * "

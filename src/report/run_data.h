@@ -73,15 +73,17 @@ struct report_limits {
 /* For one of so many runs; `level` 1, or more after a page came out too large. */
 struct report_limits report_limits(uint32_t n_runs, uint32_t level);
 
-/* Of a buffer, as they are stacked on the page. */
+/* Pools of a buffer, as they are stacked on the page. */
 enum { RUN_RESERVED, RUN_SHARED, RUN_HEADROOM, RUN_INSURANCE, RUN_N_POOLS };
 
 struct run_node {
     char name[48];
     bool is_host;
     uint32_t level; /* links to the next host; NONE: there is none */
-    int64_t buffer_peak_bytes, buffer_bytes;
-    int64_t pool_bytes[RUN_N_POOLS];
+    /* The buffer that was fullest, by share of its size; size 0: the node has none. */
+    char fullest_name[48];
+    int64_t fullest_peak_bytes, fullest_bytes;
+    int64_t buffer_bytes, pool_bytes[RUN_N_POOLS]; /* sizes, sums over the node's buffers */
     uint32_t first_port, n_ports;
 };
 

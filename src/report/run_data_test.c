@@ -81,7 +81,15 @@ static void test_small_tables(void **state)
     assert_string_equal(text_at_path(run, "deadlocks.0.ports.0"), "s0:2 (s1) p3");
     assert_int_equal(json_array_size(at(run, "deadlocks.0.ports")), 2);
     assert_string_equal(text_at_path(run, "watermarks.buffers.0.node"), "s1");
+    assert_string_equal(text_at_path(run, "watermarks.buffers.0.name"), "output");
     assert_int_equal(number_at(run, "watermarks.buffers.0.peak"), 190);
+    assert_int_equal(json_array_size(at(run, "watermarks.buffers.0.pools")), 0);
+    assert_string_equal(text_at_path(run, "watermarks.buffers.1.name"), "shared");
+    assert_int_equal(json_array_size(at(run, "watermarks.buffers.1.pools")), 2);
+    assert_string_equal(text_at_path(run, "watermarks.buffers.1.pools.1.name"), "shared");
+    assert_int_equal(number_at(run, "watermarks.buffers.1.pools.1.peak"), 40);
+    assert_int_equal(number_at(run, "watermarks.buffers.1.pools.1.size"), 70);
+    assert_string_equal(text_at_path(run, "watermarks.buffers.2.name"), "input");
     assert_int_equal(json_array_size(at(run, "watermarks.headroom")), 1);
     assert_string_equal(text_at_path(run, "watermarks.headroom.0.name"), "s0:0 (h0) p3");
     assert_int_equal(number_at(run, "watermarks.headroom.0.size"), 1000);
@@ -306,10 +314,16 @@ static void test_series_pools(void **state)
     (void)state;
     struct results r = test_results("");
     static struct result_node nodes[30];
+    static struct result_buffer buffers[60];
     static struct result_sample samples[120];
     static const char *const names[] = {"reserved", "shared", "headroom", "insurance"};
     for (uint32_t n = 0; n < 30; n++) {
-        nodes[n] = (struct result_node){.is_switch = 1, .pool_capacity_bytes = {900, 1, 2, 3, 4}};
+        nodes[n] = (struct result_node){.is_switch = 1};
+        for (uint32_t b = 0; b < 2; b++) /* sizes are sums over the buffers of a node */
+            buffers[2 * n + b] = (struct result_buffer){
+                .node = n,
+                .name = {(char)('a' + b)},
+                .view = {.capacity_total_bytes = b ? 600 : 300, .capacity_bytes = {0, 1, 2, 3, 4}}};
         snprintf(nodes[n].name, sizeof nodes[n].name, "s%u", n);
         /* s0 has most, but only at one place; s29 has nothing anywhere. */
         const double most = n == 29 ? 0 : 100 - n;
@@ -326,6 +340,8 @@ static void test_series_pools(void **state)
     }
     r.nodes = nodes;
     r.n_nodes = 30;
+    r.buffers = buffers;
+    r.n_buffers = 60;
     r.n_ports = r.n_drops = r.n_deadlocks = 0;
     r.n_flows = r.n_operations = r.n_pauses = 0;
     r.samples = samples;
@@ -339,7 +355,7 @@ static void test_series_pools(void **state)
         snprintf(node, sizeof node, "s%u", i % 24);
         assert_string_equal(text_at_path(s, "node"), node);
         assert_string_equal(text_at_path(s, "metric"), names[i / 24]);
-        assert_int_equal(number_at(s, "capacity"), i / 24 + 1);
+        assert_int_equal(number_at(s, "capacity"), 2 * (i / 24 + 1));
         assert_int_equal(number_at(s, "buffer"), 900);
         assert_true(json_is_null(at(s, "port")));
     }
@@ -513,7 +529,12 @@ static void test_topology(void **state)
     assert_int_equal(number_at(run, "topology.nodes.0.level"), 0);
     assert_int_equal(number_at(run, "topology.nodes.4.level"), 1);
     assert_string_equal(text_at_path(run, "topology.nodes.4.kind"), "switch");
-    assert_int_equal(number_at(run, "topology.nodes.4.buffer_peak"), 60);
+    assert_string_equal(text_at_path(run, "topology.nodes.4.buffer.name"), "shared");
+    assert_int_equal(number_at(run, "topology.nodes.4.buffer.peak"), 60);
+    /* Of several the fullest, by its share. */
+    assert_string_equal(text_at_path(run, "topology.nodes.5.buffer.name"), "output");
+    assert_int_equal(number_at(run, "topology.nodes.5.buffer.peak"), 190);
+    assert_int_equal(number_at(run, "topology.nodes.5.buffer.size"), 200);
     assert_true(json_is_null(at(run, "topology.nodes.0.buffer")));
     assert_string_equal(text_at_path(run, "topology.links.0.a"), "h0");
     assert_string_equal(text_at_path(run, "topology.links.0.b"), "s0");

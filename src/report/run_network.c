@@ -21,23 +21,44 @@ static void *grown(void *array, uint32_t n, size_t size)
 static void read_nodes(struct run_data *run)
 {
     struct rows *rows = &run->rows;
-    rows_begin(rows,
-               "SELECT id, name, kind, buffer_bytes, buffer_pool_watermark_bytes, reserved_bytes, "
-               "shared_bytes, xoff_room_bytes, insurance_bytes FROM node WHERE run_id = ? "
-               "ORDER BY id",
-               run->run_id);
+    rows_begin(rows, "SELECT id, name, kind FROM node WHERE run_id = ? ORDER BY id", run->run_id);
     while (rows_next(rows)) {
         run->nodes = grown(run->nodes, run->n_nodes, sizeof *run->nodes);
         struct run_node *node = &run->nodes[run->n_nodes];
-        *node = (struct run_node){.is_host = !strcmp(rows_text(rows, 2), "host"),
-                                  .buffer_bytes = rows_int(rows, 3),
-                                  .buffer_peak_bytes = rows_int(rows, 4)};
-        for (int pool = 0; pool < RUN_N_POOLS; pool++)
-            node->pool_bytes[pool] = rows_int(rows, 5 + pool);
+        *node = (struct run_node){.is_host = !strcmp(rows_text(rows, 2), "host")};
         if (rows_int(rows, 0) != run->n_nodes)
             rows_fail(rows, "the file is damaged (nodes are not numbered from 0)");
         snprintf(node->name, sizeof node->name, "%s", rows_text(rows, 1));
         run->n_nodes++;
+    }
+}
+
+static void read_buffers(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    rows_begin(rows,
+               "SELECT node_id, name, buffer_pool_watermark_bytes, buffer_bytes, reserved_bytes, "
+               "shared_bytes, xoff_room_bytes, insurance_bytes FROM buffer WHERE run_id = ? "
+               "AND buffer_bytes > 0 ORDER BY rowid",
+               run->run_id);
+    while (rows_next(rows)) {
+        const uint32_t index = rows_index(rows, 0);
+        if (index >= run->n_nodes) {
+            rows_fail(rows, "the file is damaged (a buffer of no node)");
+            return;
+        }
+        struct run_node *node = &run->nodes[index];
+        const int64_t peak = rows_int(rows, 2), size = rows_int(rows, 3);
+        node->buffer_bytes += size;
+        for (int pool = 0; pool < RUN_N_POOLS; pool++)
+            node->pool_bytes[pool] += rows_int(rows, 4 + pool);
+        if (node->fullest_bytes > 0 &&
+            (double)peak / (double)size <=
+                (double)node->fullest_peak_bytes / (double)node->fullest_bytes)
+            continue;
+        snprintf(node->fullest_name, sizeof node->fullest_name, "%s", rows_text(rows, 1));
+        node->fullest_peak_bytes = peak;
+        node->fullest_bytes = size;
     }
 }
 
@@ -146,6 +167,7 @@ static void find_levels(struct run_data *run)
 void run_read_network(struct run_data *run)
 {
     read_nodes(run);
+    read_buffers(run);
     read_ports(run);
     if (run->rows.status)
         return;
@@ -241,10 +263,12 @@ static json_t *draw_node(const struct run_data *run, const struct drawing *d, ui
     json_t *o = json_object();
     json_object_set_new(o, "name", json_words(node->name, 0));
     json_object_set_new(o, "kind", json_string(node->is_host ? "host" : "switch"));
-    const bool has_buffer = node->buffer_bytes > 0;
-    json_object_set_new(o, "buffer_peak",
-                        has_buffer ? json_integer(node->buffer_peak_bytes) : json_null());
-    json_object_set_new(o, "buffer", has_buffer ? json_integer(node->buffer_bytes) : json_null());
+    json_object_set_new(o, "buffer",
+                        node->fullest_bytes > 0
+                            ? json_pack("{so sI sI}", "name", json_words(node->fullest_name, 0),
+                                        "peak", (json_int_t)node->fullest_peak_bytes, "size",
+                                        (json_int_t)node->fullest_bytes)
+                            : json_null());
     json_object_set_new(o, "level", node->level == NONE ? json_null() : json_integer(node->level));
     if (!d->folds)
         return o;

@@ -54,7 +54,7 @@ int sqlite_write(const char *path, const struct results *const *runs,
 
 /* The CSV files, one for each table that has a name for it; stream errors are left for the caller's
  * ferror(). */
-#define N_CSV_FILES 6
+#define N_CSV_FILES 7
 const char *csv_name(uint32_t file);
 void csv_write(FILE *out, uint32_t file, const struct results *const *runs, uint32_t n_runs);
 

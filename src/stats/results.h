@@ -73,8 +73,14 @@ struct result_port {
 struct result_node {
     char name[RESULT_NAME];
     uint8_t is_switch;
-    int64_t pool_peak_bytes[XOFF_N_POOLS], pool_capacity_bytes[XOFF_N_POOLS];
     int64_t held_bytes; /* in queues at the end */
+};
+
+/* A buffer of a node. A node may have several, or none. */
+struct result_buffer {
+    uint32_t node;
+    char name[RESULT_NAME];    /* unique within the node */
+    struct xoff_mmu_view view; /* at the end of the run */
 };
 
 /* Drops of one place and cause. */
@@ -173,7 +179,7 @@ enum result_metric {
     RESULT_TX_BPS,
     RESULT_PAUSED_FRACTION,
     RESULT_BUFFER_BYTES,
-    RESULT_RESERVED_BYTES, /* by pool, of a switch, as are those below */
+    RESULT_RESERVED_BYTES, /* by pool, of all buffers of a switch, as are those below */
     RESULT_SHARED_BYTES,
     RESULT_HEADROOM_BYTES,
     RESULT_INSURANCE_BYTES
@@ -233,6 +239,8 @@ struct results {
 
     struct result_node *nodes;
     uint32_t n_nodes, n_hosts;
+    struct result_buffer *buffers; /* by node */
+    uint32_t n_buffers;
     struct result_port *ports;
     uint32_t n_ports;
     struct result_flow *flows; /* sorted by (start_at, from, number) */

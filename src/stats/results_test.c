@@ -30,13 +30,15 @@ _Noreturn void xoff_assert_fail(const char *expression, const char *file, int li
 
 /* Two hosts and a switch; names that need quoting; one of everything. */
 static const char *const tags[] = {"web, \"big\"", "stream"};
-static struct result_node nodes[] = {{.name = "h0"},
-                                     {.name = "h1"},
-                                     {.name = "s0",
-                                      .is_switch = 1,
-                                      .pool_peak_bytes = {60, 1, 2, 3, 4},
-                                      .pool_capacity_bytes = {1000, 100, 700, 110, 90},
-                                      .held_bytes = 5}};
+static struct result_node nodes[] = {
+    {.name = "h0"}, {.name = "h1"}, {.name = "s0", .is_switch = 1, .held_bytes = 5}};
+static struct result_buffer buffers[] = {{.node = 1, .name = "receive"},
+                                         {.node = 2,
+                                          .name = "shared",
+                                          .view = {.peak_total_bytes = 60,
+                                                   .capacity_total_bytes = 1000,
+                                                   .peak_bytes = {0, 1, 2, 3, 4},
+                                                   .capacity_bytes = {0, 100, 700, 110, 90}}}};
 static struct result_port ports[] = {
     {.node = 0, .port = 0, .peer_node = 2, .peer_port = 0, .link = 0, .rate_bps = 100 * XOFF_GBPS},
     {.node = 2, .port = 0, .peer_node = 0, .peer_port = 0, .link = 0, .rate_bps = 100 * XOFF_GBPS},
@@ -141,6 +143,8 @@ static struct results sample_run(const char *variant)
                             .nodes = nodes,
                             .n_nodes = 3,
                             .n_hosts = 2,
+                            .buffers = buffers,
+                            .n_buffers = 2,
                             .ports = ports,
                             .n_ports = 3,
                             .flows = flows,
@@ -267,7 +271,7 @@ static void database(void **state)
     assert_int_equal(sqlite3_open_v2(path("db/deep/run.sqlite"), &db, SQLITE_OPEN_READONLY, NULL),
                      SQLITE_OK);
     assert_string_equal(ask(db, "PRAGMA integrity_check"), "ok");
-    assert_string_equal(ask(db, "PRAGMA user_version"), "3");
+    assert_string_equal(ask(db, "PRAGMA user_version"), "4");
     assert_string_equal(ask(db, "PRAGMA application_id"), "2020566630"); /* 0x786f6666 */
     static const struct {
         const char *sql, *row;
@@ -281,8 +285,11 @@ static void database(void **state)
         {"SELECT buffer_bytes, buffer_pool_watermark_bytes, reserved_bytes, "
          "reserved_watermark_bytes, shared_bytes, shared_watermark_bytes, xoff_room_bytes, "
          "buffer_pool_xoff_room_watermark_bytes, insurance_bytes, insurance_watermark_bytes "
-         "FROM node WHERE run_id = 1 AND id = 2",
+         "FROM buffer WHERE run_id = 1 AND node_id = 2 AND name = 'shared'",
          "1000|60|100|1|700|2|110|3|90|4"},
+        {"SELECT variant, node, name, buffer_used FROM v_buffer ORDER BY node DESC LIMIT 1",
+         "one|s0|shared|0.06"},
+        {"SELECT node, name, buffer_used FROM v_buffer ORDER BY node LIMIT 1", "h1|receive|-"},
         {"SELECT count(*) FROM port", "6"},
         {"SELECT count(*), sum(priority) FROM queue", "48|168"}, /* 2 x 3 x 8, 6 x 28 */
         {"SELECT from_node_id, to_node_id, number, traffic, priority, reliable, offered_bytes, "
@@ -451,7 +458,7 @@ static void csv_files(void **state)
     (void)state;
     struct xoff_err err = {0};
     assert_int_equal(write_sample(path("csv"), 1, true, &err), 0);
-    assert_int_equal(count_entries(path("csv")), 8);
+    assert_int_equal(count_entries(path("csv")), 9);
     static const struct {
         const char *name, *text;
     } rows[] = {
@@ -462,6 +469,12 @@ static void csv_files(void **state)
          "one,h0,h1,7,\"web, \"\"big\"\"\",3,1,1000,2000,1000,1000000,4000000,5000000,3000000,"
          "2000000,1.5,0,1\n"
          "one,h1,h0,0,stream,0,0,,500,500,2000000,,,,,,0,0\n"},
+        {"csv/buffers.csv",
+         "variant,node,name,buffer_bytes,buffer_pool_watermark_bytes,reserved_bytes,"
+         "reserved_watermark_bytes,shared_bytes,shared_watermark_bytes,xoff_room_bytes,"
+         "buffer_pool_xoff_room_watermark_bytes,insurance_bytes,insurance_watermark_bytes\n"
+         "one,h1,receive,0,0,0,0,0,0,0,0,0,0\n"
+         "one,s0,shared,1000,60,100,1,700,2,110,3,90,4\n"},
         {"csv/operations.csv", "variant,node,traffic,bytes,start_at_ps,finish_at_ps,duration_ps\n"
                                "one,h1,\"web, \"\"big\"\"\",4096,1000000,3500000,2500000\n"
                                "one,h0,stream,0,4000000,4000000,0\n"
@@ -593,7 +606,7 @@ static void full_disk(void **state)
     char *after = read_text(path("whole/summary.json"));
     assert_string_equal(before, after);
     assert_int_equal(file_size(path("whole/run.sqlite")), largest);
-    assert_int_equal(count_entries(path("whole")), 8);
+    assert_int_equal(count_entries(path("whole")), 9);
     free(before);
     free(after);
 }

@@ -21,7 +21,7 @@
 #include "stats/output.h"
 #include "stats/tables.h"
 
-#define SCHEMA_VERSION "3"
+#define SCHEMA_VERSION "4"
 #define MAX_COLUMNS 40
 #define APPLICATION_ID "0x786f6666" /* "xoff" */
 
@@ -37,6 +37,7 @@ static const char setup[] = "PRAGMA page_size = 8192;"
 
 static const char *const finishes[] = {
     "CREATE UNIQUE INDEX node_key ON node (run_id, id)",
+    "CREATE UNIQUE INDEX buffer_key ON buffer (run_id, node_id, name)",
     "CREATE UNIQUE INDEX port_key ON port (run_id, node_id, port)",
     "CREATE UNIQUE INDEX queue_key ON queue (run_id, node_id, port, priority)",
     "CREATE UNIQUE INDEX flow_key ON flow (run_id, id)",
@@ -45,6 +46,13 @@ static const char *const finishes[] = {
     "CREATE INDEX pause_parent ON pause (run_id, parent_id)",
     "CREATE INDEX sample_series ON sample (run_id, metric, node_id, port, priority, at_ps)",
     "CREATE UNIQUE INDEX metric_key ON metric (run_id, name)",
+    "CREATE VIEW v_buffer AS SELECT r.variant, n.name AS node, b.name, b.buffer_bytes, "
+    "b.buffer_pool_watermark_bytes, "
+    "1.0 * b.buffer_pool_watermark_bytes / nullif(b.buffer_bytes, 0) AS buffer_used, "
+    "b.reserved_bytes, b.reserved_watermark_bytes, b.shared_bytes, b.shared_watermark_bytes, "
+    "b.xoff_room_bytes, b.buffer_pool_xoff_room_watermark_bytes, b.insurance_bytes, "
+    "b.insurance_watermark_bytes FROM buffer b JOIN run r ON r.id = b.run_id "
+    "JOIN node n ON n.run_id = b.run_id AND n.id = b.node_id",
     "CREATE VIEW v_port AS SELECT r.variant, n.name AS node, p.port, m.name AS peer, p.peer_port, "
     "p.rate_bps / 1e9 AS rate_gbps, 1.0 * p.busy_ps / nullif(r.end_at_ps, 0) AS utilisation, "
     "p.pause_tx_pkts, p.pause_rx_pkts FROM port p JOIN run r ON r.id = p.run_id "

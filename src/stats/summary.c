@@ -603,25 +603,29 @@ static void add_ports(struct build *b)
         "largest share of that headroom that was used");
 }
 
-/* Pool XOFF_POOL_DROP stands for the whole buffer (struct xoff_mmu_view). */
+static bool is_of_switch(const struct results *r, const struct result_buffer *buffer)
+{
+    return buffer->node < r->n_nodes && r->nodes[buffer->node].is_switch;
+}
+
 static void add_buffers(struct build *b)
 {
     int64_t peak = 0;
     double fraction_max = 0, aside_max = 0, shared_min = 1;
     bool has_buffer = false;
-    for (uint32_t i = 0; i < b->results->n_nodes; i++) {
-        const struct result_node *node = &b->results->nodes[i];
-        const int64_t capacity = node->pool_capacity_bytes[XOFF_POOL_DROP];
-        const int64_t used = node->pool_peak_bytes[XOFF_POOL_DROP];
-        if (!node->is_switch || capacity <= 0)
+    for (uint32_t i = 0; i < b->results->n_buffers; i++) {
+        const struct result_buffer *buffer = &b->results->buffers[i];
+        const int64_t capacity = buffer->view.capacity_total_bytes;
+        const int64_t used = buffer->view.peak_total_bytes;
+        if (!is_of_switch(b->results, buffer) || capacity <= 0)
             continue;
         has_buffer = true;
         if (used > peak)
             peak = used;
         if ((double)used / (double)capacity > fraction_max)
             fraction_max = (double)used / (double)capacity;
-        const int64_t shared = node->pool_capacity_bytes[XOFF_POOL_SHARED];
-        const int64_t aside = capacity - node->pool_capacity_bytes[XOFF_POOL_RESERVED] - shared;
+        const int64_t shared = buffer->view.capacity_bytes[XOFF_POOL_SHARED];
+        const int64_t aside = capacity - buffer->view.capacity_bytes[XOFF_POOL_RESERVED] - shared;
         if ((double)aside / (double)capacity > aside_max)
             aside_max = (double)aside / (double)capacity;
         if ((double)shared / (double)capacity < shared_min)
@@ -629,13 +633,13 @@ static void add_buffers(struct build *b)
     }
     if (!has_buffer)
         return;
-    add(b, "buffer", NULL, "peak", "B", (double)peak, "most bytes held by a switch");
+    add(b, "buffer", NULL, "peak", "B", (double)peak, "most bytes held by a buffer of a switch");
     add(b, "buffer", NULL, "peak_fraction", "ratio", fraction_max,
-        "largest share of its buffer that a switch used");
+        "largest share of a buffer that its switch used");
     add(b, "buffer", NULL, "set_aside", "ratio", aside_max,
-        "share of the buffer that is kept for headroom alone, switch with the largest");
+        "share of a buffer that is kept for headroom alone, buffer with the largest");
     add(b, "buffer", NULL, "shared", "ratio", shared_min,
-        "share of the buffer that all queues share, switch with the smallest");
+        "share of a buffer that all its queues share, buffer with the smallest");
 }
 
 /* Percentiles by nearest rank, of values that are known to a permille. */
@@ -660,17 +664,17 @@ static void add_maxima(struct build *b)
     }
 }
 
-/* Of all ports of a switch together: a buffer tells no more. */
+/* All ports of a buffer together: it tells no more. */
 static void add_insurance(struct build *b)
 {
     int64_t peak = 0;
     double fraction_max = 0;
     bool has_insurance = false;
-    for (uint32_t i = 0; i < b->results->n_nodes; i++) {
-        const struct result_node *node = &b->results->nodes[i];
-        const int64_t capacity = node->pool_capacity_bytes[XOFF_POOL_INSURANCE];
-        const int64_t used = node->pool_peak_bytes[XOFF_POOL_INSURANCE];
-        if (!node->is_switch || capacity <= 0)
+    for (uint32_t i = 0; i < b->results->n_buffers; i++) {
+        const struct result_buffer *buffer = &b->results->buffers[i];
+        const int64_t capacity = buffer->view.capacity_bytes[XOFF_POOL_INSURANCE];
+        const int64_t used = buffer->view.peak_bytes[XOFF_POOL_INSURANCE];
+        if (!is_of_switch(b->results, buffer) || capacity <= 0)
             continue;
         has_insurance = true;
         if (used > peak)
@@ -681,9 +685,9 @@ static void add_insurance(struct build *b)
     if (!has_insurance)
         return;
     add(b, "insurance", NULL, "peak", "B", (double)peak,
-        "most insurance in use in a switch, all its ports together");
+        "most insurance in use in a buffer of a switch, all its ports together");
     add(b, "insurance", NULL, "peak_fraction", "ratio", fraction_max,
-        "largest share of its insurance that a switch used, all its ports together");
+        "largest share of a buffer's insurance that was used, all its ports together");
 }
 
 static void add_run(struct build *b)

@@ -434,12 +434,10 @@ static void ports_and_buffers(void **state)
     (void)state;
     struct result_node nodes[3] = {
         {.name = "h0"}, {.name = "s0", .is_switch = 1}, {.name = "s1", .is_switch = 1}};
-    nodes[0].pool_capacity_bytes[XOFF_POOL_DROP] = 10; /* a slow receiver's: not a switch's */
-    nodes[0].pool_peak_bytes[XOFF_POOL_DROP] = 10;
-    nodes[1].pool_capacity_bytes[XOFF_POOL_DROP] = 1000;
-    nodes[1].pool_peak_bytes[XOFF_POOL_DROP] = 400;
-    nodes[2].pool_capacity_bytes[XOFF_POOL_DROP] = 500;
-    nodes[2].pool_peak_bytes[XOFF_POOL_DROP] = 300;
+    struct result_buffer buffers[3] = {
+        {.node = 0, .view = {.capacity_total_bytes = 10, .peak_total_bytes = 10}}, /* no switch's */
+        {.node = 1, .view = {.capacity_total_bytes = 1000, .peak_total_bytes = 400}},
+        {.node = 2, .view = {.capacity_total_bytes = 500, .peak_total_bytes = 300}}};
     struct result_port ports[2] = {{.node = 0, .busy_for = 25}, {.node = 1, .busy_for = 75}};
     ports[0].queue[3] = (struct result_queue){.queue_peak_bytes = 9999, .paused_for = 30};
     ports[1].queue[0] = (struct result_queue){.queue_peak_bytes = 700,
@@ -455,6 +453,8 @@ static void ports_and_buffers(void **state)
     struct result_deadlock deadlocks[] = {{.onset_at = 90}, {.onset_at = 70}};
     const struct results r = {.nodes = nodes,
                               .n_nodes = 3,
+                              .buffers = buffers,
+                              .n_buffers = 3,
                               .ports = ports,
                               .n_ports = 2,
                               .pauses = pauses,
@@ -487,25 +487,30 @@ static void ports_and_buffers(void **state)
     summary_destroy(s);
 }
 
-/* What buffers are cut into, the smallest and the largest part over switches. */
+/* What buffers are cut into, the smallest and the largest part over buffers of switches. */
 static void pools(void **state)
 {
     (void)state;
-    /* The whole buffer, reserved, shared, headroom, insurance. */
-    struct result_node nodes[4] = {
-        {.name = "h0",
-         .pool_capacity_bytes = {100, 0, 1, 0, 50},
-         .pool_peak_bytes = {0, 0, 0, 0, 50}},
-        {.name = "s0", .is_switch = 1, .pool_capacity_bytes = {1000, 100, 700, 200, 0}},
-        {.name = "s1",
-         .is_switch = 1,
-         .pool_capacity_bytes = {1000, 100, 800, 800, 100},
-         .pool_peak_bytes = {0, 0, 0, 0, 60}},
-        {.name = "s2",
-         .is_switch = 1,
-         .pool_capacity_bytes = {2000, 100, 1860, 1860, 40},
-         .pool_peak_bytes = {0, 0, 0, 0, 40}}};
-    struct results r = {.nodes = nodes, .n_nodes = 4, .end_at = 100};
+    struct result_node nodes[3] = {
+        {.name = "h0"}, {.name = "s0", .is_switch = 1}, {.name = "s1", .is_switch = 1}};
+    /* By pool: reserved, shared, headroom, insurance. s1 has two buffers. */
+    struct result_buffer buffers[4] = {
+        {.node = 0,
+         .view = {.capacity_total_bytes = 100,
+                  .capacity_bytes = {0, 0, 1, 0, 50},
+                  .peak_bytes = {0, 0, 0, 0, 50}}},
+        {.node = 1,
+         .view = {.capacity_total_bytes = 1000, .capacity_bytes = {0, 100, 700, 200, 0}}},
+        {.node = 2,
+         .view = {.capacity_total_bytes = 1000,
+                  .capacity_bytes = {0, 100, 800, 800, 100},
+                  .peak_bytes = {0, 0, 0, 0, 60}}},
+        {.node = 2,
+         .view = {.capacity_total_bytes = 2000,
+                  .capacity_bytes = {0, 100, 1860, 1860, 40},
+                  .peak_bytes = {0, 0, 0, 0, 40}}}};
+    struct results r = {
+        .nodes = nodes, .n_nodes = 3, .buffers = buffers, .n_buffers = 4, .end_at = 100};
     struct summary *s = summary_create(&r);
     check(s, "buffer.set_aside", 0.2, "ratio");
     check(s, "buffer.shared", 0.7, "ratio");
@@ -514,13 +519,13 @@ static void pools(void **state)
     check_absent(s, "headroom.maxima");
     summary_destroy(s);
 
-    r.n_nodes = 2;
+    r.n_buffers = 2;
     s = summary_create(&r);
     check(s, "buffer.set_aside", 0.2, "ratio");
     check_absent(s, "insurance.peak");
     check_absent(s, "insurance.peak_fraction");
     summary_destroy(s);
-    r.n_nodes = 1;
+    r.n_buffers = 1;
     s = summary_create(&r);
     check_absent(s, "buffer.set_aside");
     check_absent(s, "buffer.shared");

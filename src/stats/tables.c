@@ -41,6 +41,7 @@ static void get_index(const struct table_row *row, struct cell *cell)
         return &run->results->array[index];                                        \
     }
 ARRAY(nodes)
+ARRAY(buffers)
 ARRAY(flows)
 ARRAY(operations)
 ARRAY(ports)
@@ -122,25 +123,37 @@ static const char *node_kind(uint8_t is_switch)
     return is_switch ? "switch" : "host";
 }
 
-#define POOL(name, sai, id, text)                                          \
-    {name "_bytes", COLUMN_SIGNED, "B", "size of " text,                   \
-     FIELD(result_node, pool_capacity_bytes[XOFF_POOL_##id])},             \
-    {                                                                      \
-        sai "watermark_bytes", COLUMN_SIGNED, "B", "most in use of " text, \
-            FIELD(result_node, pool_peak_bytes[XOFF_POOL_##id])            \
-    }
-
 static const struct column node_columns[] = {
     {"id", COLUMN_UNSIGNED, "", "hosts come first", .get = get_index},
     {"name", COLUMN_CHARS, "", "as the topology names it", FIELD(result_node, name)},
     {"kind", COLUMN_WORD, "", "`host` or `switch`", FIELD(result_node, is_switch),
      .word = node_kind},
     {"held_bytes", COLUMN_SIGNED, "B", "in queues at the end", FIELD(result_node, held_bytes)},
-    POOL("buffer", "buffer_pool_", DROP, "the whole buffer"),
-    POOL("reserved", "reserved_", RESERVED, "the reserves"),
-    POOL("shared", "shared_", SHARED, "the shared pool"),
-    POOL("xoff_room", "buffer_pool_xoff_room_", HEADROOM, "headroom"),
-    POOL("insurance", "insurance_", INSURANCE, "insurance"),
+    {0},
+};
+
+/* buffer */
+
+#define POOL(name, watermark, id, pool)                                 \
+    {name, COLUMN_SIGNED, "B", "size of " pool,                         \
+     FIELD(result_buffer, view.capacity_bytes[XOFF_POOL_##id])},        \
+    {                                                                   \
+        watermark, COLUMN_SIGNED, "B", "most that was in use of " pool, \
+            FIELD(result_buffer, view.peak_bytes[XOFF_POOL_##id])       \
+    }
+
+static const struct column buffer_columns[] = {
+    {"node_id", COLUMN_NODE, "", "whose buffer it is", FIELD(result_buffer, node)},
+    {"name", COLUMN_CHARS, "", "`shared` at a switch, `receive` at a slow receiver",
+     FIELD(result_buffer, name)},
+    {"buffer_bytes", COLUMN_SIGNED, "B", "size of the whole buffer",
+     FIELD(result_buffer, view.capacity_total_bytes)},
+    {"buffer_pool_watermark_bytes", COLUMN_SIGNED, "B", "most that it ever held",
+     FIELD(result_buffer, view.peak_total_bytes)},
+    POOL("reserved_bytes", "reserved_watermark_bytes", RESERVED, "the reserves of its queues"),
+    POOL("shared_bytes", "shared_watermark_bytes", SHARED, "the pool that its queues share"),
+    POOL("xoff_room_bytes", "buffer_pool_xoff_room_watermark_bytes", HEADROOM, "its headroom"),
+    POOL("insurance_bytes", "insurance_watermark_bytes", INSURANCE, "the insurance of its ports"),
     {0},
 };
 
@@ -490,6 +503,7 @@ static const struct column metric_columns[] = {
 const struct table tables[] = {
     {"run", .key = "id INTEGER PRIMARY KEY", .columns = run_columns, ROWS(run)},
     {"node", .columns = node_columns, ROWS(nodes)},
+    {"buffer", "buffers.csv", .columns = buffer_columns, ROWS(buffers)},
     {"flow", "flows.csv", .columns = flow_columns, ROWS(flows), .digests_count = true},
     {"operations", "operations.csv", .columns = operation_columns, ROWS(operations)},
     {"port", .columns = port_columns, ROWS(ports)},

@@ -136,20 +136,18 @@ function heat(next) {
 
 function topology(next) {
   const nodes = [
-    ...HOSTS.map((name) => ({ name, kind: "host", level: 0, buffer_peak: null, buffer: null })),
+    ...HOSTS.map((name) => ({ name, kind: "host", level: 0, buffer: null })),
     ...LEAVES.map((name) => ({
       name,
       kind: "switch",
       level: 1,
-      buffer_peak: 4e6 * next(),
-      buffer: 4e6,
+      buffer: { name: "shared", peak: 4e6 * next(), size: 4e6 },
     })),
     ...SPINES.map((name) => ({
       name,
       kind: "switch",
       level: 2,
-      buffer_peak: 1e6 * next(),
-      buffer: 4e6,
+      buffer: { name: "shared", peak: 1e6 * next(), size: 4e6 },
     })),
   ];
   const link = (a, b) => ({
@@ -300,8 +298,13 @@ function run(name, seed, worse) {
     watermarks: {
       buffers: [...LEAVES, ...SPINES].map((node) => ({
         node,
+        name: "shared",
         peak: Math.round(4e6 * next()),
         size: 4000000,
+        pools: [
+          { name: "reserved", peak: 3e5, size: 4e5 },
+          { name: "shared", peak: 2e6, size: 3.6e6 },
+        ],
       })),
       headroom: LEAVES.flatMap((l) =>
         [0, 1, 2, 3].map((p) => ({

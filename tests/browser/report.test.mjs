@@ -348,7 +348,9 @@ test("CSV holds the numbers of the page's data", () =>
     );
     same(
       await csvOfFigure(page, "Buffers, fullest instant"),
-      run.watermarks.buffers.map((b) => [b.node, b.peak, b.size]),
+      run.watermarks.buffers.flatMap((b) =>
+        [{ ...b, name: "all" }, ...b.pools].map((p) => [b.node, b.name, p.name, p.peak, p.size]),
+      ),
       "buffers",
     );
     const heat = await csvOfFigure(page, "Pauses by port and priority");
@@ -408,13 +410,18 @@ test("CSV holds the numbers of run.sqlite", { skip: !database || !existsSync(dat
     const buffers = new Map(
       (await csvOfFigure(page, "Buffers, fullest instant"))
         .slice(1)
-        .map((r) => [r[0], Number(r[1])]),
+        .map((r) => [r.slice(0, 3).join(" "), Number(r[3])]),
     );
-    for (const n of query(
-      "SELECT name, buffer_pool_watermark_bytes AS peak FROM node " +
-        "WHERE kind = 'switch' AND run_id = (SELECT min(id) FROM run)",
-    ))
-      assert.equal(buffers.get(n.name), n.peak, n.name);
+    for (const b of query(
+      "SELECT n.name AS node, b.name, buffer_pool_watermark_bytes AS peak, " +
+        "shared_watermark_bytes AS shared, shared_bytes FROM buffer b " +
+        "JOIN node n ON n.run_id = b.run_id AND n.id = b.node_id " +
+        "WHERE b.run_id = (SELECT min(id) FROM run)",
+    )) {
+      assert.equal(buffers.get(`${b.node} ${b.name} all`), b.peak, b.node);
+      if (b.shared_bytes > 0)
+        assert.equal(buffers.get(`${b.node} ${b.name} shared`), b.shared, b.node);
+    }
   }),
 );
 

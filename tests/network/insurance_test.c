@@ -401,7 +401,7 @@ static struct outcome run_edge(const struct cable *link, int64_t insurance_bytes
             out.lost_frames += rig.results->drops[i].frames;
     }
     /* The pool is as planned: three frames lie in it, and the one from h5 when it must wait. */
-    assert_in_range(rig.results->nodes[port->node].pool_peak_bytes[XOFF_POOL_SHARED],
+    assert_in_range(rig_buffer(&rig, port->node)->view.peak_bytes[XOFF_POOL_SHARED],
                     3 * frame_bytes, 4 * frame_bytes);
     rig_assert_clean(&rig);
     rig_fini(&rig);

@@ -80,7 +80,7 @@ static void forget(struct seen *seen)
  * pools without capacity have no samples. */
 static void check_pools(const struct rig *rig, const struct seen *seen)
 {
-    const struct result_node *node = &rig->results->nodes[rig_node(rig, "s0")];
+    const struct xoff_mmu_view *view = &rig_buffer(rig, rig_node(rig, "s0"))->view;
     for (uint64_t i = 0; i < seen->n; i++) {
         double sum = 0;
         for (uint32_t m = RESULT_RESERVED_BYTES; m <= RESULT_INSURANCE_BYTES; m++)
@@ -89,12 +89,12 @@ static void check_pools(const struct rig *rig, const struct seen *seen)
     }
     for (uint32_t pool = XOFF_POOL_RESERVED; pool < XOFF_N_POOLS; pool++) {
         const double *values = seen->values[RESULT_RESERVED_BYTES + pool - XOFF_POOL_RESERVED];
-        assert_int_equal(values != NULL, node->pool_capacity_bytes[pool] > 0);
+        assert_int_equal(values != NULL, view->capacity_bytes[pool] > 0);
         double most = 0;
         for (uint64_t i = 0; values && i < seen->n; i++)
             most = values[i] > most ? values[i] : most;
-        assert_true(most <= (double)node->pool_peak_bytes[pool]);
-        assert_true(most >= (double)node->pool_peak_bytes[pool] - 1518);
+        assert_true(most <= (double)view->peak_bytes[pool]);
+        assert_true(most >= (double)view->peak_bytes[pool] - 1518);
     }
 }
 
@@ -102,8 +102,8 @@ static void check_pools(const struct rig *rig, const struct seen *seen)
 static uint64_t find_maxima(const struct rig *rig, const double *values, uint64_t n,
                             uint64_t counts[RESULT_MAXIMA])
 {
-    const struct result_node *node = &rig->results->nodes[rig_node(rig, "s0")];
-    const uint64_t capacity = (uint64_t)node->pool_capacity_bytes[XOFF_POOL_HEADROOM];
+    const struct xoff_mmu_view *view = &rig_buffer(rig, rig_node(rig, "s0"))->view;
+    const uint64_t capacity = (uint64_t)view->capacity_bytes[XOFF_POOL_HEADROOM];
     bool is_rising = false;
     uint64_t found = 0;
     for (uint64_t i = 1; i < n; i++) {
@@ -155,8 +155,7 @@ static void one_space(void **state)
     struct rig rig;
     run(&rig, 1, "{kind: dsh}", LOSSLESS);
     struct seen seen = see(&rig);
-    const struct result_node *node = &rig.results->nodes[rig_node(&rig, "s0")];
-    const int64_t *capacity = node->pool_capacity_bytes;
+    const int64_t *capacity = rig_buffer(&rig, rig_node(&rig, "s0"))->view.capacity_bytes;
     assert_int_equal(capacity[XOFF_POOL_SHARED], capacity[XOFF_POOL_HEADROOM]);
     for (uint64_t i = 0; i < seen.n; i++)
         assert_true(seen.values[RESULT_SHARED_BYTES][i] + seen.values[RESULT_HEADROOM_BYTES][i] <=

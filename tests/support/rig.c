@@ -78,6 +78,15 @@ uint32_t rig_node(const struct rig *rig, const char *name)
     return 0;
 }
 
+const struct result_buffer *rig_buffer(const struct rig *rig, uint32_t node)
+{
+    for (uint32_t i = 0; i < rig->results->n_buffers; i++)
+        if (rig->results->buffers[i].node == node)
+            return &rig->results->buffers[i];
+    fail_msg("node %u has no buffer", node);
+    return NULL;
+}
+
 const struct result_port *rig_port(const struct rig *rig, const char *node, const char *peer)
 {
     const uint32_t from = rig_node(rig, node), to = rig_node(rig, peer);

@@ -32,6 +32,8 @@ double rig_metric(const struct rig *rig, const char *name);
 /* The port of `node` whose (first) link goes to `peer`; both by name. */
 const struct result_port *rig_port(const struct rig *rig, const char *node, const char *peer);
 uint32_t rig_node(const struct rig *rig, const char *name);
+/* The first buffer of a node. */
+const struct result_buffer *rig_buffer(const struct rig *rig, uint32_t node);
 
 /* Prints what the audit found and fails when it found anything. */
 void rig_assert_clean(const struct rig *rig);

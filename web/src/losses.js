@@ -94,7 +94,7 @@ function watermarksSection(run) {
     watermarkFigure(
       run,
       "Buffers, fullest instant",
-      list(marks.buffers).map((b) => ({ ...b, name: b.name || b.node })),
+      list(marks.buffers).map((b) => ({ ...b, name: `${b.node} ${b.name}`, buffer: b.name })),
       "buffer",
     ),
     watermarkFigure(run, "Own headroom, most used", list(marks.headroom), "headroom"),
@@ -130,10 +130,23 @@ function watermarkFigure(run, title, marks, noun) {
         ? ` ${sorted.length - shown.length} less full are in the CSV.`
         : ""),
     csv: () => [
-      [noun === "buffer" ? "node" : "name", "peak_bytes", "size_bytes"],
-      ...marks.map((m) => [m.name, m.peak, m.size]),
+      [...(noun === "buffer" ? ["node", "buffer", "pool"] : ["name"]), "peak_bytes", "size_bytes"],
+      ...marks.flatMap((m) =>
+        noun === "buffer" ? bufferRows(m) : [[m.name, m.peak, m.size]],
+      ),
     ],
   });
+}
+
+// The whole buffer, then its pools.
+function bufferRows({ node, buffer, peak, size, pools }) {
+  return [{ name: "all", peak, size }, ...list(pools)].map((p) => [
+    node,
+    buffer,
+    p.name,
+    p.peak,
+    p.size,
+  ]);
 }
 
 function watermarkOption(shown, part, width) {
@@ -153,6 +166,11 @@ function watermarkOption(shown, part, width) {
         return tip(m.name, [
           [null, "most used", showBytes(m.peak)],
           [null, "size", showBytes(m.size)],
+          ...list(m.pools).map((p) => [
+            null,
+            p.name,
+            `${showBytes(p.peak)} of ${showBytes(p.size)}`,
+          ]),
         ]);
       },
     }),

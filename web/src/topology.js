@@ -207,8 +207,7 @@ function nodeItem(node, place, row, width, depth) {
   const below = place[1] >= depth - 1e-9 || host;
   const longest = Math.max(...row.map((n) => String(n.name).length));
   const turned = gap < longest * 7 + 6;
-  const fill =
-    isFigure(node.buffer_peak) && node.buffer > 0 ? node.buffer_peak / node.buffer : null;
+  const fill = node.buffer ? node.buffer.peak / node.buffer.size : null;
   return {
     name: node.name,
     node,
@@ -268,12 +267,10 @@ function lineTip(run, l) {
 
 function nodeTip(run, node, lines) {
   const rows = [[null, "kind", node.kind || NONE]];
-  if (isFigure(node.buffer_peak) && node.buffer > 0)
-    rows.push([
-      null,
-      "buffer, fullest",
-      `${showBytes(node.buffer_peak)} of ${showBytes(node.buffer)}`,
-    ]);
+  if (node.buffer) {
+    const { name, peak, size } = node.buffer;
+    rows.push([null, `${name} buffer, fullest`, `${showBytes(peak)} of ${showBytes(size)}`]);
+  }
   if (node.hosts > 0)
     rows.push([
       null,
