@@ -99,7 +99,7 @@ static int check_file(const struct check_arguments *a, const char *file)
             break;
         }
         cli_print_build_warnings(&input, built);
-        if (a->deadlock && scenario->plans[i]->lossless &&
+        if (a->deadlock && scenario->plans[i]->net.lossless &&
             has_cycle(scenario->plans[i], &built->topo)) {
             n_cycles++;
             status = EXIT_FAILED;

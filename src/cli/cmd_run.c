@@ -338,7 +338,7 @@ static int print_config(struct cli_input *input, const struct plan *plan, struct
     fputs(text, stdout);
     free(text);
     const struct topo *topo = &built->topo;
-    for (uint32_t l = 0; l < topo->n_links && plan->lossless; l++) {
+    for (uint32_t l = 0; l < topo->n_links && plan->net.lossless; l++) {
         const struct topo_link *link = &topo->links[l];
         const int64_t bytes = net_headroom(&built->spec, l);
         /* Links of a kind mostly follow each other: one line for each stretch. */

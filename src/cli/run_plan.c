@@ -68,7 +68,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
 {
     *run = (struct cli_run){0};
     struct progress progress = {
-        .is_shown = input && isatty(STDERR_FILENO), .stop = plan->stop, .name = plan->variant};
+        .is_shown = input && isatty(STDERR_FILENO), .stop = plan->net.stop, .name = plan->variant};
     struct build_options options = *given;
     options.progress_context = &progress;
     options.progress = on_progress;

@@ -12,7 +12,7 @@ struct sw;
 struct worker;
 struct frame;
 
-/* Which part of the scenario an error of net_create() is about. */
+/* Parts of the scenario that an error or a warning may be about. */
 enum net_part {
     NET_PART_NET,
     NET_PART_FABRIC,
@@ -21,7 +21,8 @@ enum net_part {
     NET_PART_SCHED,
     NET_PART_MARKING,
     NET_PART_RECEIVERS,
-    NET_PART_TRANSPORT, /* net_create's err has the number in `column` */
+    NET_PART_TRANSPORT,
+    N_NET_PARTS
 };
 
 #define FABRIC_BUFFER_NAME 32

@@ -46,7 +46,7 @@ void histogram_collect(struct net *net, struct results *r)
         struct sw *sw = net->switches[s];
         for (uint32_t p = 0; p < sw->n_ports; p++) {
             struct histogram *h = &sw->histograms[p];
-            count(h, &net->spec, net->spec.end);
+            count(h, &net->spec, net_end(&net->spec));
             r->histograms[k++] = (struct result_histogram){
                 .node = sw->node, .port = p, .counts = h->counts, .n = h->n_bins};
             h->counts = NULL; /* the results have it now */

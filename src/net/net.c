@@ -218,7 +218,8 @@ void net_start(struct net *net, struct sim_model *model)
         .progress = on_progress,
     };
     net->sample_at = net->spec.measure_every ? net->spec.measure_every : XOFF_NEVER;
-    net->deadlock_at = net->spec.deadlock_after ? net->spec.deadlock_after : XOFF_NEVER;
+    net->deadlock_at =
+        net->spec.lossless && net->spec.deadlock_after ? net->spec.deadlock_after : XOFF_NEVER;
     net->reroute_at = next_reroute(net->topo, 0);
     /* Statements that hold from the start are in the first tables already. */
     while (net->next_route < net->topo->n_routes && net->topo->routes[net->next_route].at <= 0)
@@ -227,7 +228,7 @@ void net_start(struct net *net, struct sim_model *model)
 
 bool net_run(struct net *net)
 {
-    net->end_at = sim_run(net->sim, next_instant(net), net->spec.end);
+    net->end_at = sim_run(net->sim, next_instant(net), net_end(&net->spec));
     net->is_at_rest = sim_figures(net->sim).is_at_rest;
     return !net->stopped;
 }

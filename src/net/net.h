@@ -46,7 +46,7 @@ struct net_transport {
     struct xoff_tcp_params tcp;
     enum net_window window; /* BDP: line rate times RTT; SCALED: that by rate over line rate */
     int64_t window_bytes;   /* NET_WINDOW_BYTES */
-    bool has_common_rtt;    /* base RTT of every flow is the largest of the network */
+    int64_t has_common_rtt; /* base RTT of every flow is the largest of the network */
 };
 
 /* What frames look like on the wire. */
@@ -75,7 +75,7 @@ struct net_switch {
     const void *fabric_params;
     int64_t buffer_bytes;
     xoff_time processing_for;
-    bool scatters; /* every frame takes any of the equal-cost paths, drawn anew at each switch */
+    int64_t scatters; /* every frame takes any of the equal-cost paths, drawn anew at each switch */
     const struct xoff_mmu_ops *mmu;
     const struct xoff_pause_ops *pause;
     const struct xoff_sched_ops *sched;
@@ -83,10 +83,13 @@ struct net_switch {
     const void *mmu_params, *pause_params, *sched_params, *marking_params;
 };
 
+/* A network and its run. Parameter tables of scenario files fill it in directly: their whole
+ * numbers are int64_t. */
 struct net_spec {
     const struct topo *topo;
     uint64_t seed;
-    xoff_time stop, end;
+    xoff_time stop;  /* sources offer nothing new from here on */
+    xoff_time drain; /* the run ends when all is delivered, at most this long after stop */
     uint8_t lossless, strict;
     uint32_t weight[XOFF_N_PRIORITIES];
     /* Switches. */
@@ -102,8 +105,8 @@ struct net_spec {
     uint32_t n_transports;
     int64_t ack_priority; /* XOFF_PARAM_AUTO: that of the data */
     int64_t cnp_priority; /* XOFF_PARAM_AUTO: that of ACKs */
-    uint32_t ack_every;
-    xoff_time ack_delay; /* longest time that an ACK of go-back-N is held back */
+    int64_t ack_every;    /* data frames per ACK */
+    xoff_time ack_delay;  /* longest time that an ACK of go-back-N is held back */
     xoff_time timeout_for;
     const struct net_receiver *receivers;
     uint32_t n_receivers;
@@ -120,8 +123,8 @@ struct net_spec {
     uint64_t capture_limit; /* frames kept of each; 0: NET_CAPTURE_LIMIT */
     bool keeps_heard;       /* note pause frames where they are received, too */
     xoff_time histogram_from, histogram_to, histogram_every; /* of queues; every 0: none */
-    xoff_time deadlock_after;                                /* 0: no detection */
-    bool deadlock_stops;
+    xoff_time deadlock_after; /* frozen for so long; 0: no detection */
+    int64_t deadlock_stops;   /* a deadlock ends the run */
     /* Running. */
     uint32_t n_threads;
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
@@ -130,17 +133,33 @@ struct net_spec {
                      uint64_t arrivals); /* false: stop at this window */
 };
 
-/* The kind of a switch. A host is served as the switch it is attached to serves its own ports; one
- * that is attached to a host goes by the first kind. */
-static inline const struct net_switch *net_switch_of(const struct net_spec *spec, uint32_t node)
+static inline xoff_time net_end(const struct net_spec *spec)
+{
+    return xoff_time_after(spec->stop, spec->drain);
+}
+
+/* The kind of a switch, as an index. A host is served as the switch it is attached to serves its
+ * own ports; one that is attached to a host goes by the first kind. */
+static inline uint32_t net_kind_of(const struct net_spec *spec, uint32_t node)
 {
     const uint32_t n_hosts = spec->topo->n_hosts;
     if (node < n_hosts)
         node = topo_peer(spec->topo, node, 0);
-    return &spec->kinds[spec->kind_of && node >= n_hosts ? spec->kind_of[node - n_hosts] : 0];
+    return spec->kind_of && node >= n_hosts ? spec->kind_of[node - n_hosts] : 0;
 }
 
-int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
+static inline const struct net_switch *net_switch_of(const struct net_spec *spec, uint32_t node)
+{
+    return &spec->kinds[net_kind_of(spec, node)];
+}
+
+/* Which part of the scenario an error or a warning is about. */
+struct net_blame {
+    enum net_part part;
+    uint32_t index; /* of the transport, or of the switch's kind */
+};
+
+int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,
                struct xoff_err *err);
 void net_destroy(struct net *net);
 

@@ -245,7 +245,7 @@ static int check_telemetry(struct net *net, uint32_t max_switches, struct xoff_e
                         "telemetry has room for 5 switches, and paths of this network have more");
 }
 
-static int build_transports(struct net *net, struct xoff_err *err)
+static int build_transports(struct net *net, uint32_t *index, struct xoff_err *err)
 {
     const uint32_t n = net->spec.n_transports;
     net->rates = build_block(net->n_hosts, sizeof *net->rates);
@@ -272,8 +272,7 @@ static int build_transports(struct net *net, struct xoff_err *err)
                 path_max_rtt(net, net->spec.max_frame_bytes, t->ack_bytes, &max_switches);
         if (!code && t->has_telemetry)
             code = check_telemetry(net, max_switches, err);
-        if (code)
-            err->column = (int)(i % n);
+        *index = i % n;
     }
     return code;
 }
@@ -457,7 +456,7 @@ static void build_captures(struct net *net)
     }
 }
 
-int net_create(const struct net_spec *spec, struct net **out, enum net_part *part,
+int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,
                struct xoff_err *err)
 {
     struct net *net = build_block(1, sizeof *net);
@@ -469,19 +468,23 @@ int net_create(const struct net_spec *spec, struct net **out, enum net_part *par
     net->switches = build_block(net->n_switches, sizeof(struct sw *));
     if (!net->spec.wire)
         net->spec.wire = &net_wire_ethernet;
-    *part = NET_PART_NET;
+    *blame = (struct net_blame){0};
     *err = (struct xoff_err){0}; /* what configure() leaves in it is told apart */
     int code = check_wire(net, err);
     if (!code)
         code = routes_create(net->topo, 0, true, &net->routes, err);
     if (!code) {
-        *part = NET_PART_TRANSPORT;
-        code = build_transports(net, err);
+        blame->part = NET_PART_TRANSPORT;
+        code = build_transports(net, &blame->index, err);
     }
-    for (uint32_t s = 0; s < net->n_switches && !code; s++)
-        code = sw_build(net, net->n_hosts + s, &net->switches[s], part, err);
-    for (uint32_t h = 0; h < net->n_hosts && !code; h++)
-        code = build_host(net, &net->hosts[h], h, part, err);
+    for (uint32_t s = 0; s < net->n_switches && !code; s++) {
+        blame->index = net_kind_of(spec, net->n_hosts + s);
+        code = sw_build(net, net->n_hosts + s, &net->switches[s], &blame->part, err);
+    }
+    for (uint32_t h = 0; h < net->n_hosts && !code; h++) {
+        blame->index = net_kind_of(spec, h);
+        code = build_host(net, &net->hosts[h], h, &blame->part, err);
+    }
     if (code) {
         net_destroy(net);
         return code;

@@ -4,10 +4,13 @@
 
 #include "net/model.h"
 
-static bool is_same(const struct net_warning *w, enum net_part part, const struct xoff_err *err)
+static bool is_same(const struct net *net, const struct net_warning *w, enum net_part part,
+                    uint32_t node, const struct xoff_err *err)
 {
-    return w->part == part && !strcmp(w->err.subject, err->subject) &&
-           !strcmp(w->err.value, err->value) && !strcmp(w->err.message, err->message);
+    return w->part == part &&
+           net_kind_of(&net->spec, w->first_node) == net_kind_of(&net->spec, node) &&
+           !strcmp(w->err.subject, err->subject) && !strcmp(w->err.value, err->value) &&
+           !strcmp(w->err.message, err->message);
 }
 
 int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
@@ -16,7 +19,7 @@ int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
     if (code || !err->message[0])
         return code;
     uint32_t i = 0;
-    while (i < net->n_warnings && !is_same(&net->warnings[i], part, err))
+    while (i < net->n_warnings && !is_same(net, &net->warnings[i], part, node, err))
         i++;
     if (i == net->n_warnings) {
         net->warnings = realloc(net->warnings, sizeof *net->warnings * (i + 1));

@@ -76,7 +76,7 @@ static int open_set(struct run_set *set, const struct paper *paper, const struct
         locate_quick(set, paper, e);
         return rc;
     }
-    set->first_seed = (uint64_t)scenario->plans[0]->seed;
+    set->first_seed = scenario->plans[0]->net.seed;
     set->n_variants = scenario->n_plans;
     set->variants = take(calloc(set->n_variants, sizeof *set->variants));
     set->results = take(calloc(set->n_variants, sizeof *set->results));

@@ -17,7 +17,8 @@ static int located(const struct plan *plan, struct plan_place place, const char 
     if (!has_own)
         snprintf(err->file, sizeof err->file, "%s", plan->file);
     if (!place.line) /* the section is not in the file: the one that cannot be missing */
-        place = plan->sw.place.line ? plan->sw.place : plan->topology.place;
+        place = plan->switches->place[NET_PART_NET].line ? plan->switches->place[NET_PART_NET]
+                                                         : plan->topology.place;
     if (!err->line && !has_own) {
         err->line = place.line;
         err->column = place.column;
@@ -31,18 +32,6 @@ static int located(const struct plan *plan, struct plan_place place, const char 
     return -(int)err->code;
 }
 
-static struct net_service *services_of(const struct plan_receiver *r, uint32_t *n,
-                                       struct xoff_err *err)
-{
-    struct plan_rate_step steps[PLAN_MAX_RATE_STEPS];
-    XOFF_ASSERT(plan_rate_schedule(r->rate, steps, n, err) == 0); /* the parser has checked it */
-    struct net_service *services = calloc(*n, sizeof *services);
-    XOFF_ASSERT(services);
-    for (uint32_t i = 0; i < *n; i++)
-        services[i] = (struct net_service){.at = steps[i].at, .rate_bps = steps[i].rate_bps};
-    return services;
-}
-
 static int build_receivers(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
     uint32_t *hosts = malloc(sizeof *hosts * (b->topo.n_hosts + 1));
@@ -50,9 +39,7 @@ static int build_receivers(const struct plan *plan, struct built *b, struct xoff
     int code = 0;
     for (uint32_t i = 0; i < plan->n_receivers && !code; i++) {
         const struct plan_receiver *r = &plan->receivers[i];
-        uint32_t n_hosts = 0, n_services = 0;
-        struct net_service *services = services_of(r, &n_services, err);
-        XOFF_ASSERT(app_set_keep(&b->apps, services) == 0);
+        uint32_t n_hosts = 0;
         code = topology_hosts(&b->topo, r->host, hosts, &n_hosts, err);
         for (uint32_t h = 0; h < n_hosts && !code; h++) {
             for (uint32_t k = 0; k < b->n_receivers; k++)
@@ -61,52 +48,14 @@ static int build_receivers(const struct plan *plan, struct built *b, struct xoff
                                         "this host has a receiver already");
             b->receivers = realloc(b->receivers, sizeof *b->receivers * (b->n_receivers + 1));
             XOFF_ASSERT(b->receivers);
-            b->receivers[b->n_receivers++] = (struct net_receiver){.host = hosts[h],
-                                                                   .buffer_bytes = r->buffer_bytes,
-                                                                   .xoff_bytes = r->xoff_bytes,
-                                                                   .xon_bytes = r->xon_bytes,
-                                                                   .services = services,
-                                                                   .n_services = n_services};
+            b->receivers[b->n_receivers] = r->net;
+            b->receivers[b->n_receivers++].host = hosts[h];
         }
         if (code)
             located(plan, r->place, "receivers", err);
     }
     free(hosts);
     return code;
-}
-
-static const enum xoff_reliability reliabilities[] = {
-    [PLAN_RELIABILITY_DATAGRAM] = XOFF_REL_DATAGRAM,
-    [PLAN_RELIABILITY_GO_BACK_N] = XOFF_REL_GO_BACK_N,
-    [PLAN_RELIABILITY_TCP] = XOFF_REL_TCP,
-};
-
-/* DCTCP reads another echo than RFC 3168's; the rest of TCP does not care. */
-static void choose_echo(const struct xoff_rp_ops *rp, struct xoff_tcp_params *tcp)
-{
-    if (tcp->echo == XOFF_PARAM_AUTO)
-        tcp->echo = strcmp(rp->name, "dctcp") == 0 ? XOFF_TCP_ECHO_DCTCP : XOFF_TCP_ECHO_RFC3168;
-}
-
-static void build_transports(const struct plan *plan, struct built *b)
-{
-    for (uint32_t i = 0; i < plan->n_transports; i++) {
-        const struct plan_transport *t = &plan->transports[i];
-        struct net_transport *out = &b->transports[b->n_transports++];
-        int64_t window_bytes = 0;
-        const enum plan_window window = plan_window(t->window, &window_bytes);
-        *out = (struct net_transport){
-            .rp = t->rp,
-            .rp_params = t->rp_params,
-            .reliability = t->reliability == PLAN_RELIABILITY_AUTO ? t->rp->reliability
-                                                                   : reliabilities[t->reliability],
-            .tcp = t->tcp,
-            .window = (enum net_window)window,
-            .window_bytes = window_bytes,
-            .has_common_rtt = t->has_common_rtt,
-        };
-        choose_echo(t->rp, &out->tcp);
-    }
 }
 
 /* For traffic that names a transport of its own: one of the scenario's, or a kind as it comes. */
@@ -136,7 +85,7 @@ static int find_transport(void *context, const char *name)
     struct net_transport *out = &b->transports[b->n_transports];
     *out = (struct net_transport){.rp = rp, .rp_params = params, .reliability = rp->reliability};
     xoff_param_defaults(xoff_tcp_table, &out->tcp);
-    choose_echo(rp, &out->tcp);
+    plan_choose_echo(out);
     return (int)b->n_transports++;
 }
 
@@ -162,7 +111,7 @@ static int check_loop(const struct plan *plan, const struct plan_traffic *traffi
                             "a closed-loop entry must be among the first 255 of the list");
     const struct xoff_param *p = xoff_param_find(traffic->kind->params, "transport");
     const int transport = p ? find_transport(named, (const char *)traffic->params + p->offset) : 0;
-    if (plan->sw.scatters && n_streams && !acknowledges(named, (uint8_t)transport))
+    if (plan->kinds->scatters && n_streams && !acknowledges(named, (uint8_t)transport))
         return xoff_err_set(err, XOFF_E_CONFLICT, "transport", NULL,
                             "datagrams of two messages mix on different paths, and a closed loop "
                             "would wait for ever; give another transport, or switch.paths: ecmp");
@@ -179,9 +128,9 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
         const struct plan_traffic *t = &plan->traffic[i];
         const struct traffic_env env = {
             .topo = &b->topo,
-            .seed = (uint64_t)plan->seed,
-            .stop = plan->stop,
-            .max_frame_bytes = (uint32_t)plan->port.max_frame_bytes,
+            .seed = plan->net.seed,
+            .stop = plan->net.stop,
+            .max_frame_bytes = plan->net.max_frame_bytes,
             .header = header_of,
             .transport = find_transport,
             .acknowledges = acknowledges,
@@ -203,12 +152,12 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
 /* `measure.at`: all, or nodes by name (hosts also by set). */
 static int build_measured(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
-    if (!plan->measure.every || !plan->measure.at[0] || !strcmp(plan->measure.at, "all"))
+    if (!plan->net.measure_every || !plan->measured_at[0] || !strcmp(plan->measured_at, "all"))
         return 0;
     b->measured = calloc(b->topo.n_nodes, sizeof *b->measured);
     XOFF_ASSERT(b->measured);
     char copy[XOFF_PARAM_TEXT];
-    snprintf(copy, sizeof copy, "%s", plan->measure.at);
+    snprintf(copy, sizeof copy, "%s", plan->measured_at);
     char *save = NULL;
     for (char *part = strtok_r(copy, ", ", &save); part; part = strtok_r(NULL, ", ", &save)) {
         const uint32_t node = topo_find(&b->topo, part);
@@ -302,9 +251,9 @@ static int build_curves(const struct plan *plan, struct built *b, struct xoff_er
             .port = place.port,
             .priority = curve->priority == XOFF_PARAM_AUTO ? 0xff : (uint8_t)curve->priority,
             .metric = (uint8_t)curve->of,
-            .every = plan->measure.every,
+            .every = plan->net.measure_every,
             .from = curve->from,
-            .to = curve->to == XOFF_PARAM_AUTO ? plan->stop : curve->to,
+            .to = curve->to == XOFF_PARAM_AUTO ? plan->net.stop : curve->to,
         };
         snprintf(out->name, sizeof out->name, "%s", curve->name);
     }
@@ -329,70 +278,32 @@ static int build_captures(const struct build_options *options, struct built *b,
     return 0;
 }
 
+/* The plan's network with what was resolved for it. */
 static void fill_spec(const struct plan *plan, const struct build_options *options, struct built *b)
 {
-    b->kind = (struct net_switch){
-        .buffer_bytes = plan->sw.buffer_bytes,
-        .processing_for = plan->sw.processing_for,
-        .scatters = plan->sw.scatters,
-        .mmu = plan->sw.mmu,
-        .pause = plan->sw.pause,
-        .sched = plan->sw.sched,
-        .marking = plan->sw.marking,
-        .mmu_params = plan->sw.mmu_params,
-        .pause_params = plan->sw.pause_params,
-        .sched_params = plan->sw.sched_params,
-        .marking_params = plan->sw.marking_params,
-    };
-    b->spec = (struct net_spec){
-        .topo = &b->topo,
-        .seed = (uint64_t)plan->seed,
-        .stop = plan->stop,
-        .end = xoff_time_after(plan->stop, plan->drain),
-        .lossless = plan->lossless,
-        .strict = plan->strict,
-        .kinds = &b->kind,
-        .n_kinds = 1,
-        .wire = plan->is_ns3 ? &net_wire_ns3 : &net_wire_ethernet,
-        .response_quanta = plan->port.response_quanta,
-        .headroom_bytes = plan->port.headroom_bytes,
-        .max_frame_bytes = (uint32_t)plan->port.max_frame_bytes,
-        .transports = b->transports,
-        .ack_priority = plan->host.ack_priority,
-        .cnp_priority = plan->host.cnp_priority,
-        .ack_every = (uint32_t)plan->host.ack_every,
-        .ack_delay = plan->host.ack_delay,
-        .timeout_for = plan->host.timeout_for,
-        .receivers = b->receivers,
-        .n_receivers = b->n_receivers,
-        .apps = &b->apps,
-        .measure_every = plan->measure.every,
-        .measure = plan->measure.series,
-        .measured = b->measured,
-        .curves = b->curves,
-        .n_curves = b->n_curves,
-        .captures = b->captures,
-        .n_captures = b->n_captures,
-        .capture_limit = options->capture_limit,
-        .keeps_heard = options->keeps_heard,
-        .histogram_from = options->histogram_from,
-        .histogram_to = options->histogram_to,
-        .histogram_every = options->histogram_every,
-        .deadlock_after = plan->lossless ? plan->deadlock.after : 0,
-        .deadlock_stops = plan->deadlock.stops,
-        .n_threads = options->n_threads,
-        .cell_bound = options->cell_bound,
-        .progress_context = options->progress_context,
-        .progress = options->progress,
-    };
-    memcpy(b->spec.weight, plan->weight, sizeof b->spec.weight);
-    _Static_assert((int)PLAN_WINDOW_NONE == NET_WINDOW_NONE &&
-                       (int)PLAN_WINDOW_BYTES == NET_WINDOW_BYTES,
-                   "windows have the same numbers in the plan and in the network");
-    _Static_assert((int)MEASURE_QUEUE == NET_QUEUE && (int)MEASURE_THROUGHPUT == NET_THROUGHPUT &&
-                       (int)MEASURE_PAUSE == NET_PAUSE && (int)MEASURE_BUFFER == NET_BUFFER &&
-                       (int)MEASURE_POOLS == NET_POOLS,
-                   "series have the same bits in the plan and in the network");
+    struct net_spec *spec = &b->spec;
+    *spec = plan->net;
+    spec->topo = &b->topo;
+    spec->transports = b->transports;
+    spec->receivers = b->receivers;
+    spec->n_receivers = b->n_receivers;
+    spec->apps = &b->apps;
+    spec->measured = b->measured;
+    spec->curves = b->curves;
+    spec->n_curves = b->n_curves;
+    spec->captures = b->captures;
+    spec->n_captures = b->n_captures;
+    spec->capture_limit = options->capture_limit;
+    spec->keeps_heard = options->keeps_heard;
+    spec->histogram_from = options->histogram_from;
+    spec->histogram_to = options->histogram_to;
+    spec->histogram_every = options->histogram_every;
+    spec->n_threads = options->n_threads;
+    spec->cell_bound = options->cell_bound;
+    spec->progress_context = options->progress_context;
+    spec->progress = options->progress;
+    for (uint32_t i = 0; i < plan->n_transports; i++)
+        b->transports[b->n_transports++] = plan->transports[i].net;
 }
 
 static int check_memory(const struct plan *plan, const struct net_spec *spec, struct xoff_err *err)
@@ -425,30 +336,25 @@ static int check_memory(const struct plan *plan, const struct net_spec *spec, st
     return located(plan, plan->topology.place, NULL, err);
 }
 
-static int locate_part(const struct plan *plan, enum net_part part, struct xoff_err *err)
+static int locate_part(const struct plan *plan, struct net_blame blame, struct xoff_err *err)
 {
-    switch (part) {
-    case NET_PART_MMU:
-        if (!strcmp(err->subject, "buffer"))
-            return located(plan, plan->sw.place, "switch", err);
-        return located(plan, plan->sw.mmu_place, "switch.mmu", err);
-    case NET_PART_PAUSE:
-        return located(plan, plan->sw.pause_place, "switch.pause", err);
-    case NET_PART_SCHED:
-        return located(plan, plan->sw.sched_place, "switch.scheduler", err);
-    case NET_PART_MARKING:
-        return located(plan, plan->sw.marking_place, "switch.marking", err);
-    case NET_PART_RECEIVERS:
-        return located(plan, plan->n_receivers ? plan->receivers[0].place : plan->sw.place,
-                       "receivers", err);
-    case NET_PART_TRANSPORT: {
-        const uint32_t i = (uint32_t)err->column; /* one that only traffic names has no place */
+    const uint32_t i = blame.index;
+    if (blame.part == NET_PART_NET)
+        return located(plan, plan->topology.place, "topology", err);
+    if (blame.part == NET_PART_RECEIVERS)
+        return located(plan, plan->receivers[0].place, "receivers", err);
+    if (blame.part == NET_PART_TRANSPORT) { /* one that only traffic names has no place */
         const struct plan_transport *t = &plan->transports[i < plan->n_transports ? i : 0];
         return located(plan, t->place, t->name[0] ? "transports" : "transport", err);
     }
-    default:
-        return located(plan, plan->topology.place, "topology", err);
-    }
+    const struct switch_role *role = switch_roles;
+    while (role->key && role->part != blame.part)
+        role++;
+    const bool is_whole = blame.part == NET_PART_MMU && !strcmp(err->subject, "buffer");
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, is_whole ? "switch" : "switch.%s", role->key);
+    return located(plan, plan->switches[0].place[is_whole ? NET_PART_NET : blame.part], prefix,
+                   err);
 }
 
 static void build_warnings(const struct plan *plan, struct built *b)
@@ -459,7 +365,8 @@ static void build_warnings(const struct plan *plan, struct built *b)
     for (uint32_t i = 0; i < b->n_warnings; i++, from++) {
         struct xoff_err *warning = &b->warnings[i];
         *warning = from->err;
-        locate_part(plan, from->part, warning);
+        const uint32_t kind = net_kind_of(&b->spec, from->first_node);
+        locate_part(plan, (struct net_blame){from->part, kind}, warning);
         xoff_err_add(warning, " at ");
         xoff_err_add(warning, b->topo.nodes[from->first_node].name);
         if (from->n_nodes > 1) {
@@ -490,15 +397,14 @@ int build_create(const struct plan *plan, const struct build_options *options, s
         code = check_memory(plan, &b->spec, err);
     }
     if (!code) {
-        build_transports(plan, b);
         code = build_traffic(plan, b, err);
         b->spec.n_transports = b->n_transports; /* traffic may have named more */
     }
-    enum net_part part = NET_PART_NET;
+    struct net_blame blame;
     if (!code) {
-        code = net_create(&b->spec, &b->net, &part, err);
+        code = net_create(&b->spec, &b->net, &blame, err);
         if (code)
-            locate_part(plan, part, err);
+            locate_part(plan, blame, err);
     }
     if (code) {
         build_destroy(b);

@@ -30,7 +30,6 @@ struct built {
     uint32_t n_captures;
     struct net_transport transports[NET_MAX_TRANSPORTS];
     uint32_t n_transports;
-    struct net_switch kind;
     struct net_spec spec;
     struct net *net;
     struct xoff_err *warnings; /* located like errors; no code */

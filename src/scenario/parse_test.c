@@ -116,37 +116,37 @@ static void test_defaults(void **state)
     assert_string_equal(p->text, "topology: star\n");
     assert_string_equal(p->title, "");
     assert_string_equal(p->variant, "");
-    assert_int_equal(p->seed, 1);
-    assert_int_equal(p->stop, 10 * XOFF_MS);
-    assert_int_equal(p->drain, 100 * XOFF_MS);
+    assert_int_equal(p->net.seed, 1);
+    assert_int_equal(p->net.stop, 10 * XOFF_MS);
+    assert_int_equal(p->net.drain, 100 * XOFF_MS);
     assert_int_equal(p->reroute_after, XOFF_MS);
     assert_string_equal(p->topology.kind->name, "star");
     assert_int_equal(p->topology.host_link.rate_bps, 100 * XOFF_GBPS);
     assert_int_equal(p->topology.host_link.delay, XOFF_US);
     assert_int_equal(p->topology.host_link.length_mm, XOFF_PARAM_AUTO);
-    assert_int_equal(p->sw.buffer_bytes, 16000000);
-    assert_int_equal(p->sw.processing_for, 0);
-    assert_ptr_equal(p->sw.mmu, xoff_mmus[0]);
-    assert_string_equal(p->sw.pause->name, "pfc");
-    assert_ptr_equal(p->sw.sched, xoff_scheds[0]);
-    assert_ptr_equal(p->sw.marking, xoff_cps[0]);
-    assert_int_equal(p->port.response_quanta, XOFF_PARAM_AUTO);
-    assert_int_equal(p->port.headroom_bytes, XOFF_PARAM_AUTO);
-    assert_int_equal(p->port.max_frame_bytes, 1518);
-    assert_string_equal(p->transports[0].rp->name, "datagram");
-    assert_int_equal(p->host.ack_priority, XOFF_PARAM_AUTO);
-    assert_int_equal(p->host.ack_every, 1);
-    assert_int_equal(p->host.timeout_for, XOFF_MS);
-    assert_int_equal(p->lossless, 0);
-    assert_int_equal(p->strict, 0);
+    assert_int_equal(p->kinds->buffer_bytes, 16000000);
+    assert_int_equal(p->kinds->processing_for, 0);
+    assert_ptr_equal(p->kinds->mmu, xoff_mmus[0]);
+    assert_string_equal(p->kinds->pause->name, "pfc");
+    assert_ptr_equal(p->kinds->sched, xoff_scheds[0]);
+    assert_ptr_equal(p->kinds->marking, xoff_cps[0]);
+    assert_int_equal(p->net.response_quanta, XOFF_PARAM_AUTO);
+    assert_int_equal(p->net.headroom_bytes, XOFF_PARAM_AUTO);
+    assert_int_equal(p->net.max_frame_bytes, 1518);
+    assert_string_equal(p->transports[0].net.rp->name, "datagram");
+    assert_int_equal(p->net.ack_priority, XOFF_PARAM_AUTO);
+    assert_int_equal(p->net.ack_every, 1);
+    assert_int_equal(p->net.timeout_for, XOFF_MS);
+    assert_int_equal(p->net.lossless, 0);
+    assert_int_equal(p->net.strict, 0);
     for (int i = 0; i < XOFF_N_PRIORITIES; i++)
-        assert_int_equal(p->weight[i], 1);
+        assert_int_equal(p->net.weight[i], 1);
     assert_int_equal(p->n_traffic + p->n_changes + p->n_routes + p->n_receivers, 0);
-    assert_int_equal(p->measure.every, 0);
-    assert_int_equal(p->measure.series, MEASURE_QUEUE | MEASURE_THROUGHPUT | MEASURE_PAUSE);
-    assert_string_equal(p->measure.at, "all");
-    assert_int_equal(p->deadlock.after, XOFF_MS);
-    assert_int_equal(p->deadlock.stops, 0);
+    assert_int_equal(p->net.measure_every, 0);
+    assert_int_equal(p->net.measure, NET_QUEUE | NET_THROUGHPUT | NET_PAUSE);
+    assert_string_equal(p->measured_at, "all");
+    assert_int_equal(p->net.deadlock_after, XOFF_MS);
+    assert_int_equal(p->net.deadlock_stops, 0);
     scenario_destroy(s);
 }
 
@@ -218,39 +218,42 @@ static void check_whole_network(const struct plan *p)
     assert_string_equal(p->routes[1].via, "");
     assert_int_equal(p->n_receivers, 1);
     assert_string_equal(p->receivers[0].rate, "10Gbps,1ms: 1Gbps,2ms: 0bps");
-    assert_int_equal(p->receivers[0].buffer_bytes, 2000000);
-    assert_int_equal(p->receivers[0].xoff_bytes, 1000000);
-    assert_int_equal(p->receivers[0].xon_bytes, 900000);
+    assert_int_equal(p->receivers[0].net.n_services, 3);
+    assert_int_equal(p->receivers[0].net.services[1].at, XOFF_MS);
+    assert_int_equal(p->receivers[0].net.services[1].rate_bps, XOFF_GBPS);
+    assert_int_equal(p->receivers[0].net.buffer_bytes, 2000000);
+    assert_int_equal(p->receivers[0].net.xoff_bytes, 1000000);
+    assert_int_equal(p->receivers[0].net.xon_bytes, 900000);
 }
 
 static void check_whole(const struct plan *p)
 {
     check_whole_network(p);
     assert_string_equal(p->title, "A \"quoted\" title, with ünicode: and a colon");
-    assert_int_equal(p->seed, 7);
-    assert_int_equal(p->stop, 2500 * XOFF_US);
+    assert_int_equal(p->net.seed, 7);
+    assert_int_equal(p->net.stop, 2500 * XOFF_US);
     assert_int_equal(p->reroute_after, XOFF_NEVER);
-    assert_int_equal(p->sw.buffer_bytes, 12 * 1024 * 1024);
-    assert_int_equal(p->sw.processing_for, 500 * XOFF_NS);
-    assert_string_equal(p->sw.mmu->name, "sih");
-    assert_string_equal(param_text(p->sw.mmu->params, p->sw.mmu_params, "alpha"), "0.25");
-    assert_string_equal(p->sw.pause->name, "none");
-    assert_string_equal(p->sw.sched->name, "drr");
-    assert_string_equal(p->sw.marking->name, "ecn");
-    assert_int_equal(p->port.response_quanta, 60);
-    assert_int_equal(p->port.headroom_bytes, 90000);
-    assert_int_equal(p->port.max_frame_bytes, 9100);
-    assert_string_equal(p->transports[0].rp->name, "none");
-    assert_int_equal(p->host.ack_priority, 6);
-    assert_int_equal(p->host.ack_every, 2);
-    assert_int_equal(p->host.timeout_for, 4 * XOFF_MS);
-    assert_int_equal(p->lossless, 1 << 3);
-    assert_int_equal(p->strict, 1 << 7);
-    assert_int_equal(p->weight[3], 60);
-    assert_int_equal(p->weight[7], 1);
-    assert_int_equal(p->measure.every, 10 * XOFF_US);
-    assert_int_equal(p->measure.series, MEASURE_QUEUE | MEASURE_BUFFER | MEASURE_POOLS);
-    assert_string_equal(p->measure.at, "leaf0,spine1");
+    assert_int_equal(p->kinds->buffer_bytes, 12 * 1024 * 1024);
+    assert_int_equal(p->kinds->processing_for, 500 * XOFF_NS);
+    assert_string_equal(p->kinds->mmu->name, "sih");
+    assert_string_equal(param_text(p->kinds->mmu->params, p->kinds->mmu_params, "alpha"), "0.25");
+    assert_string_equal(p->kinds->pause->name, "none");
+    assert_string_equal(p->kinds->sched->name, "drr");
+    assert_string_equal(p->kinds->marking->name, "ecn");
+    assert_int_equal(p->net.response_quanta, 60);
+    assert_int_equal(p->net.headroom_bytes, 90000);
+    assert_int_equal(p->net.max_frame_bytes, 9100);
+    assert_string_equal(p->transports[0].net.rp->name, "none");
+    assert_int_equal(p->net.ack_priority, 6);
+    assert_int_equal(p->net.ack_every, 2);
+    assert_int_equal(p->net.timeout_for, 4 * XOFF_MS);
+    assert_int_equal(p->net.lossless, 1 << 3);
+    assert_int_equal(p->net.strict, 1 << 7);
+    assert_int_equal(p->net.weight[3], 60);
+    assert_int_equal(p->net.weight[7], 1);
+    assert_int_equal(p->net.measure_every, 10 * XOFF_US);
+    assert_int_equal(p->net.measure, NET_QUEUE | NET_BUFFER | NET_POOLS);
+    assert_string_equal(p->measured_at, "leaf0,spine1");
     assert_int_equal(p->n_curves, 2);
     assert_string_equal(p->curves[0].name, "q");
     assert_string_equal(p->curves[0].at, "leaf0:1");
@@ -261,8 +264,8 @@ static void check_whole(const struct plan *p)
     assert_string_equal(p->curves[1].name, "b-1");
     assert_int_equal(p->curves[1].of, RESULT_BUFFER_BYTES);
     assert_true(p->curves[1].priority == XOFF_PARAM_AUTO && p->curves[1].from == 0);
-    assert_int_equal(p->deadlock.after, 0);
-    assert_int_equal(p->deadlock.stops, 1);
+    assert_int_equal(p->net.deadlock_after, 0);
+    assert_int_equal(p->net.deadlock_stops, 1);
 }
 
 static void test_every_section(void **state)
@@ -366,12 +369,13 @@ static void test_mechanism_forms(void **state)
 {
     (void)state;
     struct scenario *s = read_good(STAR "switch: {mmu: {alpha: 1/2}, scheduler: strict}\n");
-    const struct plan_switch *sw = &s->plans[0]->sw;
+    const struct net_switch *sw = s->plans[0]->kinds;
+    const struct plan_place place = s->plans[0]->switches[0].place[NET_PART_MMU];
     assert_ptr_equal(sw->mmu, xoff_mmus[0]);
     assert_string_equal(param_text(sw->mmu->params, sw->mmu_params, "alpha"), "0.5");
     assert_string_equal(sw->sched->name, "strict");
-    assert_int_equal(sw->mmu_place.line, 2);
-    assert_int_equal(sw->mmu_place.column, 15);
+    assert_int_equal(place.line, 2);
+    assert_int_equal(place.column, 15);
     scenario_destroy(s);
     assert_fails(STAR "switch: {mmu: [sih]}\n", 2, 15, "switch.mmu", "a list is given; accepted:");
     assert_fails(STAR "switch: {mmu: {kind: {}}}\n", 2, 22, "switch.mmu.kind",
@@ -512,16 +516,16 @@ static void test_settings(void **state)
                                         "links: [{link: h0-s0, at: 1ms, fail: true}]\n",
                                    settings, sizeof settings / sizeof settings[0]);
     const struct plan *p = s->plans[0];
-    assert_string_equal(p->sw.pause->name, "none");
-    assert_string_equal(p->sw.mmu->name, "sih");
-    assert_string_equal(param_text(p->sw.mmu->params, p->sw.mmu_params, "alpha"), "0.25");
-    assert_string_equal(p->sw.marking->name, "ecn");
-    assert_int_equal(p->stop, XOFF_MS);
-    assert_int_equal(p->lossless, 1 << 5);
-    assert_int_equal(p->measure.series, MEASURE_BUFFER);
+    assert_string_equal(p->kinds->pause->name, "none");
+    assert_string_equal(p->kinds->mmu->name, "sih");
+    assert_string_equal(param_text(p->kinds->mmu->params, p->kinds->mmu_params, "alpha"), "0.25");
+    assert_string_equal(p->kinds->marking->name, "ecn");
+    assert_int_equal(p->net.stop, XOFF_MS);
+    assert_int_equal(p->net.lossless, 1 << 5);
+    assert_int_equal(p->net.measure, NET_BUFFER);
     assert_int_equal(p->changes[0].at, 3 * XOFF_MS);
     assert_string_equal(p->topology.kind->name, "ring");
-    assert_int_equal(p->seed, 2);
+    assert_int_equal(p->net.seed, 2);
     scenario_destroy(s);
 }
 
@@ -585,16 +589,16 @@ static void test_variants(void **state)
     struct scenario *s = read_good(text);
     assert_int_equal(s->n_plans, 3);
     assert_string_equal(s->plans[0]->variant, "base");
-    assert_string_equal(s->plans[0]->sw.mmu->name, "sih");
-    assert_int_equal(s->plans[0]->seed, 1);
-    assert_string_equal(s->plans[1]->sw.mmu->name, "static");
-    assert_int_equal(s->plans[1]->seed, 5);
-    const struct plan_switch *sw = &s->plans[2]->sw;
+    assert_string_equal(s->plans[0]->kinds->mmu->name, "sih");
+    assert_int_equal(s->plans[0]->net.seed, 1);
+    assert_string_equal(s->plans[1]->kinds->mmu->name, "static");
+    assert_int_equal(s->plans[1]->net.seed, 5);
+    const struct net_switch *sw = s->plans[2]->kinds;
     assert_string_equal(s->plans[2]->variant, "quarter-1");
     assert_string_equal(param_text(sw->mmu->params, sw->mmu_params, "alpha"), "0.25");
     scenario_destroy(s);
     s = read_with(text, &over, 1);
-    assert_int_equal(s->plans[1]->seed, 9);
+    assert_int_equal(s->plans[1]->net.seed, 9);
     scenario_destroy(s);
     assert_fails(STAR "variants: [{name: -a}]\n", 2, 19, "variants.0.name", "not a name");
     assert_fails(STAR "variants: [{name: A, sett: {}}]\n", 2, 22, "variants.0.sett",
@@ -602,33 +606,41 @@ static void test_variants(void **state)
     assert_fails(STAR "variants: {}\n", 2, 11, "variants", "a mapping is given; give a list");
 }
 
+#define SLOW "receivers: [{host: h0, rate: \"%s\"}]\n"
+
 static void test_schedule(void **state)
 {
     (void)state;
-    struct plan_rate_step steps[PLAN_MAX_RATE_STEPS];
-    struct xoff_err err;
-    uint32_t n;
-    assert_int_equal(plan_rate_schedule("10Gbps, 1ms: 1Gbps ,3ms:0bps", steps, &n, &err), 0);
-    assert_int_equal(n, 3);
+    char text[1024];
+    snprintf(text, sizeof text, STAR SLOW, "10Gbps, 1ms: 1Gbps ,3ms:0bps");
+    struct scenario *s = read_good(text);
+    const struct net_receiver *receiver = &s->plans[0]->receivers[0].net;
+    const struct net_service *steps = receiver->services;
+    assert_int_equal(receiver->n_services, 3);
     assert_int_equal(steps[0].at, 0);
     assert_int_equal(steps[0].rate_bps, 10 * XOFF_GBPS);
     assert_int_equal(steps[1].at, XOFF_MS);
     assert_int_equal(steps[1].rate_bps, XOFF_GBPS);
     assert_int_equal(steps[2].at, 3 * XOFF_MS);
     assert_int_equal(steps[2].rate_bps, 0);
+    scenario_destroy(s);
     static const char *const bad[] = {
         "",       "1ms: 1Gbps", "1Gbps, 2Gbps", "1Gbps, 0s: 2Gbps", "1Gbps, 2ms: 2Gbps, 2ms: 1Gbps",
         "1Gbps,", "11Tbps",     "-1Gbps"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (plan_rate_schedule(bad[i], steps, &n, &err) == 0)
-            fail_msg("accepted: %s", bad[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(text, sizeof text, STAR SLOW, bad[i]);
+        assert_fails(text, 2, 31, "receivers.0.rate", "");
+    }
     /* 31 changes after the first rate fit, 32 do not. */
     for (int changes = 31; changes <= 32; changes++) {
-        char text[1024] = "1Gbps";
+        char rate[XOFF_PARAM_TEXT] = "1Gbps";
         for (int i = 1; i <= changes; i++)
-            snprintf(text + strlen(text), sizeof text - strlen(text), ",%dns:1bps", i);
-        const int rc = plan_rate_schedule(text, steps, &n, &err);
-        assert_int_equal(rc, changes == 31 ? 0 : -XOFF_E_SYNTAX);
+            snprintf(rate + strlen(rate), sizeof rate - strlen(rate), ",%dns:0", i);
+        snprintf(text, sizeof text, STAR SLOW, rate);
+        if (changes == 31)
+            scenario_destroy(read_good(text));
+        else
+            assert_fails(text, 2, 31, "receivers.0.rate", "too many changes of rate");
     }
 }
 

@@ -2,15 +2,13 @@
  *
  * scenario/parse.c makes it from YAML by the parameter tables; every key has a default; errors have
  * file, line and column. One plan per variant: the base scenario with the variant's settings
- * applied.
+ * applied. What the network itself takes stands in the plan as the network takes it (struct
+ * net_spec), filled in by the tables; what names nodes is resolved when the network is built.
  */
 #ifndef SCENARIO_PLAN_H
 #define SCENARIO_PLAN_H
 
-#include <xoff/registry.h>
-#include <xoff/tcp.h>
-
-#include "net/topo.h"
+#include "net/net.h"
 #include "traffic/traffic.h"
 
 struct plan_place {
@@ -73,20 +71,9 @@ struct plan_route {
 struct plan_receiver {
     char host[XOFF_PARAM_TEXT]; /* host set */
     char rate[XOFF_PARAM_TEXT]; /* "1Gbps" or a schedule "10Gbps, 1ms: 1Gbps, 3ms: 10Gbps" */
-    int64_t buffer_bytes;
-    int64_t xoff_bytes, xon_bytes; /* XOFF_PARAM_AUTO: computed */
+    struct net_receiver net;    /* without its host */
     struct plan_place place;
 };
-
-/* A receiver's rate as steps, the first at 0; a rate of 0 stops it. */
-struct plan_rate_step {
-    int64_t at;
-    xoff_rate rate_bps;
-};
-#define PLAN_MAX_RATE_STEPS 32
-/* Reads plan_receiver.rate; the parser has made sure that it succeeds. err has no place. */
-int plan_rate_schedule(const char *text, struct plan_rate_step steps[PLAN_MAX_RATE_STEPS],
-                       uint32_t *n_steps, struct xoff_err *err);
 
 struct plan_traffic {
     const struct traffic_kind *kind;
@@ -97,76 +84,24 @@ struct plan_traffic {
     struct plan_place place;
 };
 
+/* `switch:`, or an entry of `switches:`. */
 struct plan_switch {
-    int64_t buffer_bytes;
-    int64_t processing_for;
-    int64_t scatters;
-    const struct xoff_mmu_ops *mmu;
-    void *mmu_params;
-    const struct xoff_pause_ops *pause;
-    void *pause_params;
-    const struct xoff_sched_ops *sched;
-    void *sched_params;
-    const struct xoff_cp_ops *marking;
-    void *marking_params;
-    struct plan_place place, mmu_place, pause_place, sched_place, marking_place;
-};
-
-struct plan_port {           /* `port:` pause reception at every port, switch and host */
-    int64_t response_quanta; /* XOFF_PARAM_AUTO: per-speed limit of 802.3 31B.3.7 */
-    int64_t headroom_bytes;  /* XOFF_PARAM_AUTO: computed worst case */
-    int64_t max_frame_bytes; /* MAC frame with FCS */
+    char match[XOFF_PARAM_TEXT];          /* the switches that an entry is for */
+    struct plan_place place[N_NET_PARTS]; /* of what is given; NET_PART_NET: of all */
 };
 
 /* `transport:` and each of `transports:`: a reaction point on a reliability. */
 struct plan_transport {
     char name[TOPO_NAME]; /* "": the scenario's own */
-    const struct xoff_rp_ops *rp;
-    void *rp_params;
-    int64_t reliability;          /* PLAN_RELIABILITY_AUTO: what the reaction point comes with */
+    struct net_transport net;
+    /* As written. */
+    int64_t reliability;          /* 0: what the reaction point comes with */
     char window[XOFF_PARAM_TEXT]; /* none, bdp, scaled, or bytes */
-    int64_t has_common_rtt;
-    struct xoff_tcp_params tcp;
     struct plan_place place;
 };
-enum {
-    PLAN_RELIABILITY_AUTO,
-    PLAN_RELIABILITY_DATAGRAM,
-    PLAN_RELIABILITY_GO_BACK_N,
-    PLAN_RELIABILITY_TCP
-};
-/* Reads plan_transport.window; bytes is set for the last. The parser has made sure it succeeds. */
-enum plan_window {
-    PLAN_WINDOW_NONE,
-    PLAN_WINDOW_BDP,
-    PLAN_WINDOW_SCALED,
-    PLAN_WINDOW_BYTES,
-    PLAN_WINDOW_BAD
-};
 #define PLAN_MAX_NAMED_TRANSPORTS 8
-enum plan_window plan_window(const char *text, int64_t *bytes);
-
-struct plan_host {        /* `host:` */
-    int64_t ack_priority; /* XOFF_PARAM_AUTO: that of the data */
-    int64_t cnp_priority; /* XOFF_PARAM_AUTO: that of ACKs */
-    int64_t ack_every;    /* frames per ACK */
-    int64_t ack_delay;    /* longest that one is held back */
-    int64_t timeout_for;  /* go-back-N retransmission timeout */
-};
-
-enum {
-    MEASURE_QUEUE = 1,
-    MEASURE_THROUGHPUT = 2,
-    MEASURE_PAUSE = 4,
-    MEASURE_BUFFER = 8,
-    MEASURE_POOLS = 16
-};
-
-struct plan_measure {
-    int64_t every;            /* 0: no series */
-    uint32_t series;          /* mask of MEASURE_ */
-    char at[XOFF_PARAM_TEXT]; /* nodes or "all" */
-};
+/* Makes tcp.echo what the reaction point reads, where it is left open. */
+void plan_choose_echo(struct net_transport *transport);
 
 /* `curves:` entries: a series of `measure` at one place, kept by name. */
 struct plan_curve {
@@ -178,11 +113,6 @@ struct plan_curve {
     struct plan_place place;  /* of `at` */
 };
 
-struct plan_deadlock {
-    int64_t after; /* frozen for so long; 0: no detection */
-    int64_t stops; /* end the run when one is found */
-};
-
 struct plan_expect {
     char *text;
     struct plan_place place;
@@ -192,18 +122,12 @@ struct plan {
     const char *file;      /* path as given; owned by the scenario, as is text */
     const char *text;      /* the whole scenario as read, for the results */
     char *title, *variant; /* variant: "" when there are none */
-    int64_t seed;
-    int64_t stop;   /* sources offer nothing new from here on */
-    int64_t drain;  /* the run ends when all is delivered, at most this long after stop */
-    int64_t is_ns3; /* `compat: ns3` */
+    struct net_spec net; /* without what building it adds: nodes, transports, receivers, traffic */
     struct plan_topology topology;
-    struct plan_switch sw;
-    struct plan_port port;
-    struct plan_host host;
+    struct net_switch *kinds;          /* net.kinds: `switch`, then the entries of `switches` */
+    struct plan_switch *switches;      /* net.n_kinds of them */
     struct plan_transport *transports; /* the first is the scenario's own */
     uint32_t n_transports;
-    uint8_t lossless, strict;
-    uint32_t weight[XOFF_N_PRIORITIES];
     struct plan_traffic *traffic;
     uint32_t n_traffic;
     struct plan_change *changes;
@@ -213,10 +137,9 @@ struct plan {
     int64_t reroute_after; /* XOFF_NEVER for "never" */
     struct plan_receiver *receivers;
     uint32_t n_receivers;
-    struct plan_measure measure;
+    char measured_at[XOFF_PARAM_TEXT]; /* nodes or "all" */
     struct plan_curve *curves;
     uint32_t n_curves;
-    struct plan_deadlock deadlock;
 };
 
 /* One `--set key=value`, applied after the file and the variant. */

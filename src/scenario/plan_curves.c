@@ -25,7 +25,7 @@ static bool is_measured(const struct plan *plan, const char *series)
 {
     for (uint32_t i = 0; section_series[i]; i++)
         if (strcmp(section_series[i], series) == 0)
-            return plan->measure.series >> i & 1;
+            return plan->net.measure >> i & 1;
     return false;
 }
 
@@ -43,8 +43,8 @@ static int fail_at(struct fields_reader *r, const struct yaml_node *curve, const
 static int check_curve(struct fields_reader *r, const struct yaml_node *node,
                        const struct plan *plan, const struct plan_curve *curve)
 {
-    const int64_t every = plan->measure.every;
-    const int64_t to = curve->to == XOFF_PARAM_AUTO ? plan->stop : curve->to;
+    const int64_t every = plan->net.measure_every;
+    const int64_t to = curve->to == XOFF_PARAM_AUTO ? plan->net.stop : curve->to;
     char message[160];
     if (!every)
         return fail_at(
@@ -60,7 +60,7 @@ static int check_curve(struct fields_reader *r, const struct yaml_node *node,
                        "this series is of a switch, not of a priority; leave it out");
     if (curve->from >= to)
         return fail_at(r, node, "from", "not before to; give an earlier from, or a later to");
-    if (curve->from >= xoff_time_after(plan->stop, plan->drain))
+    if (curve->from >= net_end(&plan->net))
         return fail_at(r, node, "from", "not before the end of the run, stop and drain");
     if (to / every == curve->from / every)
         return fail_at(r, node, "from",

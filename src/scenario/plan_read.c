@@ -20,16 +20,15 @@ static const struct yaml_node absent = {.kind = YAML_MAPPING};
 static int read_top(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 static int read_section(struct fields_reader *r, const struct yaml_node *root, const char *key,
                         const struct xoff_param *table, void *params, const char *const *others);
-static int read_switch(struct fields_reader *r, const struct yaml_node *root,
-                       struct plan_switch *sw);
+static int read_port(struct fields_reader *r, const struct yaml_node *root, struct net_spec *net);
+static int read_switch(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 static int read_transports(struct fields_reader *r, const struct yaml_node *root,
                            struct plan *plan);
 static int choose_marking(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 static const struct yaml_node *deepest(const struct yaml_node *node, const char *path);
 static int read_priorities(struct fields_reader *r, const struct yaml_node *node,
                            struct plan *plan);
-static int read_measure(struct fields_reader *r, const struct yaml_node *root,
-                        struct plan_measure *measure);
+static int read_measure(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 static int read_changes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 static int read_routes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 static int read_receivers(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
@@ -46,11 +45,11 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     if (!rc)
         rc = plan_read_topology(r, root, &plan->topology);
     if (!rc)
-        rc = read_switch(r, root, &plan->sw);
+        rc = read_switch(r, root, plan);
     if (!rc)
-        rc = read_section(r, root, "port", section_port, &plan->port, NULL);
+        rc = read_port(r, root, &plan->net);
     if (!rc)
-        rc = read_section(r, root, "host", section_host, &plan->host, NULL);
+        rc = read_section(r, root, "host", section_host, &plan->net, NULL);
     if (!rc)
         rc = read_transports(r, root, plan);
     if (!rc)
@@ -66,11 +65,11 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     if (!rc)
         rc = read_receivers(r, yaml_find(root, "receivers"), plan);
     if (!rc)
-        rc = read_measure(r, root, &plan->measure);
+        rc = read_measure(r, root, plan);
     if (!rc)
         rc = plan_read_curves(r, root, plan);
     if (!rc)
-        rc = read_section(r, root, "deadlock", section_deadlock, &plan->deadlock, NULL);
+        rc = read_section(r, root, "deadlock", section_deadlock, &plan->net, NULL);
     if (!rc)
         rc = check_headroom(r, root, plan);
     if (rc) {
@@ -90,20 +89,23 @@ void plan_destroy(struct plan *plan)
     free(plan->topology.params);
     free(plan->topology.nodes);
     free(plan->topology.links);
-    free(plan->sw.mmu_params);
-    free(plan->sw.pause_params);
-    free(plan->sw.sched_params);
-    free(plan->sw.marking_params);
+    for (uint32_t i = 0; i < plan->net.n_kinds; i++)
+        for (const struct switch_role *role = switch_roles; role->key; role++)
+            free((void *)switch_params(&plan->kinds[i], role));
+    free(plan->kinds);
+    free(plan->switches);
     for (uint32_t i = 0; i < plan->n_traffic; i++) {
         free(plan->traffic[i].params);
         free(plan->traffic[i].items);
     }
     free(plan->traffic);
     for (uint32_t i = 0; i < plan->n_transports; i++)
-        free(plan->transports[i].rp_params);
+        free((void *)plan->transports[i].net.rp_params);
     free(plan->transports);
     free(plan->changes);
     free(plan->routes);
+    for (uint32_t i = 0; i < plan->n_receivers; i++)
+        free((void *)plan->receivers[i].net.services);
     free(plan->receivers);
     free(plan->curves);
     free(plan);
@@ -115,10 +117,10 @@ static int read_top(struct fields_reader *r, const struct yaml_node *root, struc
     int rc = fields_read(r, root, section_top, &top, plan_sections);
     if (rc)
         return rc;
-    plan->seed = top.seed;
-    plan->stop = top.stop;
-    plan->drain = top.drain;
-    plan->is_ns3 = top.compat;
+    plan->net.seed = (uint64_t)top.seed;
+    plan->net.stop = top.stop;
+    plan->net.drain = top.drain;
+    plan->net.wire = top.compat ? &net_wire_ns3 : &net_wire_ethernet;
     plan->title = strdup(top.title);
     if (!plan->title)
         return fields_no_memory(r);
@@ -156,91 +158,89 @@ int plan_read_kind(struct fields_reader *r, const struct yaml_node *node, const 
     return fields_overlay(r, node, kind->params, *params, others);
 }
 
-/* A mechanism: its ops, parameters and place. */
-static int read_mechanism(struct fields_reader *r, const struct yaml_node *section, const char *key,
-                          enum kinds_role role, struct kind *kind, void **params,
+static int read_port(struct fields_reader *r, const struct yaml_node *root, struct net_spec *net)
+{
+    struct port_fields fields;
+    const int rc = read_section(r, root, "port", section_port, &fields, NULL);
+    net->response_quanta = fields.response_quanta;
+    net->headroom_bytes = fields.headroom_bytes;
+    net->max_frame_bytes = (uint32_t)fields.max_frame_bytes;
+    return rc;
+}
+
+/* A mechanism of a switch: its kind, parameters and place. */
+static int read_mechanism(struct fields_reader *r, const struct yaml_node *section,
+                          const struct switch_role *role, struct net_switch *sw,
                           struct plan_place *place)
 {
     static const char *const others[] = {"kind", NULL};
-    const struct yaml_node *node = yaml_find(section, key);
-    const size_t length = fields_enter(r, key);
-    int rc = fields_kind(r, node, role, kind);
+    const struct yaml_node *node = yaml_find(section, role->key);
+    const size_t length = fields_enter(r, role->key);
+    struct kind kind;
+    void *params = NULL;
+    int rc = fields_kind(r, node, role->role, &kind);
     if (!rc)
-        rc = plan_read_kind(r, node, kind, others, params);
+        rc = plan_read_kind(r, node, &kind, others, &params);
+    switch_take(sw, role, rc ? NULL : kind.ops, params);
     if (node)
         *place = (struct plan_place){node->line, node->column};
     fields_leave(r, length);
     return rc;
 }
 
-static int read_switch(struct fields_reader *r, const struct yaml_node *root,
-                       struct plan_switch *sw)
+static int read_switch(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
 {
     static const char *const others[] = {"mmu", "pause", "scheduler", "marking", NULL};
     const struct yaml_node *node = yaml_find(root, "switch");
     if (!node)
         node = &absent;
-    sw->place = (struct plan_place){node->line, node->column};
-    struct kind kind;
+    plan->net.kinds = plan->kinds = calloc(1, sizeof *plan->kinds);
+    plan->switches = calloc(1, sizeof *plan->switches);
+    if (!plan->kinds || !plan->switches)
+        return fields_no_memory(r);
+    plan->net.n_kinds = 1;
+    struct plan_place *place = plan->switches[0].place;
+    place[NET_PART_NET] = (struct plan_place){node->line, node->column};
     const size_t length = fields_enter(r, "switch");
-    int rc = fields_read(r, node, section_switch, sw, others);
-    if (!rc)
-        rc = read_mechanism(r, node, "mmu", KINDS_MMU, &kind, &sw->mmu_params, &sw->mmu_place);
-    if (!rc) {
-        sw->mmu = kind.ops;
-        rc = read_mechanism(r, node, "pause", KINDS_PAUSE, &kind, &sw->pause_params,
-                            &sw->pause_place);
-    }
-    if (!rc) {
-        sw->pause = kind.ops;
-        rc = read_mechanism(r, node, "scheduler", KINDS_SCHEDULER, &kind, &sw->sched_params,
-                            &sw->sched_place);
-    }
-    if (!rc) {
-        sw->sched = kind.ops;
-        rc = read_mechanism(r, node, "marking", KINDS_MARKING, &kind, &sw->marking_params,
-                            &sw->marking_place);
-    }
-    if (!rc)
-        sw->marking = kind.ops;
+    int rc = fields_read(r, node, section_switch, plan->kinds, others);
+    for (const struct switch_role *role = switch_roles; role->key && !rc; role++)
+        rc = read_mechanism(r, node, role, plan->kinds, &place[role->part]);
     fields_leave(r, length);
     return rc;
 }
 
-enum plan_window plan_window(const char *text, int64_t *bytes)
+/* None, bdp, scaled, or bytes; false: it is none of them. */
+static bool read_window(const char *text, struct net_transport *transport)
 {
-    static const char *const words[] = {"none", "bdp", "scaled"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, words[i]) == 0)
-            return (enum plan_window)i;
-    const bool is_size = xoff_parse_bytes(text, bytes) == 0 && *bytes > 0;
-    return is_size ? PLAN_WINDOW_BYTES : PLAN_WINDOW_BAD;
+    static const char *const words[] = {
+        [NET_WINDOW_NONE] = "none", [NET_WINDOW_BDP] = "bdp", [NET_WINDOW_SCALED] = "scaled"};
+    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(text, words[i]) == 0) {
+            transport->window = (enum net_window)i;
+            return true;
+        }
+    transport->window = NET_WINDOW_BYTES;
+    return xoff_parse_bytes(text, &transport->window_bytes) == 0 && transport->window_bytes > 0;
 }
 
-static int read_transport(struct fields_reader *r, const struct yaml_node *node,
-                          struct plan_transport *transport)
+/* DCTCP reads another echo than RFC 3168's; the rest of TCP does not care. */
+void plan_choose_echo(struct net_transport *transport)
 {
-    static const char *const others[] = {"kind", "tcp", "reliability", "window", "base_rtt", NULL};
-    struct kind kind;
-    int rc = fields_kind(r, node, KINDS_TRANSPORT, &kind);
-    if (rc)
-        return rc;
-    if (node)
-        transport->place = (struct plan_place){node->line, node->column};
-    transport->rp = kind.ops;
-    xoff_param_defaults(section_transport, transport);
-    xoff_param_defaults(xoff_tcp_table, &transport->tcp);
-    rc = plan_read_kind(r, node, &kind, others, &transport->rp_params);
-    if (rc || !node || node->kind != YAML_MAPPING)
-        return rc;
+    const bool is_dctcp = strcmp(transport->rp->name, "dctcp") == 0;
+    if (transport->tcp.echo == XOFF_PARAM_AUTO)
+        transport->tcp.echo = is_dctcp ? XOFF_TCP_ECHO_DCTCP : XOFF_TCP_ECHO_RFC3168;
+}
+
+static int read_transport_keys(struct fields_reader *r, const struct yaml_node *node,
+                               const struct kind *kind, struct plan_transport *transport)
+{
     /* The shared keys; those of the kind and of tcp are read apart. */
     const char *known[64] = {"kind", "tcp"};
     uint32_t n = 2;
-    for (const struct xoff_param *p = kind.params; p && p->name && n < 63; p++)
+    for (const struct xoff_param *p = kind->params; p && p->name && n < 63; p++)
         known[n++] = p->name;
-    rc = fields_overlay(r, node, section_transport, transport, known);
-    int64_t bytes;
-    if (!rc && plan_window(transport->window, &bytes) == PLAN_WINDOW_BAD) {
+    int rc = fields_overlay(r, node, section_transport, transport, known);
+    if (!rc && !read_window(transport->window, &transport->net)) {
         const size_t length = fields_enter(r, "window");
         rc = fields_fail(r, yaml_find(node, "window"), XOFF_E_RANGE,
                          "not a window; accepted: none, bdp, scaled, or a size such as 100KB");
@@ -249,9 +249,34 @@ static int read_transport(struct fields_reader *r, const struct yaml_node *node,
     const struct yaml_node *tcp = yaml_find(node, "tcp");
     if (!rc && tcp) {
         const size_t length = fields_enter(r, "tcp");
-        rc = fields_overlay(r, tcp, xoff_tcp_table, &transport->tcp, NULL);
+        rc = fields_overlay(r, tcp, xoff_tcp_table, &transport->net.tcp, NULL);
         fields_leave(r, length);
     }
+    return rc;
+}
+
+static int read_transport(struct fields_reader *r, const struct yaml_node *node,
+                          struct plan_transport *transport)
+{
+    static const char *const others[] = {"kind", "tcp", "reliability", "window", "base_rtt", NULL};
+    struct net_transport *net = &transport->net;
+    struct kind kind;
+    int rc = fields_kind(r, node, KINDS_TRANSPORT, &kind);
+    if (rc)
+        return rc;
+    if (node)
+        transport->place = (struct plan_place){node->line, node->column};
+    net->rp = kind.ops;
+    xoff_param_defaults(section_transport, transport);
+    xoff_param_defaults(xoff_tcp_table, &net->tcp);
+    void *params;
+    rc = plan_read_kind(r, node, &kind, others, &params);
+    net->rp_params = params;
+    if (!rc && node && node->kind == YAML_MAPPING)
+        rc = read_transport_keys(r, node, &kind, transport);
+    net->reliability = transport->reliability ? (enum xoff_reliability)(transport->reliability - 1)
+                                              : net->rp->reliability;
+    plan_choose_echo(net);
     return rc;
 }
 
@@ -294,7 +319,7 @@ static const struct xoff_rp_ops *named_rp(const struct plan *plan, const char *n
 {
     for (uint32_t i = 0; i < plan->n_transports; i++)
         if (strcmp(plan->transports[i].name, name) == 0)
-            return plan->transports[i].rp;
+            return plan->transports[i].net.rp;
     return xoff_rp_find(name);
 }
 
@@ -333,7 +358,7 @@ static int choose_marking(struct fields_reader *r, const struct yaml_node *root,
         return 0;
     struct wanted wanted = {"none", NULL};
     if (!plan->n_traffic)
-        wanted.marking = plan->transports[0].rp->marking;
+        wanted.marking = plan->transports[0].net.rp->marking;
     int rc = 0;
     for (uint32_t i = 0; i < plan->n_traffic && !rc; i++) {
         const struct plan_traffic *t = &plan->traffic[i];
@@ -345,10 +370,13 @@ static int choose_marking(struct fields_reader *r, const struct yaml_node *root,
     if (rc)
         return rc;
     struct kind kind;
+    void *params;
     XOFF_ASSERT(kinds_find(KINDS_MARKING, wanted.marking, &kind));
-    free(plan->sw.marking_params);
-    plan->sw.marking = kind.ops;
-    return plan_read_kind(r, NULL, &kind, NULL, &plan->sw.marking_params);
+    rc = plan_read_kind(r, NULL, &kind, NULL, &params);
+    free((void *)plan->kinds->marking_params);
+    plan->kinds->marking = kind.ops;
+    plan->kinds->marking_params = params;
+    return rc;
 }
 
 static int read_priorities(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
@@ -356,7 +384,7 @@ static int read_priorities(struct fields_reader *r, const struct yaml_node *node
     struct priority_fields fields;
     xoff_param_defaults(section_priority, &fields);
     for (int i = 0; i < XOFF_N_PRIORITIES; i++)
-        plan->weight[i] = (uint32_t)fields.weight;
+        plan->net.weight[i] = (uint32_t)fields.weight;
     if (!node)
         return 0;
     const size_t length = fields_enter(r, "priorities");
@@ -371,9 +399,9 @@ static int read_priorities(struct fields_reader *r, const struct yaml_node *node
         else
             rc = fields_read(r, entry, section_priority, &fields, NULL);
         if (!rc) {
-            plan->weight[number] = (uint32_t)fields.weight;
-            plan->lossless |= (uint8_t)((fields.lossless ? 1u : 0u) << number);
-            plan->strict |= (uint8_t)((fields.strict ? 1u : 0u) << number);
+            plan->net.weight[number] = (uint32_t)fields.weight;
+            plan->net.lossless |= (uint8_t)((fields.lossless ? 1u : 0u) << number);
+            plan->net.strict |= (uint8_t)((fields.strict ? 1u : 0u) << number);
         }
         fields_leave(r, inner);
     }
@@ -399,15 +427,14 @@ static bool next_entry(const char **at, char *buf, size_t size)
     return true;
 }
 
-static int read_measure(struct fields_reader *r, const struct yaml_node *root,
-                        struct plan_measure *measure)
+static int read_measure(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
 {
     struct measure_fields fields;
     int rc = read_section(r, root, "measure", section_measure, &fields, NULL);
     if (rc)
         return rc;
-    measure->every = fields.every;
-    memcpy(measure->at, fields.at, sizeof measure->at);
+    plan->net.measure_every = fields.every;
+    memcpy(plan->measured_at, fields.at, sizeof plan->measured_at);
     char word[XOFF_PARAM_TEXT];
     const char *at = fields.series[0] ? fields.series : NULL;
     while (next_entry(&at, word, sizeof word)) {
@@ -423,7 +450,7 @@ static int read_measure(struct fields_reader *r, const struct yaml_node *root,
             fields_leave(r, length);
             return rc;
         }
-        measure->series |= UINT32_C(1) << i;
+        plan->net.measure |= UINT32_C(1) << i;
     }
     return 0;
 }
@@ -521,16 +548,19 @@ static int bad_schedule(struct xoff_err *err, const char *value, const char *mes
     return xoff_err_set(err, XOFF_E_SYNTAX, "rate", value, message);
 }
 
-int plan_rate_schedule(const char *text, struct plan_rate_step steps[PLAN_MAX_RATE_STEPS],
-                       uint32_t *n_steps, struct xoff_err *err)
+#define MAX_STEPS 32
+
+/* The rate of a receiver as steps, the first at 0. */
+static int read_schedule(const char *text, struct net_service steps[MAX_STEPS], uint32_t *n_steps,
+                         struct xoff_err *err)
 {
     char entry[XOFF_PARAM_TEXT];
     const char *at = text;
     uint32_t n = 0;
     while (next_entry(&at, entry, sizeof entry)) {
-        if (n == PLAN_MAX_RATE_STEPS)
+        if (n == MAX_STEPS)
             return bad_schedule(err, text, "too many changes of rate; accepted: up to 31");
-        struct plan_rate_step step = {0};
+        struct net_service step = {0};
         char *rate = entry;
         char *colon = strchr(entry, ':');
         if (colon) {
@@ -559,20 +589,23 @@ static int read_receiver(struct fields_reader *r, const struct yaml_node *node,
     if (rc)
         return rc;
     receiver->place = (struct plan_place){node->line, node->column};
-    struct plan_rate_step steps[PLAN_MAX_RATE_STEPS];
-    uint32_t n_steps;
+    struct net_receiver *net = &receiver->net;
+    struct net_service *steps = calloc(MAX_STEPS, sizeof *steps);
+    if (!steps)
+        return fields_no_memory(r);
+    net->services = steps;
     const size_t length = fields_enter(r, "rate");
-    rc = plan_rate_schedule(receiver->rate, steps, &n_steps, r->err);
+    rc = read_schedule(receiver->rate, steps, &net->n_services, r->err);
     if (rc)
         rc = fields_locate(r, yaml_find(node, "rate"), rc);
     fields_leave(r, length);
     if (rc)
         return rc;
-    if (receiver->xoff_bytes > receiver->buffer_bytes)
+    if (net->xoff_bytes > net->buffer_bytes)
         return fields_fail(r, node, XOFF_E_CONFLICT,
                            "xoff is beyond the buffer; give a smaller "
                            "xoff, a larger buffer, or xoff: auto");
-    if (receiver->xoff_bytes != XOFF_PARAM_AUTO && receiver->xon_bytes >= receiver->xoff_bytes)
+    if (net->xoff_bytes != XOFF_PARAM_AUTO && net->xon_bytes >= net->xoff_bytes)
         return fields_fail(r, node, XOFF_E_CONFLICT,
                            "xon is not below xoff; give a smaller xon, or xon: auto");
     return 0;
@@ -625,14 +658,15 @@ static const struct yaml_node *deepest(const struct yaml_node *node, const char 
 static int check_headroom(struct fields_reader *r, const struct yaml_node *root,
                           const struct plan *plan)
 {
-    const struct xoff_param *table = plan->sw.mmu->params;
-    if (!plan->lossless || whole_of(table, plan->sw.mmu_params, "allow_loss", 0))
+    const struct net_switch *sw = plan->kinds;
+    const struct xoff_param *table = sw->mmu->params;
+    if (!plan->net.lossless || whole_of(table, sw->mmu_params, "allow_loss", 0))
         return 0;
     static const char message[] = "a lossless priority has no headroom; give auto or a size above "
                                   "0B, or make every priority lossy";
-    const int64_t own = whole_of(table, plan->sw.mmu_params, "headroom", XOFF_PARAM_AUTO);
+    const int64_t own = whole_of(table, sw->mmu_params, "headroom", XOFF_PARAM_AUTO);
     const char *const path = own == 0 ? "switch.mmu.headroom" : "port.headroom";
-    if (own != 0 && (plan->port.headroom_bytes != 0 || own != XOFF_PARAM_AUTO))
+    if (own != 0 && (plan->net.headroom_bytes != 0 || own != XOFF_PARAM_AUTO))
         return 0;
     const size_t length = fields_enter(r, path);
     const int rc = fields_fail(r, deepest(root, path), XOFF_E_CONFLICT, message);

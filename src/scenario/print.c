@@ -17,11 +17,11 @@ static void print_scalar(FILE *out, const char *text);
 static void print_block(FILE *out, int indent, const struct xoff_param *table, const void *params);
 static void print_flow(FILE *out, const struct xoff_param *table, const void *params);
 static void print_topology(FILE *out, const struct plan_topology *topology);
-static void print_switch(FILE *out, const struct plan_switch *sw);
+static void print_switch(FILE *out, const struct net_switch *sw);
 static void print_transports(FILE *out, const struct plan *plan);
 static void print_traffic(FILE *out, const struct plan *plan);
 static void print_lists(FILE *out, const struct plan *plan);
-static void print_measure(FILE *out, const struct plan_measure *measure);
+static void print_measure(FILE *out, const struct plan *plan);
 static void print_curves(FILE *out, const struct plan *plan);
 
 char *plan_print(const struct plan *plan)
@@ -31,35 +31,40 @@ char *plan_print(const struct plan *plan)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    struct top_fields top = {
-        .seed = plan->seed, .stop = plan->stop, .drain = plan->drain, .compat = plan->is_ns3};
+    const struct net_spec *net = &plan->net;
+    const struct port_fields port = {net->response_quanta, net->headroom_bytes,
+                                     net->max_frame_bytes};
+    struct top_fields top = {.seed = (int64_t)net->seed,
+                             .stop = net->stop,
+                             .drain = net->drain,
+                             .compat = net->wire == &net_wire_ns3};
     snprintf(top.title, sizeof top.title, "%s", plan->title);
     snprintf(top.reroute_after, sizeof top.reroute_after, "never");
     if (plan->reroute_after != XOFF_NEVER)
         xoff_format_time(top.reroute_after, sizeof top.reroute_after, plan->reroute_after);
     print_block(out, 0, section_top, &top);
     print_topology(out, &plan->topology);
-    print_switch(out, &plan->sw);
+    print_switch(out, plan->kinds);
     fprintf(out, "port:\n");
-    print_block(out, 2, section_port, &plan->port);
+    print_block(out, 2, section_port, &port);
     fprintf(out, "host:\n");
-    print_block(out, 2, section_host, &plan->host);
+    print_block(out, 2, section_host, net);
     print_transports(out, plan);
     fprintf(out, "priorities:\n");
     for (uint32_t i = 0; i < XOFF_N_PRIORITIES; i++) {
-        const struct priority_fields fields = {.lossless = plan->lossless >> i & 1,
-                                               .weight = plan->weight[i],
-                                               .strict = plan->strict >> i & 1};
+        const struct priority_fields fields = {.lossless = net->lossless >> i & 1,
+                                               .weight = net->weight[i],
+                                               .strict = net->strict >> i & 1};
         fprintf(out, "  %u: ", (unsigned)i);
         print_flow(out, section_priority, &fields);
         fprintf(out, "\n");
     }
     print_traffic(out, plan);
     print_lists(out, plan);
-    print_measure(out, &plan->measure);
+    print_measure(out, plan);
     print_curves(out, plan);
     fprintf(out, "deadlock:\n");
-    print_block(out, 2, section_deadlock, &plan->deadlock);
+    print_block(out, 2, section_deadlock, net);
     const int failed = ferror(out);
     if (fclose(out) || failed) {
         free(text);
@@ -161,23 +166,17 @@ static void print_topology(FILE *out, const struct plan_topology *topology)
     }
 }
 
-static void print_mechanism(FILE *out, const char *key, const char *kind,
-                            const struct xoff_param *table, const void *params)
-{
-    fprintf(out, "  %s:\n    kind: ", key);
-    print_scalar(out, kind);
-    fprintf(out, "\n");
-    print_block(out, 4, table, params);
-}
-
-static void print_switch(FILE *out, const struct plan_switch *sw)
+static void print_switch(FILE *out, const struct net_switch *sw)
 {
     fprintf(out, "switch:\n");
     print_block(out, 2, section_switch, sw);
-    print_mechanism(out, "mmu", sw->mmu->name, sw->mmu->params, sw->mmu_params);
-    print_mechanism(out, "pause", sw->pause->name, sw->pause->params, sw->pause_params);
-    print_mechanism(out, "scheduler", sw->sched->name, sw->sched->params, sw->sched_params);
-    print_mechanism(out, "marking", sw->marking->name, sw->marking->params, sw->marking_params);
+    for (const struct switch_role *role = switch_roles; role->key; role++) {
+        const struct kind kind = switch_kind(sw, role);
+        fprintf(out, "  %s:\n    kind: ", role->key);
+        print_scalar(out, kind.name);
+        fprintf(out, "\n");
+        print_block(out, 4, kind.params, switch_params(sw, role));
+    }
 }
 
 static void print_transports(FILE *out, const struct plan *plan)
@@ -188,12 +187,12 @@ static void print_transports(FILE *out, const struct plan *plan)
         if (i == 1)
             fprintf(out, "transports:\n");
         fprintf(out, "%*s%s:\n%*skind: ", i ? 2 : 0, "", i ? t->name : "transport", indent, "");
-        print_scalar(out, t->rp->name);
+        print_scalar(out, t->net.rp->name);
         fprintf(out, "\n");
         print_block(out, indent, section_transport, t);
-        print_block(out, indent, t->rp->params, t->rp_params);
+        print_block(out, indent, t->net.rp->params, t->net.rp_params);
         fprintf(out, "%*stcp: ", indent, "");
-        print_flow(out, xoff_tcp_table, &t->tcp);
+        print_flow(out, xoff_tcp_table, &t->net.tcp);
         fprintf(out, "\n");
     }
 }
@@ -253,13 +252,13 @@ static void print_lists(FILE *out, const struct plan *plan)
     }
 }
 
-static void print_measure(FILE *out, const struct plan_measure *measure)
+static void print_measure(FILE *out, const struct plan *plan)
 {
-    struct measure_fields fields = {.every = measure->every};
-    memcpy(fields.at, measure->at, sizeof fields.at);
+    struct measure_fields fields = {.every = plan->net.measure_every};
+    memcpy(fields.at, plan->measured_at, sizeof fields.at);
     size_t length = 0;
     for (uint32_t i = 0; section_series[i]; i++)
-        if (measure->series >> i & 1)
+        if (plan->net.measure >> i & 1)
             length += (size_t)snprintf(fields.series + length, sizeof fields.series - length,
                                        "%s%s", length ? "," : "", section_series[i]);
     fprintf(out, "measure:\n");

@@ -300,16 +300,9 @@ static json_t *traffic_schema(void)
 
 static json_t *switch_schema(void)
 {
-    static const struct {
-        const char *key;
-        enum kinds_role role;
-    } roles[] = {{"mmu", KINDS_MMU},
-                 {"pause", KINDS_PAUSE},
-                 {"scheduler", KINDS_SCHEDULER},
-                 {"marking", KINDS_MARKING}};
     json_t *properties = json_object();
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
-        put(properties, roles[i].key, mechanism_schema(roles[i].role));
+    for (const struct switch_role *role = switch_roles; role->key; role++)
+        put(properties, role->key, mechanism_schema(role->role));
     json_t *mapping = mapping_of(properties, NULL, section_switch);
     put(mapping, "description", json_string("Every switch."));
     return mapping;

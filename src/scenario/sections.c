@@ -7,6 +7,7 @@
 #include "scenario/sections.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "scenario/topology.h"
@@ -47,47 +48,45 @@ const struct xoff_param section_link[] = {
 static const char *const path_choices[] = {"ecmp", "scatter", NULL};
 
 const struct xoff_param section_switch[] = {
-    {"buffer", XOFF_P_BYTES, FIELD(plan_switch, buffer_bytes), .preset = "16MB", .min = "64B",
+    {"buffer", XOFF_P_BYTES, FIELD(net_switch, buffer_bytes), .preset = "16MB", .min = "64B",
      .max = "4GB", .help = "Packet memory of a switch."},
-    {"processing_delay", XOFF_P_TIME, FIELD(plan_switch, processing_for), .preset = "0s",
+    {"processing_delay", XOFF_P_TIME, FIELD(net_switch, processing_for), .preset = "0s",
      .min = "0s", .max = "1s",
      .help = "Time from the last bit of a frame in to its place in an egress queue."},
-    {"paths", XOFF_P_CHOICE, FIELD(plan_switch, scatters), .preset = "ecmp",
-     .choices = path_choices,
+    {"paths", XOFF_P_CHOICE, FIELD(net_switch, scatters), .preset = "ecmp", .choices = path_choices,
      .help = "Choice among equal-cost paths: by a hash of the flow (ecmp), or anew for every frame "
              "(scatter)."},
     {0},
 };
 
 const struct xoff_param section_port[] = {
-    {"response", XOFF_P_INT, FIELD(plan_port, response_quanta), .preset = "auto", .min = "0",
+    {"response", XOFF_P_INT, FIELD(port_fields, response_quanta), .preset = "auto", .min = "0",
      .max = "65535", .allows_auto = true,
      .help = "Time from the reception of a pause to its effect, in quanta of 512 bit times; auto: "
              "the limit of 802.3 31B.3.7 for the link's rate."},
-    {"headroom", XOFF_P_BYTES, FIELD(plan_port, headroom_bytes), .preset = "auto", .min = "0B",
+    {"headroom", XOFF_P_BYTES, FIELD(port_fields, headroom_bytes), .preset = "auto", .min = "0B",
      .max = "1000GB", .allows_auto = true,
      .help = "What may still arrive at a (port, priority) after XOFF; auto: the worst case for "
              "rate, delay, frame size and response."},
-    {"max_frame", XOFF_P_BYTES, FIELD(plan_port, max_frame_bytes), .preset = "1518B", .min = "64B",
-     .max = "16000B", .help = "Largest MAC frame, FCS included."},
+    {"max_frame", XOFF_P_BYTES, FIELD(port_fields, max_frame_bytes), .preset = "1518B",
+     .min = "64B", .max = "16000B", .help = "Largest MAC frame, FCS included."},
     {0},
 };
 
-static const char *const reliabilities[] = {[PLAN_RELIABILITY_AUTO] = "auto",
-                                            [PLAN_RELIABILITY_DATAGRAM] = "datagram",
-                                            [PLAN_RELIABILITY_GO_BACK_N] = "go-back-n",
-                                            [PLAN_RELIABILITY_TCP] = "tcp", NULL};
+/* Number 0, then enum xoff_reliability. */
+static const char *const reliabilities[] = {"auto", [1 + XOFF_REL_DATAGRAM] = "datagram",
+                                            [1 + XOFF_REL_GO_BACK_N] = "go-back-n",
+                                            [1 + XOFF_REL_TCP] = "tcp", NULL};
 static const char *const rtts[] = {"path", "max", NULL};
 
 const struct xoff_param section_transport[] = {
     {"reliability", XOFF_P_CHOICE, FIELD(plan_transport, reliability), .preset = "auto",
-     .choices = reliabilities,
-     .help = "What is done about loss; auto: what the kind comes with."},
+     .choices = reliabilities, .help = "What is done about loss; auto: what the kind comes with."},
     {"window", XOFF_P_TEXT, FIELD(plan_transport, window), .preset = "none",
      .help = "Most that a flow may have outstanding, beside what the kind itself says: none, bdp "
              "(line rate times RTT), scaled (that by the flow's rate over the line rate), or a "
              "size such as 100KB."},
-    {"base_rtt", XOFF_P_CHOICE, FIELD(plan_transport, has_common_rtt), .preset = "path",
+    {"base_rtt", XOFF_P_CHOICE, FIELD(plan_transport, net.has_common_rtt), .preset = "path",
      .choices = rtts,
      .help = "Base RTT that kinds and windows reckon with: of each flow's path, or the largest of "
              "the network."},
@@ -95,15 +94,15 @@ const struct xoff_param section_transport[] = {
 };
 
 const struct xoff_param section_host[] = {
-    {"ack_priority", XOFF_P_INT, FIELD(plan_host, ack_priority), .preset = "auto", .min = "0",
+    {"ack_priority", XOFF_P_INT, FIELD(net_spec, ack_priority), .preset = "auto", .min = "0",
      .max = "7", .allows_auto = true, .help = "Priority of ACK frames; auto: that of the data."},
-    {"cnp_priority", XOFF_P_INT, FIELD(plan_host, cnp_priority), .preset = "auto", .min = "0",
+    {"cnp_priority", XOFF_P_INT, FIELD(net_spec, cnp_priority), .preset = "auto", .min = "0",
      .max = "7", .allows_auto = true, .help = "Priority of CNP frames; auto: that of ACKs."},
-    {"ack_every", XOFF_P_INT, FIELD(plan_host, ack_every), .preset = "1", .min = "1", .max = "255",
+    {"ack_every", XOFF_P_INT, FIELD(net_spec, ack_every), .preset = "1", .min = "1", .max = "255",
      .help = "Data frames per ACK; the last frame of a flow always gets one."},
-    {"ack_delay", XOFF_P_TIME, FIELD(plan_host, ack_delay), .preset = "20us", .min = "1ps",
+    {"ack_delay", XOFF_P_TIME, FIELD(net_spec, ack_delay), .preset = "20us", .min = "1ps",
      .max = "1s", .help = "Longest time that an ACK waits for further frames (go-back-N)."},
-    {"timeout", XOFF_P_TIME, FIELD(plan_host, timeout_for), .preset = "1ms", .min = "1us",
+    {"timeout", XOFF_P_TIME, FIELD(net_spec, timeout_for), .preset = "1ms", .min = "1us",
      .max = "100s", .help = "Time without an ACK after which go-back-N sends again."},
     {0},
 };
@@ -161,14 +160,14 @@ const struct xoff_param section_receiver[] = {
     {"rate", XOFF_P_TEXT, FIELD(plan_receiver, rate), .preset = NULL,
      .help = "Service rate such as 1Gbps, or a list: a rate, then TIME: RATE for each change; 0bps "
              "stops."},
-    {"buffer", XOFF_P_BYTES, FIELD(plan_receiver, buffer_bytes), .preset = "1MB", .min = "64B",
+    {"buffer", XOFF_P_BYTES, FIELD(plan_receiver, net.buffer_bytes), .preset = "1MB", .min = "64B",
      .max = "4GB", .help = "Receive buffer."},
-    {"xoff", XOFF_P_BYTES, FIELD(plan_receiver, xoff_bytes), .preset = "auto", .min = "1B",
+    {"xoff", XOFF_P_BYTES, FIELD(plan_receiver, net.xoff_bytes), .preset = "auto", .min = "1B",
      .max = "1000GB", .allows_auto = true,
      .help = "Occupancy above which the host pauses its link; auto: half of what headroom leaves "
              "of the buffer (all of it without lossy priorities), in equal parts for the "
              "lossless ones."},
-    {"xon", XOFF_P_BYTES, FIELD(plan_receiver, xon_bytes), .preset = "auto", .min = "0B",
+    {"xon", XOFF_P_BYTES, FIELD(plan_receiver, net.xon_bytes), .preset = "auto", .min = "0B",
      .max = "1000GB", .allows_auto = true,
      .help = "Occupancy at which it resumes; auto: two maximum frames below xoff."},
     {0},
@@ -189,16 +188,16 @@ const struct xoff_param section_measure[] = {
 };
 
 /* In the order of enum result_metric. */
-const char *const section_curve_words[] = {"queue",    "throughput", "pause",    "buffer",
-                                           "reserved", "shared",     "headroom", "insurance", NULL};
+const char *const section_curve_words[] = {
+    "queue", "throughput", "pause", "buffer", "reserved", "shared", "headroom", "insurance", NULL};
 
 const struct xoff_param section_curve[] = {
     {"of", XOFF_P_CHOICE, FIELD(plan_curve, of), .preset = NULL, .choices = section_curve_words,
      .help = "The series: of a port, or of a switch (buffer, or one of its pools)."},
     {"at", XOFF_P_TEXT, FIELD(plan_curve, at), .preset = NULL,
      .help = "NODE:PORT, or NODE for the one port of a host; NODE for what is of a switch."},
-    {"priority", XOFF_P_INT, FIELD(plan_curve, priority), .preset = "auto", .min = "0",
-     .max = "7", .allows_auto = true,
+    {"priority", XOFF_P_INT, FIELD(plan_curve, priority), .preset = "auto", .min = "0", .max = "7",
+     .allows_auto = true,
      .help = "One priority of a switch's port; auto: all together, their sum, or for pause the "
              "largest."},
     {"from", XOFF_P_TIME, FIELD(plan_curve, from), .preset = "0s", .min = "0s", .max = "1000s",
@@ -209,11 +208,11 @@ const struct xoff_param section_curve[] = {
 };
 
 const struct xoff_param section_deadlock[] = {
-    {"after", XOFF_P_TIME, FIELD(plan_deadlock, after), .preset = "1ms", .min = "0s",
+    {"after", XOFF_P_TIME, FIELD(net_spec, deadlock_after), .preset = "1ms", .min = "0s",
      .max = "1000s",
      .help = "A cycle of paused queues from which no frame left for so long is a deadlock; 0s: do "
              "not look."},
-    {"stop", XOFF_P_BOOL, FIELD(plan_deadlock, stops), .preset = "false",
+    {"stop", XOFF_P_BOOL, FIELD(net_spec, deadlock_stops), .preset = "false",
      .help = "End the run when a deadlock is found."},
     {0},
 };
@@ -294,6 +293,45 @@ bool kinds_find(enum kinds_role role, const char *name, struct kind *out)
         if (strcmp(out->name, name) == 0)
             return true;
     return false;
+}
+
+#define ROLE(key, role, part, field)                         \
+    {                                                        \
+        key, role, part, offsetof(struct net_switch, field), \
+            offsetof(struct net_switch, field##_params)      \
+    }
+
+const struct switch_role switch_roles[] = {
+    ROLE("mmu", KINDS_MMU, NET_PART_MMU, mmu),
+    ROLE("pause", KINDS_PAUSE, NET_PART_PAUSE, pause),
+    ROLE("scheduler", KINDS_SCHEDULER, NET_PART_SCHED, sched),
+    ROLE("marking", KINDS_MARKING, NET_PART_MARKING, marking),
+    {0},
+};
+
+struct kind switch_kind(const struct net_switch *sw, const struct switch_role *role)
+{
+    struct kind kind = {0};
+    const void *ops;
+    memcpy(&ops, (const char *)sw + role->ops_at, sizeof ops);
+    for (uint32_t i = 0; kinds_at(role->role, i, &kind) && kind.ops != ops;)
+        i++;
+    return kind;
+}
+
+const void *switch_params(const struct net_switch *sw, const struct switch_role *role)
+{
+    const void *params;
+    memcpy(&params, (const char *)sw + role->params_at, sizeof params);
+    return params;
+}
+
+void switch_take(struct net_switch *sw, const struct switch_role *role, const void *ops,
+                 const void *params)
+{
+    free((void *)switch_params(sw, role));
+    memcpy((char *)sw + role->ops_at, &ops, sizeof ops);
+    memcpy((char *)sw + role->params_at, &params, sizeof params);
 }
 
 #define LONGEST_WORD 32

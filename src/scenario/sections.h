@@ -8,11 +8,10 @@
 #include "scenario/plan.h"
 
 /* Tables that fill a struct of the plan directly. */
-extern const struct xoff_param section_switch[];    /* struct plan_switch */
-extern const struct xoff_param section_port[];      /* struct plan_port */
-extern const struct xoff_param section_host[];      /* struct plan_host */
+extern const struct xoff_param section_switch[];    /* struct net_switch */
+extern const struct xoff_param section_host[];      /* struct net_spec */
+extern const struct xoff_param section_deadlock[];  /* struct net_spec */
 extern const struct xoff_param section_receiver[];  /* struct plan_receiver */
-extern const struct xoff_param section_deadlock[];  /* struct plan_deadlock */
 extern const struct xoff_param section_curve[];     /* struct plan_curve */
 extern const struct xoff_param section_transport[]; /* struct plan_transport */
 
@@ -23,6 +22,11 @@ struct top_fields {
     char reroute_after[XOFF_PARAM_TEXT]; /* a time or "never" */
 };
 extern const struct xoff_param section_top[];
+
+struct port_fields {
+    int64_t response_quanta, headroom_bytes, max_frame_bytes;
+};
+extern const struct xoff_param section_port[];
 
 struct link_fields {
     int64_t rate_bps, delay;
@@ -59,7 +63,7 @@ struct measure_fields {
     char series[XOFF_PARAM_TEXT], at[XOFF_PARAM_TEXT];
 };
 extern const struct xoff_param section_measure[];
-extern const char *const section_series[]; /* word of bit i of plan_measure.series; NULL ends */
+extern const char *const section_series[]; /* word of bit i of net_spec.measure; NULL ends */
 
 /* What a curve may be of, by enum result_metric; NULL ends. */
 extern const char *const section_curve_words[];
@@ -96,6 +100,20 @@ const char *kinds_path(enum kinds_role role);
 /* Number i of the role's kinds, number 0 being the default (traffic has none); false: no more. */
 bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out);
 bool kinds_find(enum kinds_role role, const char *name, struct kind *out);
+
+/* The mechanisms of a switch: a key of `switch` each. */
+struct switch_role {
+    const char *key; /* NULL ends the list */
+    enum kinds_role role;
+    enum net_part part;
+    size_t ops_at, params_at; /* in struct net_switch */
+};
+extern const struct switch_role switch_roles[];
+struct kind switch_kind(const struct net_switch *sw, const struct switch_role *role);
+const void *switch_params(const struct net_switch *sw, const struct switch_role *role);
+/* `params` are malloc'ed, and the switch's from here on. */
+void switch_take(struct net_switch *sw, const struct switch_role *role, const void *ops,
+                 const void *params);
 
 /* Of the words that next() yields (until NULL), the one that was most likely meant; NULL: none is
  * near. */

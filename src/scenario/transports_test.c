@@ -47,7 +47,7 @@ static void forms(void **state)
     (void)state;
     struct scenario *s = read_good(STAR);
     assert_int_equal(s->plans[0]->n_transports, 1);
-    assert_string_equal(s->plans[0]->transports[0].rp->name, "datagram");
+    assert_string_equal(s->plans[0]->transports[0].net.rp->name, "datagram");
     scenario_destroy(s);
 
     s = read_good(STAR "transport: {kind: dcqcn, window: 100KB, base_rtt: max, gain: 1/16}\n"
@@ -55,17 +55,17 @@ static void forms(void **state)
     const struct plan *plan = s->plans[0];
     assert_int_equal(plan->n_transports, 3);
     const struct plan_transport *t = plan->transports;
-    int64_t bytes = 0;
-    assert_string_equal(t[0].rp->name, "dcqcn");
+    assert_string_equal(t[0].net.rp->name, "dcqcn");
     assert_string_equal(t[0].name, "");
-    assert_int_equal(plan_window(t[0].window, &bytes), PLAN_WINDOW_BYTES);
-    assert_int_equal(bytes, 100000);
-    assert_true(t[0].has_common_rtt);
+    assert_int_equal(t[0].net.window, NET_WINDOW_BYTES);
+    assert_int_equal(t[0].net.window_bytes, 100000);
+    assert_int_equal(t[0].net.reliability, XOFF_REL_GO_BACK_N);
+    assert_true(t[0].net.has_common_rtt);
     assert_string_equal(t[1].name, "bulk");
-    assert_string_equal(t[1].rp->name, "tcp");
-    assert_int_equal(t[1].tcp.rto_min, XOFF_MS);
-    assert_string_equal(t[2].rp->name, "dctcp");
-    assert_int_equal(t[2].tcp.rto_min, 200 * XOFF_US);
+    assert_string_equal(t[1].net.rp->name, "tcp");
+    assert_int_equal(t[1].net.tcp.rto_min, XOFF_MS);
+    assert_string_equal(t[2].net.rp->name, "dctcp");
+    assert_int_equal(t[2].net.tcp.rto_min, 200 * XOFF_US);
     char *text = plan_print(plan); /* reads back to the same */
     struct scenario *again = read_good(text);
     char *twice = plan_print(again->plans[0]);
@@ -75,17 +75,29 @@ static void forms(void **state)
     scenario_destroy(s);
 }
 
+static void assert_window(const char *text, enum net_window window, int64_t bytes)
+{
+    char whole[128];
+    snprintf(whole, sizeof whole, STAR "transport: {kind: dcqcn, window: %s}\n", text);
+    struct scenario *s = read_good(whole);
+    assert_int_equal(s->plans[0]->transports->net.window, window);
+    assert_int_equal(s->plans[0]->transports->net.window_bytes, bytes);
+    scenario_destroy(s);
+}
+
 static void windows(void **state)
 {
     (void)state;
-    int64_t bytes = 0;
-    assert_int_equal(plan_window("none", &bytes), PLAN_WINDOW_NONE);
-    assert_int_equal(plan_window("bdp", &bytes), PLAN_WINDOW_BDP);
-    assert_int_equal(plan_window("scaled", &bytes), PLAN_WINDOW_SCALED);
-    assert_int_equal(plan_window("1B", &bytes), PLAN_WINDOW_BYTES);
-    assert_int_equal(plan_window("0B", &bytes), PLAN_WINDOW_BAD);
-    assert_int_equal(plan_window("7", &bytes), PLAN_WINDOW_BAD);
-    assert_int_equal(plan_window("", &bytes), PLAN_WINDOW_BAD);
+    assert_window("none", NET_WINDOW_NONE, 0);
+    assert_window("bdp", NET_WINDOW_BDP, 0);
+    assert_window("scaled", NET_WINDOW_SCALED, 0);
+    assert_window("1B", NET_WINDOW_BYTES, 1);
+    static const char *const bad[] = {"0B", "7", ""};
+    for (uint32_t i = 0; i < 3; i++) {
+        char whole[128];
+        snprintf(whole, sizeof whole, STAR "transport: {window: '%s'}\n", bad[i]);
+        assert_fails(whole, 2, 22, "transport.window", "not a window");
+    }
 }
 
 static void assert_marking(const char *more, const char *marking)
@@ -93,7 +105,7 @@ static void assert_marking(const char *more, const char *marking)
     char text[512];
     snprintf(text, sizeof text, STAR "%s", more);
     struct scenario *s = read_good(text);
-    assert_string_equal(s->plans[0]->sw.marking->name, marking);
+    assert_string_equal(s->plans[0]->kinds->marking->name, marking);
     scenario_destroy(s);
 }
 

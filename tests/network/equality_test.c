@@ -99,7 +99,7 @@ static struct scenario *read_seed(const void *source)
         fail_msg("seed %llu: %s: %s", (unsigned long long)*seed, err.subject, err.message);
     free(text);
     /* Recovery from heavy loss may take seconds of little to compare. */
-    scenario->plans[0]->drain = 5 * XOFF_MS;
+    scenario->plans[0]->net.drain = 5 * XOFF_MS;
     return scenario;
 }
 
@@ -110,7 +110,7 @@ static struct scenario *read_path(const void *source)
     if (scenario_read(source, NULL, 0, &scenario, &err))
         fail_msg("%s:%d:%d: %s: %s", err.file, err.line, err.column, err.subject, err.message);
     for (uint32_t i = 0; i < scenario->n_plans && is_quick(); i++)
-        scenario->plans[i]->stop = xoff_time_min(scenario->plans[i]->stop, 100 * XOFF_US);
+        scenario->plans[i]->net.stop = xoff_time_min(scenario->plans[i]->net.stop, 100 * XOFF_US);
     return scenario;
 }
 
