@@ -5,6 +5,7 @@
 
 #include <xoff/cp.h>
 #include <xoff/mmu.h>
+#include <xoff/path.h>
 #include <xoff/pause.h>
 #include <xoff/rp.h>
 #include <xoff/sched.h>
@@ -14,11 +15,13 @@ extern const struct xoff_pause_ops *const xoff_pauses[];
 extern const struct xoff_sched_ops *const xoff_scheds[];
 extern const struct xoff_cp_ops *const xoff_cps[];
 extern const struct xoff_rp_ops *const xoff_rps[];
+extern const struct xoff_path_ops *const xoff_paths[];
 
 const struct xoff_mmu_ops *xoff_mmu_find(const char *name);
 const struct xoff_pause_ops *xoff_pause_find(const char *name);
 const struct xoff_sched_ops *xoff_sched_find(const char *name);
 const struct xoff_cp_ops *xoff_cp_find(const char *name);
 const struct xoff_rp_ops *xoff_rp_find(const char *name);
+const struct xoff_path_ops *xoff_path_find(const char *name);
 
 #endif

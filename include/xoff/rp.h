@@ -1,9 +1,9 @@
 /* Role rp: reaction point, the congestion control of one flow at its sender.
  *
- * Told about ACKs, CNPs, bytes sent, losses and expiry; answers at what rate and within what window
- * the flow may send, and when it wants to be woken. cfg belongs to a transport of a host (all its
- * flows go out at one rate), state to a flow. Contract as in mmu.h: params -> cfg -> state, plain
- * bytes, `now` comes in.
+ * Told about ACKs, CNPs, notifications, bytes sent, losses and expiry; answers at what rate and
+ * within what window the flow may send, and when it wants to be woken. cfg belongs to a transport
+ * of a host (all its flows go out at one rate), state to a flow. Contract as in mmu.h: params ->
+ * cfg -> state, plain bytes, `now` comes in.
  */
 #ifndef XOFF_RP_H
 #define XOFF_RP_H
@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include <xoff/err.h>
+#include <xoff/notice.h>
 #include <xoff/param.h>
 #include <xoff/telemetry.h>
 
@@ -73,6 +74,9 @@ struct xoff_rp_ops {
     void (*on_ack)(const void *cfg, void *state, const struct xoff_rp_ack *ack, xoff_time now,
                    struct xoff_rp_answer *answer);
     void (*on_cnp)(const void *cfg, void *state, xoff_time now, struct xoff_rp_answer *answer);
+    /* A congestion point on the flow's path sent it a notification. */
+    void (*on_notice)(const void *cfg, void *state, const struct xoff_notice *notice, xoff_time now,
+                      struct xoff_rp_answer *answer);
     void (*on_sent)(const void *cfg, void *state, uint32_t frame_bytes, xoff_time now,
                     struct xoff_rp_answer *answer);
     /* `flight_bytes`: sent and not acknowledged as the loss was found (RFC 5681, FlightSize). */

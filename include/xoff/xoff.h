@@ -7,7 +7,9 @@
 #include <xoff/gate.h>
 #include <xoff/headroom.h>
 #include <xoff/mmu.h>
+#include <xoff/notice.h>
 #include <xoff/param.h>
+#include <xoff/path.h>
 #include <xoff/pause.h>
 #include <xoff/pfc_frame.h>
 #include <xoff/registry.h>

@@ -160,7 +160,8 @@ static void print_pause(FILE *text, const struct results *r, struct teller *t,
 
 static char *comment_of(struct capture_writer *w, const struct result_frame *frame)
 {
-    if (frame->kind != RESULT_FRAME_PAUSE && !frame->is_corrupt)
+    const bool is_notice = frame->kind == RESULT_FRAME_NOTICE;
+    if (frame->kind != RESULT_FRAME_PAUSE && !is_notice && !frame->is_corrupt)
         return NULL;
     char *comment = NULL;
     size_t size = 0;
@@ -168,9 +169,12 @@ static char *comment_of(struct capture_writer *w, const struct result_frame *fra
     XOFF_ASSERT(text);
     if (frame->kind == RESULT_FRAME_PAUSE)
         print_pause(text, w->results, &w->tellers[frame->is_sent], frame);
+    if (is_notice)
+        fprintf(text, "notice about flow %u to %s", frame->flow,
+                w->results->nodes[frame->from].name);
     if (frame->is_corrupt)
         fprintf(text, "%shit by an error of the link, dropped",
-                frame->kind == RESULT_FRAME_PAUSE ? "; " : "");
+                frame->kind == RESULT_FRAME_PAUSE || is_notice ? "; " : "");
     fclose(text);
     return comment;
 }
@@ -189,6 +193,14 @@ static void fill_pause(const struct results *r, const struct result_frame *frame
 
 static void fill_extra(const struct result_frame_extra *extra, struct packet *packet)
 {
+    if (packet->kind == PACKET_NOTICE)
+        packet->notice =
+            (struct packet_notice){.cp_id = extra->notice.cp_id,
+                                   .rate_bps = extra->notice.rate_bps,
+                                   .feedback = extra->notice.feedback,
+                                   .queue_offset_bytes = extra->notice.queue_offset_bytes,
+                                   .queue_delta_bytes = extra->notice.queue_delta_bytes,
+                                   .kind = extra->notice.kind};
     packet->n_sacks = extra->n_sacks;
     memcpy(packet->sack_from, extra->sack_from, sizeof packet->sack_from);
     memcpy(packet->sack_to, extra->sack_to, sizeof packet->sack_to);
@@ -208,7 +220,7 @@ static void fill_packet(const struct capture_writer *w, uint64_t index, struct p
     static const enum packet_kind kinds[] = {
         [RESULT_FRAME_DATA] = PACKET_DATA,   [RESULT_FRAME_ACK] = PACKET_ACK,
         [RESULT_FRAME_NACK] = PACKET_NACK,   [RESULT_FRAME_CNP] = PACKET_CNP,
-        [RESULT_FRAME_PAUSE] = PACKET_PAUSE,
+        [RESULT_FRAME_PAUSE] = PACKET_PAUSE, [RESULT_FRAME_NOTICE] = PACKET_NOTICE,
     };
     static const enum packet_protocol protocols[] = {
         [RESULT_BY_GO_BACK_N] = PACKET_RC,

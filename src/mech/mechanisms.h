@@ -4,6 +4,7 @@
 
 #include <xoff/cp.h>
 #include <xoff/mmu.h>
+#include <xoff/path.h>
 #include <xoff/pause.h>
 #include <xoff/rp.h>
 #include <xoff/sched.h>
@@ -40,5 +41,8 @@ extern const struct xoff_rp_ops xoff_rp_theta_powertcp;
 extern const struct xoff_rp_ops xoff_rp_timely;
 extern const struct xoff_rp_ops xoff_rp_dctcp;
 extern const struct xoff_rp_ops xoff_rp_newreno;
+
+extern const struct xoff_path_ops xoff_path_ecmp;
+extern const struct xoff_path_ops xoff_path_scatter;
 
 #endif

@@ -49,6 +49,8 @@ const struct xoff_rp_ops *const xoff_rps[] = {
     NULL,
 };
 
+const struct xoff_path_ops *const xoff_paths[] = {&xoff_path_ecmp, &xoff_path_scatter, NULL};
+
 /* The entry of a role's array whose name is `wanted`, or NULL. */
 #define FIND(array, wanted)                              \
     do {                                                 \
@@ -81,4 +83,9 @@ const struct xoff_cp_ops *xoff_cp_find(const char *name)
 const struct xoff_rp_ops *xoff_rp_find(const char *name)
 {
     FIND(xoff_rps, name);
+}
+
+const struct xoff_path_ops *xoff_path_find(const char *name)
+{
+    FIND(xoff_paths, name);
 }

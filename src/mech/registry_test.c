@@ -44,6 +44,9 @@ static void test_lookup(void **unused)
         assert_string_equal(xoff_pause_find(pauses[i])->name, pauses[i]);
     for (size_t i = 0; scheds[i]; i++)
         assert_string_equal(xoff_sched_find(scheds[i])->name, scheds[i]);
+    static const char *const paths[] = {"ecmp", "scatter", NULL};
+    for (size_t i = 0; paths[i]; i++)
+        assert_string_equal(xoff_path_find(paths[i])->name, paths[i]);
     for (size_t i = 0; cps[i]; i++)
         assert_string_equal(xoff_cp_find(cps[i])->name, cps[i]);
     /* Reaction points also in this order, in which help lists them. */
@@ -60,6 +63,7 @@ static void test_lookup(void **unused)
         assert_null(xoff_sched_find(unknown[i]));
         assert_null(xoff_cp_find(unknown[i]));
         assert_null(xoff_rp_find(unknown[i]));
+        assert_null(xoff_path_find(unknown[i]));
     }
 }
 
@@ -108,7 +112,13 @@ static void test_entries_are_complete(void **unused)
         assert_ptr_equal(xoff_cp_find(ops->name), ops);
         assert_non_null(ops->summary);
         expect_good_table(ops->params, ops->params_size);
-        assert_true(ops->configure && ops->init && ops->quiet_below);
+        assert_true(!ops->deadline == !ops->expire);
+    }
+    for (size_t i = 0; xoff_paths[i]; i++) {
+        const struct xoff_path_ops *ops = xoff_paths[i];
+        assert_ptr_equal(xoff_path_find(ops->name), ops);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
     }
     for (size_t i = 0; xoff_rps[i]; i++) {
         const struct xoff_rp_ops *ops = xoff_rps[i];

@@ -77,7 +77,7 @@ static void audit_switch(const struct net *net, const struct sw *sw, struct resu
         audit_pools(net, sw->node, buffer.mmu, bytes, results);
         held += bytes;
     }
-    int64_t in = 0, out = 0;
+    int64_t in = sw->made_bytes, out = 0;
     for (uint32_t port = 0; port < sw->n_ports; port++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
             in += (int64_t)sw->ports[port].rx[p].bytes;
@@ -86,7 +86,7 @@ static void audit_switch(const struct net *net, const struct sw *sw, struct resu
     const int64_t dropped = dropped_bytes(&sw->notes);
     if (in != out + dropped + held)
         results_add_finding(results,
-                            "%s: %lld B in, but %lld B out, %lld B dropped and %lld B held",
+                            "%s: %lld B in or made, but %lld B out, %lld B dropped and %lld B held",
                             name_of(net, sw->node), (long long)in, (long long)out,
                             (long long)dropped, (long long)held);
     audit_held(net, sw, by_priority, results);

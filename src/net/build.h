@@ -50,6 +50,15 @@ void build_add_late(const struct xoff_pause *pause, struct xoff_mmu_port *port);
 /* And its states at the ports of the node, one behind the other. */
 int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsigned char **states,
                 struct xoff_err *err);
+/* point_build.c: congestion points with their first deadlines, and the choice of paths, of a switch
+ * whose tables are there. */
+int build_points(struct net *net, struct sw *sw, struct xoff_err *err);
+void build_point_timers(struct sw *sw);
+int build_path(struct net *net, struct sw *sw, struct xoff_err *err);
+/* Transports that read telemetry need switches that write it, and room for it. */
+int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_err *err);
+/* switch_build.c: the frames of a switch, when all have said what frames carry. */
+void build_store(struct sw *sw);
 void build_free_notes(struct notes *notes);
 
 #endif

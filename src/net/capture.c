@@ -141,6 +141,8 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
     out->by = by_of[net->spec.transports[f->transport].reliability];
     out->priority = f->priority;
     out->is_marked = f->flags & FRAME_MARKED;
+    if (f->kind == FRAME_NOTICE)
+        return;
     if (f->kind != FRAME_DATA) {
         const uint32_t n = frames_before(host, numbering, f->flow, f->seq);
         out->psn = f->kind == FRAME_ACK ? n - 1 : n;
@@ -161,7 +163,12 @@ static void take_extra(const struct net *net, const struct frame *f, struct resu
     if (f->kind == FRAME_PAUSE)
         return;
     const struct transport *t = &net->transports[f->transport];
-    if (t->has_telemetry) {
+    /* A run whose frames carry telemetry has no tags. */
+    const bool is_tagged = f->kind == FRAME_DATA && !net->has_stamps;
+    if ((f->kind == FRAME_NOTICE || is_tagged) && extra_at(f)->tag.kind != XOFF_NOTICE_NONE) {
+        out->has_notice = true;
+        out->notice = extra_at(f)->tag;
+    } else if (t->has_telemetry && f->kind != FRAME_NOTICE) {
         out->has_telemetry = true;
         out->telemetry = extra_at(f)->telemetry;
     } else if (t->spec->reliability == XOFF_REL_TCP && t->tcp.has_sack && f->kind == FRAME_ACK) {
@@ -178,7 +185,8 @@ void capture_collect(struct net *net, struct results *r)
 {
     _Static_assert((int)RESULT_FRAME_DATA == FRAME_DATA && (int)RESULT_FRAME_ACK == FRAME_ACK &&
                        (int)RESULT_FRAME_NACK == FRAME_NACK && (int)RESULT_FRAME_CNP == FRAME_CNP &&
-                       (int)RESULT_FRAME_PAUSE == FRAME_PAUSE,
+                       (int)RESULT_FRAME_PAUSE == FRAME_PAUSE &&
+                       (int)RESULT_FRAME_NOTICE == FRAME_NOTICE,
                    "kinds of frames have the same numbers in the network and in results");
     if (!net->spec.n_captures)
         return;

@@ -220,7 +220,8 @@ static void collect_buffer(struct results *r, uint32_t node, const char *name,
 {
     struct result_buffer *out = &r->buffers[r->n_buffers++];
     out->node = node;
-    snprintf(out->name, sizeof out->name, "%s", name);
+    XOFF_ASSERT(strlen(name) < sizeof out->name);
+    memcpy(out->name, name, strlen(name) + 1);
     xoff_mmu_view(mmu, &out->view);
 }
 

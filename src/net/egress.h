@@ -15,8 +15,29 @@ typedef void egress_release(struct sw *sw, struct worker *w, const struct frame 
                             int64_t egress_bytes);
 typedef void egress_sender(struct sw *sw, struct worker *w, struct port *port);
 
-/* The congestion point looks at a frame that joined, or is about to leave, its queue (switch.c). */
-void egress_mark(struct sw *sw, struct port *port, struct frame *f, bool joined, xoff_time now);
+/* Asks the congestion point about a frame that joined, or is about to leave, its queue (switch.c).
+ * It may take a place in the store, which moves when it grows: the caller finds its frame anew. */
+void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined);
+
+/* Where a frame goes from here; ROUTE_NONE: it was dropped. */
+EGRESS_INLINE uint32_t sw_route(struct sw *sw, const struct frame *frame, uint32_t in,
+                                xoff_time now)
+{
+    const struct routes *routes = sw->net->routes;
+    uint32_t out;
+    if (__builtin_expect(sw->keeps_flows, 1))
+        out = routes_lookup(routes, sw->node, frame->dst, frame->hash);
+    else if (xoff_path_is_by_hash(&sw->path))
+        out = routes_lookup(routes, sw->node, frame->dst, xoff_rng_u32(&sw->path_rng));
+    else
+        out = sw_choose_path(sw, frame, now);
+    if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].is_up, 0)) {
+        sw_drop(sw, frame, in, out == ROUTE_NONE ? UINT32_MAX : out,
+                out == ROUTE_NONE ? RESULT_DROP_NO_ROUTE : RESULT_DROP_LINK_DOWN, now);
+        return ROUTE_NONE;
+    }
+    return out;
+}
 
 /* A frame came in. Returns the port it leaves by; ROUTE_NONE: it ended here. */
 EGRESS_INLINE uint32_t sw_receive(struct sw *sw, struct worker *w, uint32_t in,
@@ -25,15 +46,7 @@ EGRESS_INLINE uint32_t sw_receive(struct sw *sw, struct worker *w, uint32_t in,
     if (!port_rx(&sw->head, &sw->ports[in], w, frame))
         return ROUTE_NONE;
     sw->used |= (uint8_t)(1u << frame->priority);
-    const uint32_t hash =
-        __builtin_expect(sw->scatters, 0) ? xoff_rng_u32(&sw->path_rng) : frame->hash;
-    const uint32_t out = routes_lookup(sw->net->routes, sw->node, frame->dst, hash);
-    if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].is_up, 0)) {
-        sw_drop(sw, frame, in, out == ROUTE_NONE ? UINT32_MAX : out,
-                out == ROUTE_NONE ? RESULT_DROP_NO_ROUTE : RESULT_DROP_LINK_DOWN, sim_now(w));
-        return ROUTE_NONE;
-    }
-    return out;
+    return sw_route(sw, frame, in, sim_now(w));
 }
 
 EGRESS_INLINE struct xoff_arrival sw_arrival(const struct sw *sw, const struct frame *f,
@@ -114,19 +127,14 @@ EGRESS_INLINE void sw_let_go(struct sw *sw, const struct frame *f)
         *sw_held(sw, f->priority, f->in_port, f->out_port) -= f->bytes;
 }
 
-/* Returns false when the frame waits out the processing delay first: the fabric's processed() is
- * called for it then. */
-EGRESS_INLINE bool sw_process(struct sw *sw, struct worker *w, uint32_t place)
+/* A frame waits out the processing delay; the fabric's processed() is called for it then. */
+EGRESS_INLINE void sw_process(struct sw *sw, struct worker *w, uint32_t place)
 {
-    const xoff_time wait = sw->spec->processing_for;
-    if (!wait)
-        return true;
     struct frame *f = store_at(&sw->store, place);
-    f->at = sim_now(w) + wait;
+    f->at = sim_now(w) + sw->spec->processing_for;
     fifo_push(&sw->processing, &sw->store, place);
     if (sw->processing.n == 1)
         node_set_timer(&sw->head, w, node_timer(&sw->head, SW_PROCESSING), f->at);
-    return false;
 }
 
 EGRESS_INLINE void egress_push(struct sw *sw, struct port *port, uint32_t place, struct frame *f,
@@ -210,8 +218,11 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
     struct frame *f = store_at(&sw->store, place);
     if (is_scheduled)
         xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
-    if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) && sw->marks_out)
-        egress_mark(sw, port, f, false, now);
+    if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) &&
+        sw->points[port->number].marks_out) {
+        egress_mark(sw, w, port, f, false);
+        f = store_at(&sw->store, place);
+    }
     egress_count(queue, f, now);
     port_tx_begin(port, w, f);
     release(sw, w, f, queue->bytes);
@@ -236,8 +247,8 @@ EGRESS_INLINE void egress_join(struct sw *sw, struct worker *w, uint32_t place,
     }
     f->at = now;
     egress_push(sw, port, place, f, now);
-    if (__builtin_expect(queue->bytes > port->quiet_below, 0) && sw->marks_in)
-        egress_mark(sw, port, f, true, now);
+    if (__builtin_expect(queue->bytes > port->quiet_below, 0) && sw->points[port->number].marks_in)
+        egress_mark(sw, w, port, f, true);
     if (port->is_armed)
         return;
     if (now >= port->free_at)

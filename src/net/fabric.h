@@ -20,6 +20,7 @@ enum net_part {
     NET_PART_PAUSE,
     NET_PART_SCHED,
     NET_PART_MARKING,
+    NET_PART_PATH,
     NET_PART_RECEIVERS,
     NET_PART_TRANSPORT,
     N_NET_PARTS
@@ -47,6 +48,10 @@ struct fabric_ops {
                  struct xoff_err *err);
     void (*destroy)(struct sw *sw); /* also of one that was not built to the end */
     void (*arrive)(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame);
+    /* Takes a frame that the switch made itself into the buffer, as if it had come in at `in`.
+     * Returns its place; NET_NO_PLACE: it was dropped. */
+    uint32_t (*admit)(struct sw *sw, struct worker *w, const struct frame *frame, uint32_t in,
+                      uint32_t out);
     void (*transmit)(struct sw *sw, struct worker *w, uint32_t port);
     /* Its timer `own` has expired; it is set anew or removed. */
     void (*timer)(struct sw *sw, struct worker *w, uint32_t own);

@@ -163,6 +163,21 @@ void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
     flow_settle(host, index, now);
 }
 
+void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
+                    xoff_time now)
+{
+    const uint32_t index = host->flow_notes[frame->flow].slot;
+    if (index == NET_NO_SLOT)
+        return;
+    struct flow *flow = flow_at(host, index);
+    const struct transport *t = &host->transports[flow->transport];
+    if (!t->rp->on_notice)
+        return;
+    t->rp->on_notice(t->rp_cfg, flow_rp_state(flow), notice, now, &flow->rp);
+    flow_take_answer(host, index, now);
+    flow_settle(host, index, now);
+}
+
 static void time_out(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);

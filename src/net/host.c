@@ -75,8 +75,10 @@ static void send(struct host *host, struct worker *w)
         frame_copy(frame, store_at(&host->store, place), host->store.step);
         store_return(&host->store, place);
     } else {
-        if (host->store.step > 1)
+        if (host->store.step > 1) {
             extra_of(frame)->telemetry.n = 0;
+            extra_of(frame)->tag.kind = XOFF_NOTICE_NONE;
+        }
         flow_fill(host, host->ready[p].head, now, frame);
     }
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NO_SLOT;
@@ -132,10 +134,12 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
     host->consumed_bytes += frame->bytes;
     if (frame->kind == FRAME_DATA)
         flow_on_data(host, w, frame);
-    else if (frame->kind != FRAME_CNP)
+    else if (frame->kind < FRAME_CNP)
         flow_on_ack(host, w, frame);
-    else
+    else if (frame->kind == FRAME_CNP)
         flow_on_cnp(host, frame, sim_now(w));
+    else
+        flow_on_notice(host, frame, &extra_at(frame)->tag, sim_now(w));
     settle(host, w);
 }
 

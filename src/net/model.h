@@ -13,6 +13,7 @@ struct sack {
 /* The line behind a frame, in runs that have one. */
 union extra {
     struct xoff_int telemetry; /* on data, and sent back on its ACK */
+    struct xoff_notice tag;    /* on data, and the content of a notification */
     struct sack sack;          /* on an ACK of TCP */
 };
 
@@ -214,7 +215,9 @@ struct net {
     xoff_rate *rates;             /* of the rows */
     uint32_t n_rates;
     xoff_time max_rtt[NET_MAX_TRANSPORTS]; /* largest base RTT, where it is asked for */
-    bool has_extra;                        /* frames have a second line */
+    uint32_t max_switches;                 /* on a path, where it is asked for */
+    bool has_extra;                        /* frames have a second line ... */
+    bool has_stamps;                       /* ... with telemetry on data; else with a tag */
     uint32_t n_hosts, n_switches;
     uint32_t payload_max; /* of a full frame */
     /* Instants to come. */
@@ -333,6 +336,8 @@ uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time no
 void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
 void flow_on_ack(struct host *host, struct worker *w, const struct frame *ack);
 void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now);
+void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
+                    xoff_time now);
 
 /* flow_rx.c: receiving. */
 void flow_on_data(struct host *host, struct worker *w, const struct frame *data);

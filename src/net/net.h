@@ -75,12 +75,12 @@ struct net_switch {
     const void *fabric_params;
     int64_t buffer_bytes;
     xoff_time processing_for;
-    int64_t scatters; /* every frame takes any of the equal-cost paths, drawn anew at each switch */
     const struct xoff_mmu_ops *mmu;
     const struct xoff_pause_ops *pause;
     const struct xoff_sched_ops *sched;
     const struct xoff_cp_ops *marking;
-    const void *mmu_params, *pause_params, *sched_params, *marking_params;
+    const struct xoff_path_ops *path; /* NULL: the default */
+    const void *mmu_params, *pause_params, *sched_params, *marking_params, *path_params;
 };
 
 /* A network and its run. Parameter tables of scenario files fill it in directly: their whole
@@ -96,6 +96,8 @@ struct net_spec {
     const struct net_switch *kinds;
     uint32_t n_kinds;
     const uint8_t *kind_of;      /* by node - n_hosts; NULL: all are of the first kind */
+    int64_t notice_priority;     /* of notifications; XOFF_PARAM_AUTO: that of the frame */
+    uint32_t notice_bytes;       /* of their frames; 0: XOFF_MIN_FRAME_BYTES */
     const struct net_wire *wire; /* NULL: net_wire_ethernet */
     /* Ports; XOFF_PARAM_AUTO: computed. */
     int64_t response_quanta, headroom_bytes;

@@ -224,27 +224,6 @@ static int build_transport(struct net *net, const struct net_transport *spec, xo
     return code;
 }
 
-static int check_telemetry(struct net *net, uint32_t max_switches, struct xoff_err *err)
-{
-    bool scatters = false, stamps = true;
-    for (uint32_t n = 0; n < net->topo->n_nodes; n++) {
-        const struct net_switch *kind = net_switch_of(&net->spec, n);
-        scatters |= kind->scatters;
-        stamps &= kind->marking->stamps;
-    }
-    if (scatters)
-        return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
-                            "compares telemetry from frame to frame, which take different paths "
-                            "with switch.paths: scatter; give ecmp");
-    if (!stamps)
-        return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
-                            "reads in-band telemetry, which switches write with marking: int");
-    if (max_switches <= XOFF_INT_HOPS)
-        return 0;
-    return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
-                        "telemetry has room for 5 switches, and paths of this network have more");
-}
-
 static int build_transports(struct net *net, uint32_t *index, struct xoff_err *err)
 {
     const uint32_t n = net->spec.n_transports;
@@ -259,19 +238,15 @@ static int build_transports(struct net *net, uint32_t *index, struct xoff_err *e
     }
     net->transports = build_block((size_t)net->n_rates * n, sizeof *net->transports);
     int code = 0;
-    for (uint32_t i = 0; i < net->spec.n_kinds; i++)
-        net->has_extra |= net->spec.kinds[i].marking->stamps;
     for (uint32_t i = 0; i < net->n_rates * n && !code; i++) {
         const struct net_transport *spec = &net->spec.transports[i % n];
         struct transport *t = &net->transports[i];
         code = build_transport(net, spec, net->rates[i / n], t, err);
+        net->has_extra |= t->has_telemetry;
         net->has_extra |= spec->reliability == XOFF_REL_TCP && t->tcp.has_sack;
-        uint32_t max_switches = 0;
         if (!code && i < n && (spec->has_common_rtt || t->has_telemetry))
             net->max_rtt[i] =
-                path_max_rtt(net, net->spec.max_frame_bytes, t->ack_bytes, &max_switches);
-        if (!code && t->has_telemetry)
-            code = check_telemetry(net, max_switches, err);
+                path_max_rtt(net, net->spec.max_frame_bytes, t->ack_bytes, &net->max_switches);
         *index = i % n;
     }
     return code;
@@ -468,6 +443,8 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     net->switches = build_block(net->n_switches, sizeof(struct sw *));
     if (!net->spec.wire)
         net->spec.wire = &net_wire_ethernet;
+    if (!net->spec.notice_bytes)
+        net->spec.notice_bytes = XOFF_MIN_FRAME_BYTES;
     *blame = (struct net_blame){0};
     *err = (struct xoff_err){0}; /* what configure() leaves in it is told apart */
     int code = check_wire(net, err);
@@ -481,6 +458,12 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
         blame->index = net_kind_of(spec, net->n_hosts + s);
         code = sw_build(net, net->n_hosts + s, &net->switches[s], &blame->part, err);
     }
+    if (!code) {
+        blame->part = NET_PART_TRANSPORT;
+        code = build_check_telemetry(net, &blame->index, err);
+    }
+    for (uint32_t s = 0; s < net->n_switches && !code; s++)
+        build_store(net->switches[s]); /* all have said what frames carry */
     for (uint32_t h = 0; h < net->n_hosts && !code; h++) {
         blame->index = net_kind_of(spec, h);
         code = build_host(net, &net->hosts[h], h, &blame->part, err);

@@ -9,6 +9,8 @@
 #ifndef NET_ROUTE_H
 #define NET_ROUTE_H
 
+#include <xoff/path.h>
+
 #include "net/topo.h"
 
 #define ROUTE_NONE UINT16_MAX
@@ -67,30 +69,38 @@ static inline uint32_t routes_candidates(const struct routes *r, uint32_t node, 
     return s->groups[g].n;
 }
 
-/* Equal-cost choice by flow hash: the hash is mixed with the node so that successive switches
- * choose independently. ROUTE_NONE: unreachable. */
-static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint32_t host,
-                                     uint32_t flow_hash)
+/* The same, by the short way where there is one. */
+static inline uint32_t routes_hops(const struct routes *r, uint32_t node, uint32_t host,
+                                   const uint16_t **ports)
 {
-    const uint16_t *ports;
-    uint32_t n;
-    if (__builtin_expect(r->hops != NULL, 1)) {
-        const uint32_t hop = r->hops[(node - r->n_hosts) * r->n_hosts + host];
-        ports = r->hop_ports + (hop >> 8);
-        n = hop & 0xff;
-    } else {
-        n = routes_candidates(r, node, host, &ports);
-    }
-    if (__builtin_expect(n == 0, 0))
-        return ROUTE_NONE;
-    /* A single candidate is not treated apart: whether there is one is hard to predict. */
+    if (__builtin_expect(r->hops == NULL, 0))
+        return routes_candidates(r, node, host, ports);
+    const uint32_t hop = r->hops[(node - r->n_hosts) * r->n_hosts + host];
+    *ports = r->hop_ports + (hop >> 8);
+    return hop & 0xff;
+}
+
+/* A flow's hash, mixed with the node so that successive switches choose independently. */
+static inline uint32_t routes_mix(uint32_t node, uint32_t flow_hash)
+{
     uint32_t x = flow_hash ^ (node * UINT32_C(0x9e3779b1));
     x ^= x >> 16;
     x *= UINT32_C(0x7feb352d);
     x ^= x >> 15;
     x *= UINT32_C(0x846ca68b);
-    x ^= x >> 16;
-    return ports[((uint64_t)x * n) >> 32];
+    return x ^ x >> 16;
+}
+
+/* Equal-cost choice by flow hash. ROUTE_NONE: unreachable. */
+static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint32_t host,
+                                     uint32_t flow_hash)
+{
+    const uint16_t *ports;
+    const uint32_t n = routes_hops(r, node, host, &ports);
+    if (__builtin_expect(n == 0, 0))
+        return ROUTE_NONE;
+    /* A single candidate is not treated apart: whether there is one is hard to predict. */
+    return ports[xoff_path_by_value(routes_mix(node, flow_hash), n)];
 }
 
 /* Cyclic buffer dependency: the channels (node, port) of a cycle of the lossless buffer dependency

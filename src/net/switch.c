@@ -59,33 +59,125 @@ void sw_count_held(const struct sw *sw, uint32_t out, int64_t held_bytes[XOFF_N_
     }
 }
 
-void egress_mark(struct sw *sw, struct port *port, struct frame *f, bool joined, xoff_time now)
+uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now)
 {
+    const struct xoff_path_shape *shape = &sw->path.shape;
+    struct xoff_path_frame about = {.hash = routes_mix(sw->node, frame->hash),
+                                    .flow = (uint64_t)frame->src << 32 | frame->flow,
+                                    .bytes = frame->bytes,
+                                    .priority = frame->priority,
+                                    .queues = sw->path_ports};
+    if (shape->draws)
+        about.draw = routes_mix(sw->node, xoff_rng_u32(&sw->path_rng));
+    about.n = routes_hops(sw->net->routes, sw->node, frame->dst, &about.ports);
+    if (about.n < 2)
+        return about.n ? about.ports[0] : ROUTE_NONE;
+    for (uint32_t i = 0; shape->sees_queues && i < about.n; i++) {
+        struct port *port = &sw->ports[about.ports[i]];
+        struct xoff_path_port *candidate = &sw->path_ports[i];
+        candidate->open = port_open(port, now);
+        candidate->is_up = port->is_up;
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            candidate->queue_bytes[p] = sw_queue(sw, port->number, p)->bytes;
+    }
+    const uint32_t index = xoff_path_choose(&sw->path, &about, now);
+    XOFF_ASSERT(index < about.n);
+    return about.ports[index];
+}
+
+/* A congestion point has something to tell the source of a frame. The notification goes back as an
+ * answer of the frame's receiver would, from the port that the frame leaves by, and is accounted
+ * there. It joins its queue in an event of its own: the frame that caused it is being sent. */
+XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct frame *f,
+                               const struct xoff_notice *notice)
+{
+    const struct net_spec *spec = &sw->net->spec;
+    const uint32_t in = f->out_port;
+    struct long_frame made;
+    made.frame = (struct frame){
+        .src = f->dst,
+        .dst = f->src,
+        .flow = f->flow,
+        .hash = f->hash,
+        .sent_at = sim_now(w),
+        .bytes = (uint16_t)spec->notice_bytes,
+        .kind = FRAME_NOTICE,
+        .transport = f->transport,
+        .priority = spec->notice_priority < 0 ? f->priority : (uint8_t)spec->notice_priority,
+    };
+    extra_of(&made.frame)->tag = *notice;
+    sw->used |= (uint8_t)(1u << made.frame.priority);
+    sw->made_bytes += made.frame.bytes;
+    const uint32_t out = sw_route(sw, &made.frame, in, sim_now(w));
+    if (out == ROUTE_NONE)
+        return;
+    const uint32_t place = sw->fabric->admit(sw, w, &made.frame, in, out);
+    if (place != NET_NO_PLACE)
+        sw_process(sw, w, place);
+}
+
+static inline void *point_state(const struct point *point, uint32_t priority)
+{
+    return point->states + priority * point->cp.shape.state_size;
+}
+
+void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined)
+{
+    const xoff_time now = sim_now(w);
+    const struct point *point = &sw->points[port->number];
+    const struct xoff_cp_shape *shape = &point->cp.shape;
     struct egress *queue = sw_queue(sw, port->number, f->priority);
+    const bool is_data = f->kind == FRAME_DATA;
     struct xoff_cp_frame view = {.queue_bytes = queue->bytes + (joined ? 0 : f->bytes),
                                  .bytes = f->bytes,
-                                 .draw = xoff_rng_u32(&sw->marking_rng)};
-    if (sw->store.step > 1)
+                                 .flow_hash = f->hash,
+                                 .priority = f->priority,
+                                 .is_data = is_data};
+    if (shape->draws)
+        view.draw = xoff_rng_u32(&sw->marking_rng);
+    if (shape->sees_port)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
             view.port_bytes += sw_queue(sw, port->number, p)->bytes;
             view.port_tx_bytes += sw_queue(sw, port->number, p)->tx.bytes;
         }
-    const void *cfg = sw->cp_cfgs + port->number * sw->cp->cfg_size;
-    void *state = sw->cp_states +
-                  (size_t)(port->number * XOFF_N_PRIORITIES + f->priority) * sw->cp->state_size;
-    const struct xoff_cp_answer answer = joined ? sw->cp->on_enqueue(cfg, state, &view, now)
-                                                : sw->cp->on_dequeue(cfg, state, &view, now);
-    if (f->kind != FRAME_DATA) /* an ACK's bit is the echo, and nobody reads its telemetry */
+    if (shape->writes && is_data && extra_of(f)->tag.kind != XOFF_NOTICE_NONE)
+        view.tag = &extra_of(f)->tag;
+    void *state = point_state(point, f->priority);
+    struct xoff_cp_answer answer;
+    if (joined)
+        xoff_cp_on_enqueue(&point->cp, state, &view, now, &answer);
+    else
+        xoff_cp_on_dequeue(&point->cp, state, &view, now, &answer);
+    if (__builtin_expect(shape->is_timed, 0))
+        node_set_timer(&sw->head, w, sw_point_timer(sw, port->number, f->priority),
+                       xoff_cp_deadline(&point->cp, state));
+    if (!is_data) /* an ACK's bit is the echo, and nobody reads its telemetry */
         return;
     if (answer.mark && !(f->flags & FRAME_MARKED)) {
         f->flags |= FRAME_MARKED;
         queue->marked++;
     }
-    if (answer.stamp) { /* there is room for it: net_build.c */
+    if (answer.stamp) { /* there is room for it: the shape said so */
         struct xoff_int *telemetry = &extra_of(f)->telemetry;
         if (telemetry->n < XOFF_INT_HOPS)
             telemetry->hop[telemetry->n++] = answer.hop;
     }
+    if (__builtin_expect(answer.write, 0))
+        extra_of(f)->tag = answer.notice;
+    if (__builtin_expect(answer.notify, 0))
+        notify(sw, w, f, &answer.notice);
+}
+
+/* The deadline of a congestion point has come. */
+static void expire_point(struct sw *sw, uint32_t timer, xoff_time now)
+{
+    const uint32_t n = timer - sw_point_timer(sw, 0, 0);
+    const struct point *point = &sw->points[n / XOFF_N_PRIORITIES];
+    void *state = point_state(point, n % XOFF_N_PRIORITIES);
+    xoff_cp_expire(&point->cp, state, now);
+    const xoff_time next = xoff_cp_deadline(&point->cp, state);
+    XOFF_ASSERT(next > now);
+    heap_set(&sw->timers, timer, next);
 }
 
 void sw_timer(struct sw *sw, struct worker *w)
@@ -97,6 +189,10 @@ void sw_timer(struct sw *sw, struct worker *w)
         const uint32_t timer = heap_top_id(&sw->timers);
         if (timer < processing) {
             port_on_timer(&sw->head, &sw->ports[timer / PORT_TIMERS], w, timer % PORT_TIMERS);
+            continue;
+        }
+        if (timer >= sw_point_timer(sw, 0, 0)) {
+            expire_point(sw, timer, now);
             continue;
         }
         if (timer > processing) {

@@ -52,6 +52,13 @@ struct ledger {
     uint32_t timer; /* of the pause policy's deadline */
 };
 
+/* The congestion points of a port's queues. */
+struct point {
+    struct xoff_cp cp;
+    unsigned char *states;    /* by priority, cp.shape.state_size apart */
+    bool marks_in, marks_out; /* it looks at frames that join, that leave */
+};
+
 struct sw {
     union {
         struct node head;
@@ -64,25 +71,38 @@ struct sw {
     struct port *ports;
     struct egress *queues; /* by port and priority: sw_queue() */
     struct frame_store store;
-    uint8_t used;             /* priorities seen so far */
-    bool scatters;            /* every frame takes any of the equal-cost paths */
-    bool marks_in, marks_out; /* the congestion point looks at frames that join, that leave */
+    uint8_t used;     /* priorities seen so far */
+    bool keeps_flows; /* the path of a frame follows from its hash alone */
+    bool is_timed;    /* some congestion point has deadlines */
     struct xoff_sched sched;
     unsigned char *sched_states; /* sched.shape.state_size apart */
-    const struct xoff_cp_ops *cp;
-    unsigned char *cp_cfgs;   /* per port, cp->cfg_size apart */
-    unsigned char *cp_states; /* per (port, priority) */
+    struct point *points;        /* by port */
+    struct xoff_path path;
+    struct xoff_path_port *path_ports; /* of the candidates of a frame; NULL: not wanted */
     struct xoff_rng marking_rng, path_rng;
     uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
     struct fifo processing;         /* frames that wait out the processing delay */
+    int64_t made_bytes;             /* of frames that the switch made itself */
     struct histogram *histograms;   /* per port; NULL: not asked for */
     struct sampled *sampled;        /* per (port, priority); NULL: no series */
     struct xoff_pause_signalling signalling; /* how its ports tell pauses */
 };
 
-/* Timers of a switch behind those of its ports; those of the fabric follow. */
+/* Timers of a switch behind those of its ports; those of the fabric follow, then one for each
+ * congestion point where sw->is_timed. */
 enum { SW_PROCESSING, SW_TIMERS };
+
+static inline uint32_t sw_n_fabric_timers(const struct sw *sw)
+{
+    return sw->fabric->n_timers + sw->n_ports * sw->fabric->n_port_timers;
+}
+
+static inline uint32_t sw_point_timer(const struct sw *sw, uint32_t port, uint32_t priority)
+{
+    return node_timer(&sw->head,
+                      SW_TIMERS + sw_n_fabric_timers(sw) + port * XOFF_N_PRIORITIES + priority);
+}
 
 static inline struct egress *sw_queue(const struct sw *sw, uint32_t out, uint32_t priority)
 {
@@ -110,6 +130,9 @@ static inline bool sw_buffer(const struct sw *sw, uint32_t i, struct fabric_buff
  * egress port they are about; UINT32_MAX: the one that holds most of the unit's bytes. */
 XOFF_SELDOM void sw_apply_edges(struct sw *sw, struct worker *w, const struct xoff_edges *edges,
                                 uint32_t out);
+
+/* The port by which a frame leaves, where the path choice must be asked; ROUTE_NONE: none. */
+uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now);
 
 XOFF_SELDOM void sw_drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
                          enum result_drop_cause cause, xoff_time now);

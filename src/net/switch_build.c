@@ -11,7 +11,7 @@ static size_t store_bytes(const struct frame_store *store)
 }
 
 /* The frames of all buffers: as many as fit, on pages that come when touched. */
-static void build_store(struct sw *sw)
+void build_store(struct sw *sw)
 {
     struct frame_store *store = &sw->store;
     store->free = NET_NO_PLACE;
@@ -34,33 +34,6 @@ static void build_store(struct sw *sw)
         store->frames = NULL;
         store->capacity = 0;
     }
-}
-
-static int build_marking(struct net *net, struct sw *sw, struct xoff_err *err)
-{
-    const struct topo_node *node = &net->topo->nodes[sw->node];
-    sw->cp = sw->spec->marking;
-    sw->cp_cfgs = build_block(sw->n_ports, sw->cp->cfg_size);
-    sw->cp_states = build_block(sw->n_ports * XOFF_N_PRIORITIES, sw->cp->state_size);
-    xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
-    xoff_rng_init(&sw->path_rng, net->spec.seed, sw->node, STREAM_PATHS);
-    for (uint32_t p = 0; p < sw->n_ports; p++) {
-        const uint32_t link = net->topo->ports[node->first_port + p].link;
-        const struct xoff_cp_env env = {.rate_bps = net->topo->links[link].rate_bps,
-                                        .buffer_bytes = sw->spec->buffer_bytes};
-        void *cfg = sw->cp_cfgs + p * sw->cp->cfg_size;
-        const int code =
-            net_configured(net, NET_PART_MARKING, sw->node,
-                           sw->cp->configure(sw->spec->marking_params, &env, cfg, err), err);
-        if (code)
-            return code;
-        sw->ports[p].quiet_below = sw->cp->quiet_below(cfg);
-        sw->marks_in = sw->cp->on_enqueue && (!sw->cp->looks_at || sw->cp->looks_at(cfg, true));
-        sw->marks_out = sw->cp->on_dequeue && (!sw->cp->looks_at || sw->cp->looks_at(cfg, false));
-        for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
-            sw->cp->init(cfg, sw->cp_states + (p * XOFF_N_PRIORITIES + q) * sw->cp->state_size);
-    }
-    return 0;
 }
 
 /* What a buffer over all ports of the switch is told; `ports` has room for them. */
@@ -131,11 +104,16 @@ static void build_tables(struct sw *sw)
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         sw->rank[p] = spec->lossless >> p & 1 ? (int8_t)n_ranks++ : -1;
     sw->held_bytes = build_block((size_t)n_ranks * n * n, sizeof *sw->held_bytes);
-    const uint32_t n_timers =
-        node_timer(&sw->head, SW_TIMERS + sw->fabric->n_timers + n * sw->fabric->n_port_timers);
+}
+
+/* All that has deadlines has said so. */
+static void build_timers(struct sw *sw)
+{
+    const uint32_t n = sw_point_timer(sw, sw->is_timed ? sw->n_ports : 0, 0);
     sw->timer_at = XOFF_NEVER;
-    heap_init(&sw->timers, build_block(n_timers, sizeof(struct heap_entry)),
-              build_block(n_timers, sizeof(uint32_t)), n_timers);
+    heap_init(&sw->timers, build_block(n, sizeof(struct heap_entry)),
+              build_block(n, sizeof(uint32_t)), n);
+    build_point_timers(sw);
 }
 
 static int build_fabric(struct sw *sw, enum net_part *part, struct xoff_err *err)
@@ -159,21 +137,24 @@ int sw_build(struct net *net, uint32_t node, struct sw **out, enum net_part *par
     sw->spec = spec;
     sw->fabric = fabric;
     sw->n_ports = net->topo->nodes[node].n_ports;
-    sw->scatters = spec->scatters;
     build_tables(sw);
     *part = NET_PART_SCHED;
     int code = build_sched(net, node, &sw->sched, &sw->sched_states, err);
-    if (code || (code = build_fabric(sw, part, err)))
+    if (code)
+        return code;
+    *part = NET_PART_MARKING;
+    if ((code = build_points(net, sw, err)))
+        return code;
+    *part = NET_PART_PATH;
+    if ((code = build_path(net, sw, err)))
+        return code;
+    build_timers(sw);
+    if ((code = build_fabric(sw, part, err)))
         return code;
     *part = NET_PART_PAUSE;
-    for (uint32_t p = 0; p < sw->n_ports; p++)
-        if ((code = build_port(net, node, p, &sw->signalling, &sw->ports[p], err)))
-            return code;
-    *part = NET_PART_MARKING;
-    if ((code = build_marking(net, sw, err)))
-        return code;
-    build_store(sw);
-    return 0;
+    for (uint32_t p = 0; p < sw->n_ports && !code; p++)
+        code = build_port(net, node, p, &sw->signalling, &sw->ports[p], err);
+    return code;
 }
 
 void sw_destroy(struct sw *sw)
@@ -181,8 +162,11 @@ void sw_destroy(struct sw *sw)
     if (!sw)
         return;
     sw->fabric->destroy(sw);
-    for (uint32_t p = 0; p < sw->n_ports; p++)
+    for (uint32_t p = 0; p < sw->n_ports; p++) {
         build_free_port(&sw->ports[p]);
+        if (sw->points)
+            free((void *)sw->points[p].cp.cfg), free(sw->points[p].states);
+    }
     for (uint32_t p = 0; sw->histograms && p < sw->n_ports; p++)
         free(sw->histograms[p].counts);
     if (sw->store.is_mapped)
@@ -190,7 +174,7 @@ void sw_destroy(struct sw *sw)
     else
         free(sw->store.frames);
     free((void *)sw->sched.cfg), free(sw->sched_states);
-    free(sw->cp_cfgs), free(sw->cp_states);
+    free((void *)sw->path.cfg), free(sw->path.state), free(sw->path_ports), free(sw->points);
     free(sw->held_bytes), free(sw->timers.entries), free(sw->timers.pos);
     free(sw->histograms), free(sw->sampled), free(sw->queues), free(sw->ports);
     build_free_notes(&sw->notes);

@@ -73,11 +73,10 @@ static void join(struct sw *sw, struct worker *w, uint32_t place)
     egress_join(sw, w, place, release, send);
 }
 
-static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame)
+/* The buffer of an output takes a frame or drops it. */
+static uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame, uint32_t in,
+                      uint32_t out)
 {
-    const uint32_t out = sw_receive(sw, w, in, frame);
-    if (out == ROUTE_NONE)
-        return;
     struct ledger *ledger = &oq_of(sw)->ledgers[out];
     struct xoff_arrival arrival = sw_arrival(sw, frame, in, out);
     bool told;
@@ -88,10 +87,22 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
         heed_policy(oq_of(sw), w, out);
     if (arrival.dropped) {
         sw_drop(sw, frame, in, out, RESULT_DROP_BUFFER, sim_now(w));
-        return;
+        return NET_NO_PLACE;
     }
-    const uint32_t place = sw_put(sw, frame, in, out, pool);
-    if (sw_process(sw, w, place))
+    return sw_put(sw, frame, in, out, pool);
+}
+
+static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame)
+{
+    const uint32_t out = sw_receive(sw, w, in, frame);
+    if (out == ROUTE_NONE)
+        return;
+    const uint32_t place = admit(sw, w, frame, in, out);
+    if (place == NET_NO_PLACE)
+        return;
+    if (sw->spec->processing_for)
+        sw_process(sw, w, place);
+    else
         join(sw, w, place);
 }
 
@@ -161,12 +172,13 @@ static void destroy(struct sw *sw)
 
 const struct fabric_ops fabric_output_queued = {
     .name = "output-queued",
-    .summary = "The ideal switch: unlimited speed-up, and a buffer of its own for each output port",
+    .summary = "the ideal switch: unlimited speed-up, and a buffer of its own for each output port",
     .size = sizeof(struct output_queued),
     .n_port_timers = 1,
     .build = build,
     .destroy = destroy,
     .arrive = arrive,
+    .admit = admit,
     .transmit = transmit,
     .timer = timer,
     .processed = join,

@@ -49,6 +49,26 @@ static void join(struct sw *sw, struct worker *w, uint32_t place)
     egress_join(sw, w, place, release, send);
 }
 
+/* The buffer takes a frame or drops it. */
+static inline uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame,
+                             uint32_t in, uint32_t out)
+{
+    struct shared *s = shared_of(sw);
+    const xoff_time now = sim_now(w);
+    struct xoff_arrival arrival = sw_arrival(sw, frame, in, out);
+    bool told;
+    const enum xoff_pool pool = ledger_admit(&s->ledger, &arrival, now, &told);
+    if (!arrival.dropped)
+        sw_hold(sw, frame, in, out);
+    if (told)
+        heed_policy(s, w);
+    if (__builtin_expect(arrival.dropped, 0)) {
+        sw_drop(sw, frame, in, out, RESULT_DROP_BUFFER, now);
+        return NET_NO_PLACE;
+    }
+    return sw_put(sw, frame, in, out, pool);
+}
+
 static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame)
 {
     struct shared *s = shared_of(sw);
@@ -64,19 +84,12 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
         port_tx_begin(to, w, frame);
         return;
     }
-    struct xoff_arrival arrival = sw_arrival(sw, frame, in, out);
-    bool told;
-    const enum xoff_pool pool = ledger_admit(&s->ledger, &arrival, now, &told);
-    if (!arrival.dropped)
-        sw_hold(sw, frame, in, out);
-    if (told)
-        heed_policy(s, w);
-    if (__builtin_expect(arrival.dropped, 0)) {
-        sw_drop(sw, frame, in, out, RESULT_DROP_BUFFER, now);
+    const uint32_t place = admit(sw, w, frame, in, out);
+    if (__builtin_expect(place == NET_NO_PLACE, 0))
         return;
-    }
-    const uint32_t place = sw_put(sw, frame, in, out, pool);
-    if (sw_process(sw, w, place))
+    if (sw->spec->processing_for)
+        sw_process(sw, w, place);
+    else
         join(sw, w, place);
 }
 
@@ -140,12 +153,13 @@ static void destroy(struct sw *sw)
 
 const struct fabric_ops fabric_shared = {
     .name = "shared",
-    .summary = "One memory for all ports, with ingress accounting (the usual data-center switch)",
+    .summary = "one memory for all ports, with ingress accounting (the usual data-center switch)",
     .size = sizeof(struct shared),
     .n_timers = 1,
     .build = build,
     .destroy = destroy,
     .arrive = arrive,
+    .admit = admit,
     .transmit = transmit,
     .timer = timer,
     .processed = join,

@@ -101,6 +101,19 @@ static bool acknowledges(void *context, uint8_t transport)
     return n->built->transports[transport].reliability != XOFF_REL_DATAGRAM;
 }
 
+/* Whether frames of a flow take one way. What cannot be configured is refused later. */
+static bool keeps_flows(const struct net_switch *sw)
+{
+    const struct xoff_path_env env = {.n_ports = 2, .buffer_bytes = sw->buffer_bytes};
+    struct xoff_path path;
+    struct xoff_err err;
+    void *cfg = calloc(1, xoff_path_cfg_size(sw->path, env.n_ports) + 1);
+    const bool is_fine =
+        cfg && xoff_path_configure(&path, sw->path, sw->path_params, &env, cfg, &err) == 0;
+    free(cfg);
+    return !is_fine || xoff_path_keeps_flows(&path);
+}
+
 /* What a closed loop needs of the network. */
 static int check_loop(const struct plan *plan, const struct plan_traffic *traffic, uint32_t index,
                       uint32_t n_streams, struct named *named, struct xoff_err *err)
@@ -111,10 +124,13 @@ static int check_loop(const struct plan *plan, const struct plan_traffic *traffi
                             "a closed-loop entry must be among the first 255 of the list");
     const struct xoff_param *p = xoff_param_find(traffic->kind->params, "transport");
     const int transport = p ? find_transport(named, (const char *)traffic->params + p->offset) : 0;
-    if (plan->kinds->scatters && n_streams && !acknowledges(named, (uint8_t)transport))
+    bool keeps = true;
+    for (uint32_t i = 0; i < plan->net.n_kinds; i++)
+        keeps &= keeps_flows(&plan->kinds[i]);
+    if (!keeps && n_streams && !acknowledges(named, (uint8_t)transport))
         return xoff_err_set(err, XOFF_E_CONFLICT, "transport", NULL,
                             "datagrams of two messages mix on different paths, and a closed loop "
-                            "would wait for ever; give another transport, or switch.paths: ecmp");
+                            "would wait for ever; give another transport, or switch.path: ecmp");
     return 0;
 }
 

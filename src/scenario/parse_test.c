@@ -349,6 +349,8 @@ static void test_every_kind(void **state)
         [KINDS_PAUSE] = STAR "switch: {pause: %s}\n",
         [KINDS_SCHEDULER] = STAR "switch: {scheduler: %s}\n",
         [KINDS_MARKING] = STAR "switch: {marking: {kind: %s}}\n",
+        [KINDS_FABRIC] = STAR "switch: {fabric: %s}\n",
+        [KINDS_PATH] = STAR "switch: {path: %s}\n",
         [KINDS_TRANSPORT] = STAR "transports: {mine: {kind: %s}}\n",
     };
     for (int role = 0; role < KINDS_TRAFFIC; role++) {

@@ -41,6 +41,7 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     struct plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return fields_no_memory(r);
+    plan->net.notice_priority = XOFF_PARAM_AUTO;
     int rc = read_top(r, root, plan);
     if (!rc)
         rc = plan_read_topology(r, root, &plan->topology);
@@ -188,9 +189,21 @@ static int read_mechanism(struct fields_reader *r, const struct yaml_node *secti
     return rc;
 }
 
+/* The key of earlier versions. */
+static int refuse_paths(struct fields_reader *r, const struct yaml_node *node)
+{
+    if (!node)
+        return 0;
+    const size_t length = fields_enter(r, "paths");
+    const int rc = fields_fail_key(r, node, XOFF_E_UNKNOWN, "is now path, a mechanism");
+    fields_leave(r, length);
+    return rc;
+}
+
 static int read_switch(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
 {
-    static const char *const others[] = {"mmu", "pause", "scheduler", "marking", NULL};
+    static const char *const others[] = {"fabric",  "mmu",  "pause", "scheduler",
+                                         "marking", "path", NULL};
     const struct yaml_node *node = yaml_find(root, "switch");
     if (!node)
         node = &absent;
@@ -202,7 +215,9 @@ static int read_switch(struct fields_reader *r, const struct yaml_node *root, st
     struct plan_place *place = plan->switches[0].place;
     place[NET_PART_NET] = (struct plan_place){node->line, node->column};
     const size_t length = fields_enter(r, "switch");
-    int rc = fields_read(r, node, section_switch, plan->kinds, others);
+    int rc = refuse_paths(r, yaml_find(node, "paths"));
+    if (!rc)
+        rc = fields_read(r, node, section_switch, plan->kinds, others);
     for (const struct switch_role *role = switch_roles; role->key && !rc; role++)
         rc = read_mechanism(r, node, role, plan->kinds, &place[role->part]);
     fields_leave(r, length);

@@ -45,17 +45,12 @@ const struct xoff_param section_link[] = {
     {0},
 };
 
-static const char *const path_choices[] = {"ecmp", "scatter", NULL};
-
 const struct xoff_param section_switch[] = {
     {"buffer", XOFF_P_BYTES, FIELD(net_switch, buffer_bytes), .preset = "16MB", .min = "64B",
      .max = "4GB", .help = "Packet memory of a switch."},
     {"processing_delay", XOFF_P_TIME, FIELD(net_switch, processing_for), .preset = "0s",
      .min = "0s", .max = "1s",
      .help = "Time from the last bit of a frame in to its place in an egress queue."},
-    {"paths", XOFF_P_CHOICE, FIELD(net_switch, scatters), .preset = "ecmp", .choices = path_choices,
-     .help = "Choice among equal-cost paths: by a hash of the flow (ecmp), or anew for every frame "
-             "(scatter)."},
     {0},
 };
 
@@ -243,9 +238,14 @@ const struct section sections[] = {
 const char *kinds_path(enum kinds_role role)
 {
     static const char *const paths[N_KINDS_ROLES] = {
-        [KINDS_TOPOLOGY] = "topology",      [KINDS_MMU] = "switch.mmu",
-        [KINDS_PAUSE] = "switch.pause",     [KINDS_SCHEDULER] = "switch.scheduler",
-        [KINDS_MARKING] = "switch.marking", [KINDS_TRANSPORT] = "transport",
+        [KINDS_TOPOLOGY] = "topology",
+        [KINDS_FABRIC] = "switch.fabric",
+        [KINDS_MMU] = "switch.mmu",
+        [KINDS_PAUSE] = "switch.pause",
+        [KINDS_SCHEDULER] = "switch.scheduler",
+        [KINDS_MARKING] = "switch.marking",
+        [KINDS_PATH] = "switch.path",
+        [KINDS_TRANSPORT] = "transport",
         [KINDS_TRAFFIC] = "traffic[]",
     };
     return paths[role];
@@ -269,6 +269,8 @@ bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out)
     switch (role) {
     case KINDS_TOPOLOGY:
         ANSWER_FROM(topology_kinds);
+    case KINDS_FABRIC:
+        ANSWER_FROM(fabrics);
     case KINDS_MMU:
         ANSWER_FROM(xoff_mmus);
     case KINDS_PAUSE:
@@ -277,6 +279,8 @@ bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out)
         ANSWER_FROM(xoff_scheds);
     case KINDS_MARKING:
         ANSWER_FROM(xoff_cps);
+    case KINDS_PATH:
+        ANSWER_FROM(xoff_paths);
     case KINDS_TRANSPORT:
         ANSWER_FROM(xoff_rps);
     case KINDS_TRAFFIC:
@@ -302,10 +306,12 @@ bool kinds_find(enum kinds_role role, const char *name, struct kind *out)
     }
 
 const struct switch_role switch_roles[] = {
+    ROLE("fabric", KINDS_FABRIC, NET_PART_FABRIC, fabric),
     ROLE("mmu", KINDS_MMU, NET_PART_MMU, mmu),
     ROLE("pause", KINDS_PAUSE, NET_PART_PAUSE, pause),
     ROLE("scheduler", KINDS_SCHEDULER, NET_PART_SCHED, sched),
     ROLE("marking", KINDS_MARKING, NET_PART_MARKING, marking),
+    ROLE("path", KINDS_PATH, NET_PART_PATH, path),
     {0},
 };
 

@@ -79,10 +79,12 @@ extern const struct section sections[];
 /* Places where a kind is chosen by `kind:` (or by a word) and brings its own table. */
 enum kinds_role {
     KINDS_TOPOLOGY,
+    KINDS_FABRIC,
     KINDS_MMU,
     KINDS_PAUSE,
     KINDS_SCHEDULER,
     KINDS_MARKING,
+    KINDS_PATH,
     KINDS_TRANSPORT,
     KINDS_TRAFFIC,
     N_KINDS_ROLES

@@ -163,7 +163,7 @@ static void refused(void **state)
                  "transport.window", "ACKs open a window");
     assert_fails(STAR "transport: {kind: powertcp, reliability: tcp}\n", 2, 12,
                  "transport.reliability", "go-back-n only");
-    assert_fails(STAR "transport: hpcc\nswitch: {paths: scatter}\n", 2, 12, "transport.kind",
+    assert_fails(STAR "transport: hpcc\nswitch: {path: scatter}\n", 2, 12, "transport.kind",
                  "different paths");
     assert_fails(STAR "traffic: [{kind: cbr, from: h0, to: h1, frame: 70B, transport: tcp}]\n", 2,
                  11, "cbr#0.frame", "from 71B");

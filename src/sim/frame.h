@@ -1,6 +1,6 @@
 /* A frame as it travels: by value, one cache line, no pointers, so that the same bytes go through a
- * ring between threads or a message between ranks. A run whose frames carry telemetry or SACK
- * blocks has a second line behind each (frame_extra).
+ * ring between threads or a message between ranks. A run whose frames carry telemetry, tags,
+ * notifications or SACK blocks has a second line behind each (frame_extra).
  */
 #ifndef SIM_FRAME_H
 #define SIM_FRAME_H
@@ -13,10 +13,11 @@
 
 enum frame_kind {
     FRAME_DATA,
-    FRAME_ACK,   /* seq: next byte expected */
-    FRAME_NACK,  /* seq: next byte expected; something after it arrived */
-    FRAME_CNP,   /* frames of the flow were marked */
-    FRAME_PAUSE, /* PAUSE or PFC: stops at the port that receives it */
+    FRAME_ACK,    /* seq: next byte expected */
+    FRAME_NACK,   /* seq: next byte expected; something after it arrived */
+    FRAME_CNP,    /* frames of the flow were marked */
+    FRAME_PAUSE,  /* PAUSE or PFC: stops at the port that receives it */
+    FRAME_NOTICE, /* of a congestion point on the way, to the source of a frame */
 };
 
 enum {

@@ -26,47 +26,50 @@ static uint64_t bits_of(const struct column *column, const void *fields)
     }
 }
 
-static const char *text_of(const struct column *column, const struct table_row *row,
-                           struct cell *cell)
+static void show_whole(const struct column *column, uint64_t bits, struct cell *cell)
 {
-    const char *const at = (const char *)row->fields + column->offset;
-    if (column->kind == COLUMN_CHARS)
-        return at;
-    if (column->kind == COLUMN_STRING) {
-        memcpy(&cell->text, at, sizeof cell->text);
-        return output_text(cell->text);
-    }
-    const uint64_t bits = bits_of(column, row->fields);
-    if (column->kind == COLUMN_WORD)
-        return column->word((uint8_t)bits);
-    if (column->kind == COLUMN_TRAFFIC)
-        return output_tag(row->run->results, (uint32_t)bits);
-    _Static_assert(sizeof cell->room >= OUTPUT_PRIORITIES, "all priorities fit");
-    return output_priorities((uint8_t)bits, cell->room);
-}
-
-void column_read(const struct column *column, const struct table_row *row, struct cell *cell)
-{
-    if (column->get) {
-        column->get(row, cell);
-        return;
-    }
-    if (!strcmp(column_type(column), "TEXT")) {
-        cell->text = text_of(column, row, cell);
-        cell->kind = CELL_TEXT;
-        return;
-    }
-    const uint64_t bits = bits_of(column, row->fields);
-    if (column->kind == COLUMN_REAL) {
-        memcpy(&cell->real, &bits, sizeof bits);
-        cell->kind = CELL_REAL;
-        return;
-    }
     const bool is_null = column->kind == COLUMN_SIGNED
                              ? bits == INT64_MAX
                              : bits > INT64_MAX || bits == UINT64_MAX >> (64 - 8 * column->size);
     cell->whole = (int64_t)bits;
     cell->kind = is_null ? CELL_NULL : CELL_WHOLE;
+}
+
+void column_read(const struct column *column, const struct table_row *row, struct cell *cell)
+{
+    const char *const at = (const char *)row->fields + column->offset;
+    if (column->get) {
+        column->get(row, cell);
+        return;
+    }
+    cell->kind = CELL_TEXT;
+    switch (column->kind) {
+    case COLUMN_UNSIGNED:
+    case COLUMN_NODE:
+    case COLUMN_SIGNED:
+        show_whole(column, bits_of(column, row->fields), cell);
+        break;
+    case COLUMN_REAL:
+        memcpy(&cell->real, at, sizeof cell->real);
+        cell->kind = CELL_REAL;
+        break;
+    case COLUMN_STRING:
+        memcpy(&cell->text, at, sizeof cell->text);
+        cell->text = output_text(cell->text);
+        break;
+    case COLUMN_CHARS:
+        cell->text = at;
+        break;
+    case COLUMN_WORD:
+        cell->text = column->word((uint8_t)bits_of(column, row->fields));
+        break;
+    case COLUMN_PRIORITIES:
+        _Static_assert(sizeof cell->room >= OUTPUT_PRIORITIES, "all priorities fit");
+        cell->text = output_priorities((uint8_t)bits_of(column, row->fields), cell->room);
+        break;
+    case COLUMN_TRAFFIC:
+        cell->text = output_tag(row->run->results, (uint32_t)bits_of(column, row->fields));
+    }
 }
 
 const char *column_type(const struct column *column)
@@ -83,18 +86,25 @@ const char *column_type(const struct column *column)
     }
 }
 
-static void digest_row(const struct table *table, const void *fields, struct digest *digest)
+/* Words that the digest takes of each row. */
+static uint32_t words_of(const struct table *table)
 {
-    uint64_t words[MAX_WORDS] = {0};
     uint32_t n = 0;
-    for (const struct column *c = table->columns; c->name; c++) {
-        if (!c->digest_word)
-            continue;
-        XOFF_ASSERT(c->digest_word <= MAX_WORDS);
-        words[c->digest_word - 1] |= bits_of(c, fields) << c->digest_shift;
+    for (const struct column *c = table->columns; c->name; c++)
         n = c->digest_word > n ? c->digest_word : n;
-    }
-    for (uint32_t i = 0; i < n; i++)
+    XOFF_ASSERT(n <= MAX_WORDS);
+    return n;
+}
+
+static void digest_row(const struct table *table, uint32_t n_words, const void *fields,
+                       struct digest *digest)
+{
+    uint64_t words[MAX_WORDS];
+    memset(words, 0, n_words * sizeof *words);
+    for (const struct column *c = table->columns; c->name; c++)
+        if (c->digest_word)
+            words[c->digest_word - 1] |= bits_of(c, fields) << c->digest_shift;
+    for (uint32_t i = 0; i < n_words; i++)
         digest_u64(digest, words[i]);
 }
 
@@ -106,13 +116,14 @@ void table_digest(const struct table *all, const struct results *results, struct
             continue; /* taken with the table before */
         const struct table *inner = t + 1;
         const uint32_t n_inner = inner->name ? inner->n_per_outer : 0;
+        const uint32_t n_words = words_of(t), n_inner_words = n_inner ? words_of(inner) : 0;
         const uint64_t n = t->count(&run);
         if (t->digests_count)
             digest_u64(digest, n);
-        for (uint64_t i = 0; i < n; i++) {
-            digest_row(t, t->fields(&run, i), digest);
+        for (uint64_t i = 0; i < n && n_words + n_inner_words; i++) {
+            digest_row(t, n_words, t->fields(&run, i), digest);
             for (uint64_t k = i * n_inner; k < (i + 1) * n_inner; k++)
-                digest_row(inner, inner->fields(&run, k), digest);
+                digest_row(inner, n_inner_words, inner->fields(&run, k), digest);
         }
     }
 }

@@ -10,6 +10,7 @@
 
 #include <xoff/err.h>
 #include <xoff/mmu.h>
+#include <xoff/notice.h>
 #include <xoff/telemetry.h>
 #include <xoff/time.h>
 
@@ -125,7 +126,8 @@ enum result_frame_kind {
     RESULT_FRAME_ACK,
     RESULT_FRAME_NACK,
     RESULT_FRAME_CNP,
-    RESULT_FRAME_PAUSE /* PAUSE or PFC */
+    RESULT_FRAME_PAUSE, /* PAUSE or PFC */
+    RESULT_FRAME_NOTICE /* of a congestion point, to the source of a frame */
 };
 enum { RESULT_BY_GO_BACK_N, RESULT_BY_DATAGRAM, RESULT_BY_TCP };
 
@@ -159,10 +161,11 @@ struct result_frame {
 
 /* What some frames carry beside. */
 struct result_frame_extra {
-    bool has_telemetry;
+    bool has_telemetry, has_notice;
     uint32_t n_sacks;
     uint64_t sack_from[3], sack_to[3];
     struct xoff_int telemetry;
+    struct xoff_notice notice; /* a notification, or the tag of a data frame */
 };
 
 /* The frames of a port, in order of time. */

@@ -202,16 +202,19 @@ static void write_rows(struct writer *w, const struct table *table, const struct
     struct cell cells[MAX_COLUMNS];
     sqlite3_stmt *insert = prepare_insert(w, table);
     const uint64_t n = table->count(run);
+    if (!w->status) /* it stays bound for all rows */
+        check(w, sqlite3_bind_int(insert, 1, run_id));
     for (uint64_t i = 0; i < n && !w->status; i++) {
         const struct table_row row = table_row(table, run, i);
         int column = 1;
-        check(w, sqlite3_bind_int(insert, column, run_id));
         for (const struct column *c = table->columns; c->name; c++) {
             if (!column_is_in_database(c))
                 continue;
             struct cell *cell = &cells[column - 1];
             column_read(c, &row, cell);
-            check(w, bind_cell(insert, ++column, cell));
+            const int code = bind_cell(insert, ++column, cell);
+            if (code != SQLITE_OK)
+                check(w, code);
         }
         errno = 0;
         check(w, sqlite3_step(insert));

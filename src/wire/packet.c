@@ -11,11 +11,12 @@
  *   ports     TCP: the flow's number in 14 bits each, from 49152 at its source and 32768 at its
  *             destination; one-way connections, as after a handshake from sequence number 0
  *
- * Differs: the payload of RoCE is not padded to words (the simulator counts it as it is), and the
- * message sequence number of an AETH is 0. The UDP checksum of RoCE is 0, "none": the ICRC is
- * stronger, and adapters do the same. A receiver of TCP stamps its ACKs with 0: its clock is not
- * simulated. HPCC's header lies behind BTH and AETH; with TCP, which has no place for it, zeros
- * behind the packet make up the length.
+ * Differs: a notification has a format of its own in the local experimental EtherType: kind, point,
+ * feedback, queue offset and delta, rate, flow. The payload of RoCE is not padded to words (the
+ * simulator counts it as it is), and the message sequence number of an AETH is 0. The UDP checksum
+ * of RoCE is 0, "none": the ICRC is stronger, and adapters do the same. A receiver of TCP stamps
+ * its ACKs with 0: its clock is not simulated. HPCC's header lies behind BTH and AETH; with TCP,
+ * which has no place for it, zeros behind the packet make up the length.
  */
 #include "wire/packet.h"
 
@@ -42,6 +43,7 @@ enum {
 };
 
 #define ETHERTYPE_IPV4 0x0800
+#define ETHERTYPE_LOCAL 0x88b5 /* 802 9.2.3: local experimental */
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 #define ROCE_PORT 4791
@@ -255,6 +257,23 @@ static uint32_t encode_tcp(const struct packet *p, uint8_t *buf, uint32_t *heade
     return *tail;
 }
 
+/* One format for the notifications of all schemes, of no standard. Returns the length. */
+static uint32_t encode_notice(const struct packet *p, uint8_t *buf)
+{
+    struct cursor c = {buf + 12};
+    packet_host_mac(p->to, buf);
+    packet_host_mac(p->from, buf + 6);
+    put(&c, ETHERTYPE_LOCAL, 2);
+    put(&c, p->notice.kind, 1);
+    put(&c, p->notice.cp_id, 8);
+    put(&c, (uint32_t)p->notice.feedback, 4);
+    put(&c, (uint32_t)p->notice.queue_offset_bytes, 4);
+    put(&c, (uint32_t)p->notice.queue_delta_bytes, 4);
+    put(&c, p->notice.rate_bps, 8);
+    put(&c, p->flow, 4);
+    return (uint32_t)(c.at - buf);
+}
+
 uint32_t packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t *buf)
 {
     uint32_t headers = XOFF_PAUSE_FRAME_BYTES - PACKET_FCS_BYTES, tail = headers, length = headers;
@@ -262,6 +281,8 @@ uint32_t packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t
     XOFF_ASSERT(packet->payload_bytes <= packet->bytes);
     if (packet->kind == PACKET_PAUSE)
         xoff_pause_frame_encode(&packet->pause, packet->source_mac, buf);
+    else if (packet->kind == PACKET_NOTICE)
+        headers = tail = length = encode_notice(packet, buf);
     else if (packet->protocol == PACKET_TCP)
         length = encode_tcp(packet, buf, &headers, &tail);
     else

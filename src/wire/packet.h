@@ -16,7 +16,7 @@
 
 #include "wire/crc32.h"
 
-enum packet_kind { PACKET_DATA, PACKET_ACK, PACKET_NACK, PACKET_CNP, PACKET_PAUSE };
+enum packet_kind { PACKET_DATA, PACKET_ACK, PACKET_NACK, PACKET_CNP, PACKET_PAUSE, PACKET_NOTICE };
 /* RC: reliable connection of RoCEv2 (go-back-N), UC: unreliable connection (datagrams). */
 enum packet_protocol { PACKET_RC, PACKET_UC, PACKET_TCP };
 
@@ -33,6 +33,13 @@ struct packet_hop {
     uint32_t at_ns, tx_bytes, queue_bytes;
 };
 
+/* What a congestion point tells the source of a frame. */
+struct packet_notice {
+    uint64_t cp_id, rate_bps;
+    int32_t feedback, queue_offset_bytes, queue_delta_bytes;
+    uint8_t kind;
+};
+
 struct packet {
     enum packet_kind kind;
     uint16_t bytes; /* as simulated: MAC frame with FCS */
@@ -40,6 +47,7 @@ struct packet {
     /* PACKET_PAUSE */
     struct xoff_pause_frame pause;
     uint8_t source_mac[6];
+    struct packet_notice notice; /* PACKET_NOTICE, which has `from` and `to` beside */
     /* All others. */
     enum packet_protocol protocol;
     uint32_t from, to; /* hosts */

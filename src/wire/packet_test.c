@@ -159,6 +159,36 @@ static void acknowledgements(void **unused)
     assert_int_equal(buf[46], 0x40); /* BECN */
 }
 
+/* Kind, point, feedback, queue offset and delta, rate and flow, in 64 bytes. */
+static void notifications(void **unused)
+{
+    (void)unused;
+    struct packet p = data;
+    p.kind = PACKET_NOTICE;
+    p.bytes = 64;
+    p.payload_bytes = 0;
+    p.from = 1;
+    p.to = 2;
+    p.flow = 0x01020304;
+    p.notice = (struct packet_notice){.cp_id = 0x1122334455667788,
+                                      .rate_bps = 0x99,
+                                      .feedback = -2,
+                                      .queue_offset_bytes = 0x10203,
+                                      .queue_delta_bytes = -1,
+                                      .kind = 7};
+    assert_int_equal(encode(&p), 64);
+    static const uint8_t want[60] = {
+        0x02, 0,    0,    0,    0,    2,                               /* to host 2 */
+        0x02, 0,    0,    0,    0,    1,                               /* from host 1 */
+        0x88, 0xb5, 7,                                                 /* type, kind */
+        0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,                /* point */
+        0xff, 0xff, 0xff, 0xfe, 0,    1,    2,    3,                   /* feedback, offset */
+        0xff, 0xff, 0xff, 0xff, 0,    0,    0,    0,    0, 0, 0, 0x99, /* delta, rate */
+        1,    2,    3,    4};                                          /* flow; then padding */
+    assert_memory_equal(buf, want, sizeof want);
+    assert_true(has_good_fcs(64));
+}
+
 static void telemetry(void **unused)
 {
     (void)unused;
@@ -256,6 +286,7 @@ int main(void)
         cmocka_unit_test(invariant_crc_and_fcs),
         cmocka_unit_test(short_frames_are_padded),
         cmocka_unit_test(acknowledgements),
+        cmocka_unit_test(notifications),
         cmocka_unit_test(telemetry),
         cmocka_unit_test(tcp),
         cmocka_unit_test(tcp_ack_with_blocks),

@@ -265,7 +265,7 @@ static const char *judge(const struct rig *rig, const struct draw *d, struct cou
     for (uint32_t n = 0; n < r->n_nodes; n++)
         if (r->nodes[n].held_bytes)
             return "a node still holds frames";
-    if (r->end_at >= rig->built->spec.end)
+    if (r->end_at >= net_end(&rig->built->spec))
         return "the network did not come to rest";
     return check_pairs(r, counts);
 }

@@ -151,7 +151,7 @@ static struct scenario *read_lazy(const char *sw, const char *rest)
     struct scenario *scenario = NULL;
     if (scenario_read_text("test", text, (size_t)length, NULL, 0, &scenario, &err))
         fail_msg("%d:%d: %s: %s\n%s", err.line, err.column, err.subject, err.message, text);
-    scenario->plans[0]->sw.pause = &lazy_ops;
+    scenario->plans[0]->kinds[0].pause = &lazy_ops;
     return scenario;
 }
 
@@ -221,7 +221,7 @@ static void in_time_it_is_pfc(void **unused)
     struct rig plain, late;
     set_lazy(0, 0, 0);
     struct scenario *scenario = read_lazy(buffers[SIH], "");
-    scenario->plans[0]->sw.pause = xoff_pause_find("pfc");
+    scenario->plans[0]->kinds[0].pause = xoff_pause_find("pfc");
     rig_run_plan(&plain, NULL, scenario, 0);
     rig_run_plan(&late, NULL, read_lazy(buffers[SIH], ""), 0);
     assert_int_equal(late.results->n_pauses, plain.results->n_pauses);

@@ -45,7 +45,7 @@ static bool can_lose(const struct rig *rig, const struct result_flow *flow)
 static const char *what_is_left(const struct rig *rig, struct counts *counts)
 {
     const struct results *r = rig->results;
-    const bool is_at_end = r->end_at >= rig->built->spec.end;
+    const bool is_at_end = r->end_at >= net_end(&rig->built->spec);
     bool is_recovering = false;
     for (uint64_t i = 0; i < r->n_flows; i++) {
         const struct result_flow *f = &r->flows[i];

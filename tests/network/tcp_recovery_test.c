@@ -279,7 +279,7 @@ static void waiting_sender_stands_reordering(void **state)
                 "  links: [{endpoints: [h1, s0]}, {endpoints: [h0, s1]}, {endpoints: [hx, a]},\n"
                 "          {endpoints: [hy, s1]}, {endpoints: [s0, a]}, {endpoints: [s0, b]},\n"
                 "          {endpoints: [a, s1]}, {endpoints: [b, s1]}]\n"
-                "switch: {buffer: 16MB, pause: none, paths: scatter}\n"
+                "switch: {buffer: 16MB, pause: none, path: scatter}\n"
                 "transport: {kind: tcp, max_window: 150KB, tcp: {fast_retransmit: %s}}\n"
                 "traffic:\n"
                 "- {kind: incast, from: h1, to: h0, size: 4MB}\n"

@@ -586,7 +586,7 @@ static void one_digest_for_any_number_of_threads(void **state)
                 "stop: 1ms\n"
                 "topology: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 2,\n"
                 "           host_link: {rate: 100Gbps, delay: 1us, error: 1e-4}}\n"
-                "switch: {buffer: 4MB, paths: scatter, marking: {kind: ecn, kmin: 20KB, kmax: "
+                "switch: {buffer: 4MB, path: scatter, marking: {kind: ecn, kmin: 20KB, kmax: "
                 "100KB}}\n"
                 "priorities: {3: {lossless: true}}\n"
                 "host: {cnp_priority: 6}\n"

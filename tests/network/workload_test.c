@@ -152,7 +152,7 @@ static void copies_are_told_once(void **state)
         "topology: {kind: star, hosts: 8, host_link: {error: 2%}}\n",
         "transport: {kind: tcp, tcp: {rto_min: 20us, rto_initial: 20us, delayed_ack: 1us}}\n"
         "topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 4,\n"
-        "  host_link: {error: 2%}}\nswitch: {paths: scatter}\n"};
+        "  host_link: {error: 2%}}\nswitch: {path: scatter}\n"};
     for (uint32_t i = 0; i < 3; i++) {
         struct rig rig;
         rig_run(&rig, NULL,

@@ -212,7 +212,7 @@ static void say_switch(struct draw *d)
     else
         say(d, "  marking: %s\n", chance(d, 20) ? "int" : "none");
     if (chance(d, 10))
-        say(d, "  paths: scatter\n");
+        say(d, "  path: scatter\n");
 }
 
 /* Of those that need no telemetry; short frames have no room for TCP's header. */

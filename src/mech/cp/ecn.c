@@ -45,7 +45,6 @@ struct ecn_cfg {
     int64_t kmin_bytes, kmax_bytes;
     uint64_t span_bytes; /* kmax - kmin */
     uint64_t pmax_draws; /* P: how many of the 2^32 draws mark at q = kmax */
-    enum ecn_at at;
     enum ecn_counts counts;
 };
 
@@ -234,7 +233,7 @@ static int ecn_plain(const struct ecn_params *p, const struct xoff_cp_env *env,
 }
 
 static int ecn_configure(const void *params, const struct xoff_cp_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_cp_shape *shape, struct xoff_err *err)
 {
     const struct ecn_params *p = params;
     struct ecn_cfg *c = cfg;
@@ -249,28 +248,16 @@ static int ecn_configure(const void *params, const struct xoff_cp_env *env, void
         .kmax_bytes = t.kmax_bytes,
         .span_bytes = (uint64_t)(t.kmax_bytes - t.kmin_bytes),
         .pmax_draws = (uint64_t)(t.pmax * 0x1p32 + 0.5),
-        .at = (enum ecn_at)p->at,
         .counts = (enum ecn_counts)p->counts,
     };
+    *shape = (struct xoff_cp_shape){
+        /* This length has the frame in it: where the others alone count it is a bound. */
+        .quiet_below = t.kmin_bytes,
+        .skips_enqueue = p->at != ECN_AT_ENQUEUE,
+        .skips_dequeue = p->at != ECN_AT_DEQUEUE,
+        .draws = true,
+    };
     return 0;
-}
-
-static void ecn_init(const void *cfg, void *state)
-{
-    (void)cfg, (void)state;
-}
-
-/* The length asked about has the frame in it: for the others alone it is a bound. */
-static int64_t ecn_quiet_below(const void *cfg)
-{
-    const struct ecn_cfg *c = cfg;
-    return c->kmin_bytes;
-}
-
-static bool ecn_looks_at(const void *cfg, bool enqueue)
-{
-    const struct ecn_cfg *c = cfg;
-    return enqueue == (c->at == ECN_AT_ENQUEUE);
 }
 
 static bool ecn_is_marked(const struct ecn_cfg *c, const struct xoff_cp_frame *frame)
@@ -287,20 +274,12 @@ static bool ecn_is_marked(const struct ecn_cfg *c, const struct xoff_cp_frame *f
            (unsigned __int128)c->pmax_draws * above_bytes;
 }
 
-static struct xoff_cp_answer ecn_on_enqueue(const void *cfg, void *state,
-                                            const struct xoff_cp_frame *frame, xoff_time now)
+/* As the frame joins the queue or as it leaves: the shape says which. */
+static void ecn_look(const void *cfg, void *state, const struct xoff_cp_frame *frame, xoff_time now,
+                     struct xoff_cp_answer *answer)
 {
-    const struct ecn_cfg *c = cfg;
     (void)state, (void)now;
-    return (struct xoff_cp_answer){.mark = c->at == ECN_AT_ENQUEUE && ecn_is_marked(c, frame)};
-}
-
-static struct xoff_cp_answer ecn_on_dequeue(const void *cfg, void *state,
-                                            const struct xoff_cp_frame *frame, xoff_time now)
-{
-    const struct ecn_cfg *c = cfg;
-    (void)state, (void)now;
-    return (struct xoff_cp_answer){.mark = c->at == ECN_AT_DEQUEUE && ecn_is_marked(c, frame)};
+    answer->mark = ecn_is_marked(cfg, frame);
 }
 
 const struct xoff_cp_ops xoff_cp_ecn = {
@@ -310,9 +289,6 @@ const struct xoff_cp_ops xoff_cp_ecn = {
     .params_size = sizeof(struct ecn_params),
     .cfg_size = sizeof(struct ecn_cfg),
     .configure = ecn_configure,
-    .init = ecn_init,
-    .quiet_below = ecn_quiet_below,
-    .looks_at = ecn_looks_at,
-    .on_enqueue = ecn_on_enqueue,
-    .on_dequeue = ecn_on_dequeue,
+    .on_enqueue = ecn_look,
+    .on_dequeue = ecn_look,
 };

@@ -16,6 +16,7 @@ struct point {
     struct xoff_cp_env env;
     _Alignas(16) unsigned char params[512];
     _Alignas(16) unsigned char cfg[256];
+    struct xoff_cp cp;
 };
 
 static void point_setup(struct point *point, xoff_rate rate_bps)
@@ -23,7 +24,6 @@ static void point_setup(struct point *point, xoff_rate rate_bps)
     *point = (struct point){.env = {.rate_bps = rate_bps, .buffer_bytes = 16000000}};
     assert_true(xoff_cp_ecn.params_size <= sizeof point->params);
     assert_true(xoff_cp_ecn.cfg_size <= sizeof point->cfg);
-    assert_int_equal(xoff_cp_ecn.state_size, 0);
     xoff_param_defaults(xoff_cp_ecn.params, point->params);
 }
 
@@ -37,20 +37,28 @@ static void point_set(struct point *point, const char *name, const char *text)
 
 static int point_configure(struct point *point, struct xoff_err *err)
 {
-    return xoff_cp_ecn.configure(point->params, &point->env, point->cfg, err);
+    return xoff_cp_configure(&point->cp, &xoff_cp_ecn, point->params, &point->env, point->cfg, err);
 }
 
 static void point_start(struct point *point)
 {
     struct xoff_err err;
     assert_int_equal(point_configure(point, &err), 0);
-    xoff_cp_ecn.init(point->cfg, NULL);
+    assert_int_equal(point->cp.shape.state_size, 0);
+    assert_true(point->cp.shape.draws);
+    xoff_cp_init(&point->cp, NULL);
 }
 
 static bool marks(const struct point *point, int64_t queue_bytes, uint32_t draw)
 {
     const struct xoff_cp_frame frame = {.queue_bytes = queue_bytes, .bytes = 1000, .draw = draw};
-    return xoff_cp_ecn.on_dequeue(point->cfg, NULL, &frame, 0).mark;
+    struct xoff_cp_answer answer;
+    if (point->cp.shape.skips_dequeue)
+        xoff_cp_on_enqueue(&point->cp, NULL, &frame, 0, &answer);
+    else
+        xoff_cp_on_dequeue(&point->cp, NULL, &frame, 0, &answer);
+    assert_false(answer.stamp || answer.notify || answer.write);
+    return answer.mark;
 }
 
 /* How many of the 2^32 draws mark: they are the smallest ones, so by bisection. */
@@ -87,7 +95,7 @@ static void both_sides_of_each_threshold(void **unused)
     assert_int_equal(count_marks(&point, 399999), UINT64_C(2147476490));
     assert_int_equal(count_marks(&point, 400000), UINT64_C(1) << 31);
     assert_int_equal(count_marks(&point, 400001), UINT64_C(1) << 32);
-    assert_true(xoff_cp_ecn.quiet_below(point.cfg) == 100000);
+    assert_true(point.cp.shape.quiet_below == 100000);
 }
 
 /* The default pmax: 0.2 * 2^32 = 858993459.2. */
@@ -157,7 +165,7 @@ static void auto_follows_the_rate(void **unused)
         struct point point;
         point_setup(&point, cases[i].rate_bps);
         point_start(&point);
-        assert_true(xoff_cp_ecn.quiet_below(point.cfg) == cases[i].kmin);
+        assert_true(point.cp.shape.quiet_below == cases[i].kmin);
         assert_false(marks(&point, cases[i].kmin, 0));
         assert_true(marks(&point, cases[i].kmin + 1, 0));
         assert_false(marks(&point, cases[i].kmax, UINT32_MAX));
@@ -197,18 +205,15 @@ static void kmin_above_kmax_is_refused(void **unused)
 static void only_at_its_moment(void **unused)
 {
     (void)unused;
-    const struct xoff_cp_frame frame = {.queue_bytes = 10000000, .bytes = 1000, .draw = 0};
     struct point point;
     point_setup(&point, 25 * XOFF_GBPS);
     point_start(&point);
-    assert_true(xoff_cp_ecn.on_dequeue(point.cfg, NULL, &frame, 0).mark);
-    assert_true(xoff_cp_ecn.looks_at(point.cfg, false) && !xoff_cp_ecn.looks_at(point.cfg, true));
-    assert_false(xoff_cp_ecn.on_enqueue(point.cfg, NULL, &frame, 0).mark);
+    assert_true(point.cp.shape.skips_enqueue && !point.cp.shape.skips_dequeue);
+    assert_true(marks(&point, 10000000, 0));
     point_set(&point, "at", "enqueue");
     point_start(&point);
-    assert_false(xoff_cp_ecn.on_dequeue(point.cfg, NULL, &frame, 0).mark);
-    assert_true(xoff_cp_ecn.looks_at(point.cfg, true) && !xoff_cp_ecn.looks_at(point.cfg, false));
-    assert_true(xoff_cp_ecn.on_enqueue(point.cfg, NULL, &frame, 0).mark);
+    assert_true(!point.cp.shape.skips_enqueue && point.cp.shape.skips_dequeue);
+    assert_true(marks(&point, 10000000, 0));
 }
 
 /* Thresholds beyond 2^32 bytes do not overflow: a quarter of the way from 0 to 10^12. */
@@ -228,7 +233,7 @@ static void wide_thresholds(void **unused)
 /* kmin, kmax and the draws that mark at kmax. */
 static void expect_thresholds(const struct point *point, int64_t kmin, int64_t kmax, uint64_t draws)
 {
-    assert_true(xoff_cp_ecn.quiet_below(point->cfg) == kmin);
+    assert_true(point->cp.shape.quiet_below == kmin);
     assert_false(marks(point, kmin, 0));
     assert_int_equal(count_marks(point, kmax), draws);
     assert_true(marks(point, kmax + 1, UINT32_MAX));
@@ -339,7 +344,7 @@ static void mistakes_in_by_rate(void **unused)
     point.env.rate_bps = 25 * XOFF_GBPS;
     point_set(&point, "by_rate", list);
     point_start(&point);
-    assert_true(xoff_cp_ecn.quiet_below(point.cfg) == 5000);
+    assert_true(point.cp.shape.quiet_below == 5000);
 }
 
 /* With counts: others the frame's own 1000 bytes are left out: every threshold is reached 1000
@@ -360,7 +365,7 @@ static void others_without_the_frame(void **unused)
     assert_int_equal(count_marks(&point, 251000), UINT64_C(1) << 30);
     assert_int_equal(count_marks(&point, 401000), UINT64_C(1) << 31);
     assert_int_equal(count_marks(&point, 401001), UINT64_C(1) << 32);
-    assert_true(xoff_cp_ecn.quiet_below(point.cfg) <= 101000);
+    assert_true(point.cp.shape.quiet_below <= 101000);
     /* The default, by name. */
     point_set(&point, "counts", "all");
     point_start(&point);

@@ -23,7 +23,6 @@ struct step_params {
 
 struct step_cfg {
     int64_t k_bytes;
-    enum step_at at;
 };
 
 static const struct xoff_param step_table[] = {
@@ -44,51 +43,29 @@ static const struct xoff_param step_table[] = {
 };
 
 static int step_configure(const void *params, const struct xoff_cp_env *env, void *cfg,
-                          struct xoff_err *err)
+                          struct xoff_cp_shape *shape, struct xoff_err *err)
 {
     const struct step_params *p = params;
     (void)err;
     /* 30 KB per 10 Gb/s are 3 bytes per Mb/s. */
-    *(struct step_cfg *)cfg = (struct step_cfg){
-        .k_bytes = p->k == XOFF_PARAM_AUTO ? (int64_t)(env->rate_bps * 3 / XOFF_MBPS) : p->k,
-        .at = (enum step_at)p->at,
+    const int64_t k_bytes =
+        p->k == XOFF_PARAM_AUTO ? (int64_t)(env->rate_bps * 3 / XOFF_MBPS) : p->k;
+    *(struct step_cfg *)cfg = (struct step_cfg){.k_bytes = k_bytes};
+    *shape = (struct xoff_cp_shape){
+        .quiet_below = k_bytes,
+        .skips_enqueue = p->at != STEP_AT_ENQUEUE,
+        .skips_dequeue = p->at != STEP_AT_DEQUEUE,
     };
     return 0;
 }
 
-static void step_init(const void *cfg, void *state)
-{
-    (void)cfg, (void)state;
-}
-
-static int64_t step_quiet_below(const void *cfg)
-{
-    const struct step_cfg *c = cfg;
-    return c->k_bytes;
-}
-
-static bool step_looks_at(const void *cfg, bool enqueue)
-{
-    const struct step_cfg *c = cfg;
-    return enqueue == (c->at == STEP_AT_ENQUEUE);
-}
-
-static struct xoff_cp_answer step_on_enqueue(const void *cfg, void *state,
-                                             const struct xoff_cp_frame *frame, xoff_time now)
+/* As the frame joins the queue or as it leaves: the shape says which. */
+static void step_look(const void *cfg, void *state, const struct xoff_cp_frame *frame,
+                      xoff_time now, struct xoff_cp_answer *answer)
 {
     const struct step_cfg *c = cfg;
     (void)state, (void)now;
-    return (struct xoff_cp_answer){.mark =
-                                       c->at == STEP_AT_ENQUEUE && frame->queue_bytes > c->k_bytes};
-}
-
-static struct xoff_cp_answer step_on_dequeue(const void *cfg, void *state,
-                                             const struct xoff_cp_frame *frame, xoff_time now)
-{
-    const struct step_cfg *c = cfg;
-    (void)state, (void)now;
-    return (struct xoff_cp_answer){.mark =
-                                       c->at == STEP_AT_DEQUEUE && frame->queue_bytes > c->k_bytes};
+    answer->mark = frame->queue_bytes > c->k_bytes;
 }
 
 const struct xoff_cp_ops xoff_cp_step = {
@@ -98,9 +75,6 @@ const struct xoff_cp_ops xoff_cp_step = {
     .params_size = sizeof(struct step_params),
     .cfg_size = sizeof(struct step_cfg),
     .configure = step_configure,
-    .init = step_init,
-    .quiet_below = step_quiet_below,
-    .looks_at = step_looks_at,
-    .on_enqueue = step_on_enqueue,
-    .on_dequeue = step_on_dequeue,
+    .on_enqueue = step_look,
+    .on_dequeue = step_look,
 };

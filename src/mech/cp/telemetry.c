@@ -130,35 +130,25 @@ struct int_cfg {
 static const struct xoff_param int_table[] = {{0}};
 
 static int int_configure(const void *params, const struct xoff_cp_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_cp_shape *shape, struct xoff_err *err)
 {
     struct int_cfg *c = cfg;
     (void)params, (void)err;
     *c = (struct int_cfg){.packed_rate = pack_rate(env->rate_bps)};
+    *shape = (struct xoff_cp_shape){.stamps = true, .sees_port = true};
     return 0;
 }
 
-static void int_init(const void *cfg, void *state)
-{
-    (void)cfg, (void)state;
-}
-
-static int64_t int_quiet_below(const void *cfg)
-{
-    (void)cfg;
-    return 0;
-}
-
-static struct xoff_cp_answer int_on_dequeue(const void *cfg, void *state,
-                                            const struct xoff_cp_frame *frame, xoff_time now)
+static void int_on_dequeue(const void *cfg, void *state, const struct xoff_cp_frame *frame,
+                           xoff_time now, struct xoff_cp_answer *answer)
 {
     const struct int_cfg *c = cfg;
     (void)state;
-    return (struct xoff_cp_answer){
-        .stamp = true,
-        .hop = {.at_ns = (uint32_t)(now / XOFF_NS),
-                .tx_bytes = (uint32_t)frame->port_tx_bytes,
-                .packed = pack_queue(frame->port_bytes) | c->packed_rate},
+    answer->stamp = true;
+    answer->hop = (struct xoff_int_hop){
+        .at_ns = (uint32_t)(now / XOFF_NS),
+        .tx_bytes = (uint32_t)frame->port_tx_bytes,
+        .packed = pack_queue(frame->port_bytes) | c->packed_rate,
     };
 }
 
@@ -167,9 +157,6 @@ const struct xoff_cp_ops xoff_cp_int = {
     .summary = "writes time, bytes sent, queue and rate of the port into every frame",
     .params = int_table,
     .cfg_size = sizeof(struct int_cfg),
-    .stamps = true,
     .configure = int_configure,
-    .init = int_init,
-    .quiet_below = int_quiet_below,
     .on_dequeue = int_on_dequeue,
 };

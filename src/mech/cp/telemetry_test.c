@@ -219,29 +219,31 @@ static void every_frame_is_stamped(void **unused)
     _Alignas(16) unsigned char cfg[64];
     struct xoff_err err;
     assert_true(xoff_cp_int.cfg_size <= sizeof cfg);
-    assert_int_equal(xoff_cp_int.state_size, 0);
     assert_null(xoff_cp_int.params[0].name);
-    assert_int_equal(xoff_cp_int.configure(NULL, &env, cfg, &err), 0);
-    xoff_cp_int.init(cfg, NULL);
-    assert_int_equal(xoff_cp_int.quiet_below(cfg), 0);
-    assert_null(xoff_cp_int.on_enqueue);
+    struct xoff_cp cp;
+    assert_int_equal(xoff_cp_configure(&cp, &xoff_cp_int, NULL, &env, cfg, &err), 0);
+    xoff_cp_init(&cp, NULL);
+    assert_int_equal(cp.shape.state_size, 0);
+    assert_int_equal(cp.shape.quiet_below, 0);
+    assert_true(cp.shape.stamps && cp.shape.sees_port && !cp.shape.draws);
+    assert_true(xoff_cp_skips_enqueue(&cp) && !xoff_cp_skips_dequeue(&cp));
 
     struct xoff_cp_frame frame = {.queue_bytes = 3000,
                                   .bytes = 1000,
                                   .port_bytes = 6463,
                                   .port_tx_bytes = (UINT64_C(5) << 32) + 12345};
-    struct xoff_cp_answer answer =
-        xoff_cp_int.on_dequeue(cfg, NULL, &frame, ((INT64_C(3) << 32) + 77) * XOFF_NS + 999);
+    struct xoff_cp_answer answer;
+    xoff_cp_on_dequeue(&cp, NULL, &frame, ((INT64_C(3) << 32) + 77) * XOFF_NS + 999, &answer);
     const struct xoff_int_view view = xoff_int_unpack(&answer.hop);
     assert_true(answer.stamp);
-    assert_false(answer.mark);
+    assert_false(answer.mark || answer.notify || answer.write);
     assert_int_equal(view.at_ns, 77);
     assert_int_equal(view.tx_bytes, 12345);
     assert_int_equal(view.queue_bytes, 6400);
     assert_int_equal(view.rate_bps, 40 * XOFF_GBPS);
 
     frame = (struct xoff_cp_frame){.queue_bytes = 64, .bytes = 64};
-    answer = xoff_cp_int.on_dequeue(cfg, NULL, &frame, 0);
+    xoff_cp_on_dequeue(&cp, NULL, &frame, 0, &answer);
     assert_true(answer.stamp);
     assert_int_equal(answer.hop.at_ns, 0);
     assert_int_equal(answer.hop.tx_bytes, 0);
