@@ -57,6 +57,8 @@ void cli_print_build_error(const struct cli_input *input, struct xoff_err *err);
 /* Warnings of building one of its plans, on standard error; what another plan said is not said
  * again. */
 void cli_print_build_warnings(struct cli_input *input, struct built *built);
+/* Names of the switches of a kind, the first few of them. */
+void cli_print_switches(const struct built *built, uint32_t kind);
 
 /* file:line:column: subject: message, in the colours of the terminal, on standard error. */
 void cli_print_error(const struct xoff_err *err);

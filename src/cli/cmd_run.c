@@ -338,12 +338,20 @@ static int print_config(struct cli_input *input, const struct plan *plan, struct
     fputs(text, stdout);
     free(text);
     const struct topo *topo = &built->topo;
+    for (uint32_t i = 0; i < plan->net.n_kinds && plan->net.n_kinds > 1; i++) {
+        printf(i ? "# switches.%u: " : "# switch: ", i - 1);
+        cli_print_switches(built, i);
+        putchar('\n');
+    }
+    int64_t limit = 0;
     for (uint32_t l = 0; l < topo->n_links && plan->net.lossless; l++) {
         const struct topo_link *link = &topo->links[l];
-        const int64_t bytes = net_headroom(&built->spec, l);
+        const int64_t bytes = net_headroom(&built->spec, l), before = limit;
+        const bool second = link->node[0] < topo->n_hosts;
+        limit = net_headroom_limit(built->net, link->node[second], link->port[second]);
         /* Links of a kind mostly follow each other: one line for each stretch. */
         if (l && link->rate_bps == link[-1].rate_bps && link->delay == link[-1].delay &&
-            bytes == net_headroom(&built->spec, l - 1))
+            bytes == net_headroom(&built->spec, l - 1) && limit == before)
             continue;
         char rate[32], delay[32], headroom[32];
         printf("# headroom of each lossless ingress queue at %s-%s (%s, %s): %s",
@@ -351,9 +359,6 @@ static int print_config(struct cli_input *input, const struct plan *plan, struct
                xoff_format_rate(rate, sizeof rate, link->rate_bps),
                xoff_format_time(delay, sizeof delay, link->delay),
                xoff_format_bytes(headroom, sizeof headroom, bytes));
-        const bool second = link->node[0] < topo->n_hosts;
-        const int64_t limit =
-            net_headroom_limit(built->net, link->node[second], link->port[second]);
         if (limit != bytes && link->node[second] >= topo->n_hosts)
             printf("; the buffer has %s", xoff_format_bytes(headroom, sizeof headroom, limit));
         putchar('\n');

@@ -5,6 +5,7 @@
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "scenario/sections.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -35,6 +36,43 @@ static bool has_other_headroom(const struct built *b)
     return false;
 }
 
+#define NAMES 4 /* of a kind that are written out */
+
+void cli_print_switches(const struct built *b, uint32_t kind)
+{
+    uint32_t n = 0;
+    for (uint32_t node = b->topo.n_hosts; node < b->topo.n_nodes; node++)
+        if (net_kind_of(&b->spec, node) == kind && n++ < NAMES)
+            printf("%s%s", n > 1 ? ", " : "", b->topo.nodes[node].name);
+    if (n > NAMES)
+        printf(" and %u more", n - NAMES);
+    else if (!n)
+        printf("none");
+}
+
+/* What switches are made of, a line for each kind. */
+static void print_kinds(const struct built *b)
+{
+    const struct cli_style *s = cli_style(stdout);
+    printf("%s%-12s %9s", s->bold, "settings", "buffer");
+    for (const struct switch_role *role = switch_roles; role->key; role++)
+        printf("  %-10s", role->key);
+    printf("  switches%s\n", s->off);
+    for (uint32_t i = 0; i < b->spec.n_kinds; i++) {
+        const struct net_switch *sw = &b->spec.kinds[i];
+        char name[32] = "switch", buffer[32];
+        if (i)
+            snprintf(name, sizeof name, "switches.%u", i - 1);
+        printf("%-12s %9s", name, xoff_format_bytes(buffer, sizeof buffer, sw->buffer_bytes));
+        for (const struct switch_role *role = switch_roles; role->key; role++)
+            printf("  %-10s", switch_kind(sw, role).name);
+        printf("  ");
+        cli_print_switches(b, i);
+        putchar('\n');
+    }
+    putchar('\n');
+}
+
 static void print_text(const struct built *b)
 {
     const struct topo *topo = &b->topo;
@@ -42,6 +80,7 @@ static void print_text(const struct built *b)
     const bool has_other = has_other_headroom(b);
     printf("%u hosts, %u switches, %u links\n\n", topo->n_hosts, topo->n_nodes - topo->n_hosts,
            topo->n_links);
+    print_kinds(b);
     printf("%s%-12s %4s  %-12s %4s  %9s %9s %12s%s%s\n", s->bold, "node", "port", "peer", "port",
            "rate", "delay", "headroom", has_other ? "   worst case" : "", s->off);
     for (uint32_t n = 0; n < topo->n_nodes; n++)
@@ -62,15 +101,28 @@ static void print_text(const struct built *b)
         }
 }
 
+static json_t *node_json(const struct built *b, uint32_t n)
+{
+    const struct topo_node *node = &b->topo.nodes[n];
+    json_t *json =
+        json_pack("{s:s, s:s, s:i}", "name", node->name, "kind",
+                  node->kind == TOPO_HOST ? "host" : "switch", "ports", (int)node->n_ports);
+    if (node->kind == TOPO_HOST)
+        return json;
+    const struct net_switch *sw = net_switch_of(&b->spec, n);
+    json_object_set_new(json, "settings", json_integer((json_int_t)net_kind_of(&b->spec, n)));
+    json_object_set_new(json, "buffer_bytes", json_integer(sw->buffer_bytes));
+    for (const struct switch_role *role = switch_roles; role->key; role++)
+        json_object_set_new(json, role->key, json_string(switch_kind(sw, role).name));
+    return json;
+}
+
 static int print_json(const struct built *b)
 {
     const struct topo *topo = &b->topo;
     json_t *nodes = json_array(), *links = json_array();
     for (uint32_t n = 0; n < topo->n_nodes; n++)
-        json_array_append_new(nodes,
-                              json_pack("{s:s, s:s, s:i}", "name", topo->nodes[n].name, "kind",
-                                        topo->nodes[n].kind == TOPO_HOST ? "host" : "switch",
-                                        "ports", (int)topo->nodes[n].n_ports));
+        json_array_append_new(nodes, node_json(b, n));
     for (uint32_t l = 0; l < topo->n_links; l++) {
         const struct topo_link *link = &topo->links[l];
         json_array_append_new(
@@ -89,12 +141,12 @@ static int print_json(const struct built *b)
 int cmd_topology(int argc, char **argv)
 {
     static const struct argp_child children[] = {{&cli_options_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        .parser = parse,
-        .args_doc = "FILE",
-        .doc = "Prints the network that a scenario builds: nodes, ports, links, headroom.\v"
-               "Example: xoff topology scenarios/quickstart.yaml",
-        .children = children};
+    static const struct argp argp = {.parser = parse,
+                                     .args_doc = "FILE",
+                                     .doc = "Prints the network that a scenario builds: nodes, "
+                                            "what switches are made of, ports, links, headroom.\v"
+                                            "Example: xoff topology scenarios/quickstart.yaml",
+                                     .children = children};
     struct cli_options c;
     cli_options_init(&c);
     argp_parse(&argp, argc, argv, 0, NULL, &c);

@@ -165,6 +165,24 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
     return 0;
 }
 
+/* Which switch is of which entry of `switches`; of several the last. */
+static int build_kinds(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    if (plan->net.n_kinds == 1)
+        return 0;
+    b->kind_of = calloc(b->topo.n_nodes - b->topo.n_hosts + 1, sizeof *b->kind_of);
+    XOFF_ASSERT(b->kind_of);
+    for (uint32_t i = 1; i < plan->net.n_kinds; i++) {
+        const struct plan_switch *entry = &plan->switches[i];
+        if (topology_switches(&b->topo, entry->match, (uint8_t)i, b->kind_of, err)) {
+            char prefix[32];
+            snprintf(prefix, sizeof prefix, "switches.%u", i - 1);
+            return located(plan, entry->match_place, prefix, err);
+        }
+    }
+    return 0;
+}
+
 /* `measure.at`: all, or nodes by name (hosts also by set). */
 static int build_measured(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
@@ -300,6 +318,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
     struct net_spec *spec = &b->spec;
     *spec = plan->net;
     spec->topo = &b->topo;
+    spec->kind_of = b->kind_of;
     spec->transports = b->transports;
     spec->receivers = b->receivers;
     spec->n_receivers = b->n_receivers;
@@ -366,11 +385,16 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
     const struct switch_role *role = switch_roles;
     while (role->key && role->part != blame.part)
         role++;
+    const struct plan_place *places = plan->switches[i].place;
     const bool is_whole = blame.part == NET_PART_MMU && !strcmp(err->subject, "buffer");
-    char prefix[64];
-    snprintf(prefix, sizeof prefix, is_whole ? "switch" : "switch.%s", role->key);
-    return located(plan, plan->switches[0].place[is_whole ? NET_PART_NET : blame.part], prefix,
-                   err);
+    char prefix[64] = "switch";
+    if (i)
+        snprintf(prefix, sizeof prefix, "switches.%u", i - 1);
+    if (!is_whole)
+        snprintf(prefix + strlen(prefix), sizeof prefix - strlen(prefix), ".%s", role->key);
+    /* An entry may fail by what it left to `switch`. */
+    const bool has_place = !is_whole && (places[blame.part].line || !i);
+    return located(plan, places[has_place ? blame.part : NET_PART_NET], prefix, err);
 }
 
 static void build_warnings(const struct plan *plan, struct built *b)
@@ -400,6 +424,8 @@ int build_create(const struct plan *plan, const struct build_options *options, s
     XOFF_ASSERT(b);
     *err = (struct xoff_err){0};
     int code = topology_build(plan, &b->topo, err);
+    if (!code)
+        code = build_kinds(plan, b, err);
     if (!code)
         code = build_receivers(plan, b, err);
     if (!code)
@@ -438,6 +464,7 @@ void build_destroy(struct built *b)
     net_destroy(b->net);
     app_set_fini(&b->apps);
     free(b->receivers);
+    free(b->kind_of);
     free(b->measured);
     free(b->curves);
     free(b->captures);

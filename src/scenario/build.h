@@ -23,6 +23,7 @@ struct built {
     struct app_set apps;
     struct net_receiver *receivers;
     uint32_t n_receivers;
+    uint8_t *kind_of; /* by number of the switch; NULL: all are alike */
     bool *measured;
     struct result_curve_spec *curves;
     uint32_t n_curves;

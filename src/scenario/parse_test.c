@@ -185,7 +185,8 @@ static const char whole[] =
     "measure: {every: 10us, series: [buffer, pools, queue], at: [leaf0, spine1]}\n"
     "curves: {q: {of: queue, at: leaf0:1, priority: 3, from: 1ms}, b-1: {of: buffer, at: leaf0}}\n"
     "deadlock: {after: 0s, stop: true}\n"
-    "expect: [\"drops == 0\", 'pauses > 0']\n";
+    "expect: [\"drops == 0\", 'pauses > 0']\n"
+    "switches: [{match: [spine1, leaf?], mmu: {alpha: 1/2}}]\n";
 
 static void check_whole_network(const struct plan *p)
 {
@@ -237,6 +238,11 @@ static void check_whole(const struct plan *p)
     assert_int_equal(p->kinds->processing_for, 500 * XOFF_NS);
     assert_string_equal(p->kinds->mmu->name, "sih");
     assert_string_equal(param_text(p->kinds->mmu->params, p->kinds->mmu_params, "alpha"), "0.25");
+    assert_int_equal(p->net.n_kinds, 2);
+    assert_string_equal(p->switches[1].match, "spine1,leaf?");
+    assert_int_equal(p->kinds[1].buffer_bytes, 12 * 1024 * 1024);
+    assert_string_equal(param_text(p->kinds[1].mmu->params, p->kinds[1].mmu_params, "alpha"),
+                        "0.5");
     assert_string_equal(p->kinds->pause->name, "none");
     assert_string_equal(p->kinds->sched->name, "drr");
     assert_string_equal(p->kinds->marking->name, "ecn");
@@ -909,7 +915,7 @@ static void test_schema(void **state)
         "title",    "seed",       "stop",      "drain",     "compat",     "reroute_after",
         "topology", "switch",     "port",      "transport", "transports", "host",
         "links",    "priorities", "receivers", "measure",   "traffic",    "expect",
-        "deadlock", "variants",   "routes",    "curves"};
+        "deadlock", "variants",   "routes",    "curves",    "switches"};
     assert_int_equal(json_object_size(properties), sizeof keys / sizeof keys[0]);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_non_null(json_object_get(properties, keys[i]));

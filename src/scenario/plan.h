@@ -86,7 +86,8 @@ struct plan_traffic {
 
 /* `switch:`, or an entry of `switches:`. */
 struct plan_switch {
-    char match[XOFF_PARAM_TEXT];          /* the switches that an entry is for */
+    char match[XOFF_PARAM_TEXT]; /* the switches that an entry is for */
+    struct plan_place match_place;
     struct plan_place place[N_NET_PARTS]; /* of what is given; NET_PART_NET: of all */
 };
 

@@ -62,7 +62,7 @@ static int read_topology(struct fields_reader *r, const struct yaml_node *node,
         others[n++] = "nodes";
         others[n++] = "links";
     }
-    rc = plan_read_kind(r, node, &kind, others, &topology->params);
+    rc = plan_read_kind(r, node, &kind, NULL, others, &topology->params);
     if (rc)
         return rc;
     struct link_fields fields;
@@ -279,7 +279,7 @@ static int read_entry(struct fields_reader *r, const struct yaml_node *node, uin
     traffic->kind = kind.ops;
     traffic->place = (struct plan_place){node->line, node->column};
     const char *const others[] = {"kind", "name", traffic->kind->items_key, NULL};
-    rc = plan_read_kind(r, node, &kind, others, &traffic->params);
+    rc = plan_read_kind(r, node, &kind, NULL, others, &traffic->params);
     if (rc)
         return rc;
     snprintf(traffic->name, sizeof traffic->name, "%.20s#%u", kind.name, (unsigned)index);

@@ -10,10 +10,10 @@
 
 #include <xoff/units.h>
 
-const char *const plan_sections[] = {"topology",   "switch",     "port",    "host",     "transport",
-                                     "transports", "priorities", "traffic", "links",    "routes",
-                                     "receivers",  "measure",    "curves",  "deadlock", "variants",
-                                     "expect",     NULL};
+const char *const plan_sections[] = {"topology",  "switch",     "switches",   "port",    "host",
+                                     "transport", "transports", "priorities", "traffic", "links",
+                                     "routes",    "receivers",  "measure",    "curves",  "deadlock",
+                                     "variants",  "expect",     NULL};
 
 static const struct yaml_node absent = {.kind = YAML_MAPPING};
 
@@ -25,6 +25,7 @@ static int read_switch(struct fields_reader *r, const struct yaml_node *root, st
 static int read_transports(struct fields_reader *r, const struct yaml_node *root,
                            struct plan *plan);
 static int choose_marking(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
+static int read_switches(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 static const struct yaml_node *deepest(const struct yaml_node *node, const char *path);
 static int read_priorities(struct fields_reader *r, const struct yaml_node *node,
                            struct plan *plan);
@@ -59,6 +60,8 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
         rc = plan_read_traffic(r, yaml_find(root, "traffic"), plan);
     if (!rc)
         rc = choose_marking(r, root, plan);
+    if (!rc)
+        rc = read_switches(r, yaml_find(root, "switches"), plan);
     if (!rc)
         rc = read_changes(r, yaml_find(root, "links"), plan);
     if (!rc)
@@ -148,12 +151,15 @@ static int read_section(struct fields_reader *r, const struct yaml_node *root, c
 }
 
 int plan_read_kind(struct fields_reader *r, const struct yaml_node *node, const struct kind *kind,
-                   const char *const *others, void **params)
+                   const void *base, const char *const *others, void **params)
 {
     *params = calloc(1, kind->params_size ? kind->params_size : 1);
     if (!*params)
         return fields_no_memory(r);
-    xoff_param_defaults(kind->params, *params);
+    if (base)
+        memcpy(*params, base, kind->params_size);
+    else
+        xoff_param_defaults(kind->params, *params);
     if (!node || node->kind != YAML_MAPPING)
         node = &absent;
     return fields_overlay(r, node, kind->params, *params, others);
@@ -169,20 +175,25 @@ static int read_port(struct fields_reader *r, const struct yaml_node *root, stru
     return rc;
 }
 
-/* A mechanism of a switch: its kind, parameters and place. */
+/* A mechanism of a switch: its kind, parameters and place. What is left out is as in `base`; the
+ * parameters are, too, while the kind is the same. */
 static int read_mechanism(struct fields_reader *r, const struct yaml_node *section,
-                          const struct switch_role *role, struct net_switch *sw,
-                          struct plan_place *place)
+                          const struct switch_role *role, const struct net_switch *base,
+                          struct net_switch *sw, struct plan_place *place)
 {
     static const char *const others[] = {"kind", NULL};
     const struct yaml_node *node = yaml_find(section, role->key);
+    const bool has_kind = node && (node->kind != YAML_MAPPING || yaml_find(node, "kind"));
+    const struct kind inherited = base ? switch_kind(base, role) : (struct kind){0};
     const size_t length = fields_enter(r, role->key);
-    struct kind kind;
+    struct kind kind = inherited;
     void *params = NULL;
-    int rc = fields_kind(r, node, role->role, &kind);
+    int rc = base && !has_kind ? 0 : fields_kind(r, node, role->role, &kind);
     if (!rc)
-        rc = plan_read_kind(r, node, &kind, others, &params);
-    switch_take(sw, role, rc ? NULL : kind.ops, params);
+        rc = plan_read_kind(r, node, &kind,
+                            kind.ops == inherited.ops ? switch_params(base, role) : NULL, others,
+                            &params);
+    switch_take(sw, role, kind.ops, params);
     if (node)
         *place = (struct plan_place){node->line, node->column};
     fields_leave(r, length);
@@ -200,26 +211,93 @@ static int refuse_paths(struct fields_reader *r, const struct yaml_node *node)
     return rc;
 }
 
+static int read_mechanisms(struct fields_reader *r, const struct yaml_node *section,
+                           const struct net_switch *base, struct net_switch *sw,
+                           struct plan_place *place)
+{
+    int rc = 0;
+    for (const struct switch_role *role = switch_roles; role->key && !rc; role++)
+        rc = read_mechanism(r, section, role, base, sw, &place[role->part]);
+    place[NET_PART_NET] = (struct plan_place){section->line, section->column};
+    return rc;
+}
+
+#define MAX_KEYS 32
+
+/* Keys of `switch` that are not in section_switch: `first` (NULL: none) and the mechanisms. */
+static void switch_others(const char *first, const char *others[MAX_KEYS])
+{
+    uint32_t n = 0;
+    if (first)
+        others[n++] = first;
+    for (const struct switch_role *role = switch_roles; role->key; role++)
+        others[n++] = role->key;
+    others[n] = NULL;
+}
+
 static int read_switch(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
 {
-    static const char *const others[] = {"fabric",  "mmu",  "pause", "scheduler",
-                                         "marking", "path", NULL};
-    const struct yaml_node *node = yaml_find(root, "switch");
+    const struct yaml_node *node = yaml_find(root, "switch"), *list = yaml_find(root, "switches");
+    const size_t n = list ? list->n : 0;
     if (!node)
         node = &absent;
-    plan->net.kinds = plan->kinds = calloc(1, sizeof *plan->kinds);
-    plan->switches = calloc(1, sizeof *plan->switches);
+    plan->net.kinds = plan->kinds = calloc(1 + n, sizeof *plan->kinds);
+    plan->switches = calloc(1 + n, sizeof *plan->switches);
     if (!plan->kinds || !plan->switches)
         return fields_no_memory(r);
     plan->net.n_kinds = 1;
-    struct plan_place *place = plan->switches[0].place;
-    place[NET_PART_NET] = (struct plan_place){node->line, node->column};
     const size_t length = fields_enter(r, "switch");
+    const char *others[MAX_KEYS];
+    switch_others(NULL, others);
     int rc = refuse_paths(r, yaml_find(node, "paths"));
     if (!rc)
         rc = fields_read(r, node, section_switch, plan->kinds, others);
-    for (const struct switch_role *role = switch_roles; role->key && !rc; role++)
-        rc = read_mechanism(r, node, role, plan->kinds, &place[role->part]);
+    if (!rc)
+        rc = read_mechanisms(r, node, NULL, plan->kinds, plan->switches[0].place);
+    fields_leave(r, length);
+    return rc;
+}
+
+static int read_switch_entry(struct fields_reader *r, const struct yaml_node *node,
+                             const struct net_switch *base, struct net_switch *sw,
+                             struct plan_switch *entry)
+{
+    const char *others[MAX_KEYS], *known[MAX_KEYS];
+    uint32_t n = 0;
+    switch_others("match", others);
+    *sw = *base;
+    for (const struct switch_role *role = switch_roles; role->key; role++) {
+        switch_forget(sw, role);
+        known[n++] = role->key;
+    }
+    for (const struct xoff_param *p = section_switch; p->name; p++)
+        known[n++] = p->name;
+    known[n] = NULL;
+    int rc = fields_overlay(r, node, section_switch, sw, others);
+    if (!rc)
+        rc = fields_read(r, node, section_match, entry, known);
+    if (rc)
+        return rc;
+    const struct yaml_node *match = yaml_find(node, "match");
+    if (!match->line) /* an option gave it */
+        match = node;
+    entry->match_place = (struct plan_place){match->line, match->column};
+    return read_mechanisms(r, node, base, sw, entry->place);
+}
+
+/* An entry is as `switch` is in what it leaves out. */
+static int read_switches(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
+{
+    const size_t length = fields_enter(r, "switches");
+    int rc = node ? fields_want(r, node, YAML_SEQUENCE, "a list, each entry a mapping") : 0;
+    if (!rc && node && node->n > UINT8_MAX)
+        rc = fields_fail(r, node, XOFF_E_RANGE, "too many; accepted: up to 255 entries");
+    for (node = node ? node->first : NULL; node && !rc; node = node->next) {
+        const uint32_t i = plan->net.n_kinds++;
+        const size_t inner = fields_enter_index(r, i - 1);
+        rc = read_switch_entry(r, node, plan->kinds, &plan->kinds[i], &plan->switches[i]);
+        fields_leave(r, inner);
+    }
     fields_leave(r, length);
     return rc;
 }
@@ -285,7 +363,7 @@ static int read_transport(struct fields_reader *r, const struct yaml_node *node,
     xoff_param_defaults(section_transport, transport);
     xoff_param_defaults(xoff_tcp_table, &net->tcp);
     void *params;
-    rc = plan_read_kind(r, node, &kind, others, &params);
+    rc = plan_read_kind(r, node, &kind, NULL, others, &params);
     net->rp_params = params;
     if (!rc && node && node->kind == YAML_MAPPING)
         rc = read_transport_keys(r, node, &kind, transport);
@@ -387,7 +465,7 @@ static int choose_marking(struct fields_reader *r, const struct yaml_node *root,
     struct kind kind;
     void *params;
     XOFF_ASSERT(kinds_find(KINDS_MARKING, wanted.marking, &kind));
-    rc = plan_read_kind(r, NULL, &kind, NULL, &params);
+    rc = plan_read_kind(r, NULL, &kind, NULL, NULL, &params);
     free((void *)plan->kinds->marking_params);
     plan->kinds->marking = kind.ops;
     plan->kinds->marking_params = params;
@@ -655,15 +733,15 @@ static int64_t whole_of(const struct xoff_param *table, const void *params, cons
 /* The node at a dotted path, or the last one that is there on the way to it. */
 static const struct yaml_node *deepest(const struct yaml_node *node, const char *path)
 {
-    while (node->kind == YAML_MAPPING) {
+    for (const struct yaml_node *next = node; next; path += path[0] == '.') {
         char key[32];
         const size_t n = strcspn(path, ".");
         snprintf(key, sizeof key, "%.*s", (int)n, path);
-        const struct yaml_node *next = yaml_find(node, key);
-        if (!next)
-            break;
+        path += n;
         node = next;
-        path += n + (path[n] == '.');
+        next = node->kind == YAML_MAPPING    ? yaml_find(node, key)
+               : node->kind == YAML_SEQUENCE ? yaml_at(node, (uint32_t)atoi(key))
+                                             : NULL;
     }
     return node;
 }
@@ -673,18 +751,23 @@ static const struct yaml_node *deepest(const struct yaml_node *node, const char 
 static int check_headroom(struct fields_reader *r, const struct yaml_node *root,
                           const struct plan *plan)
 {
-    const struct net_switch *sw = plan->kinds;
-    const struct xoff_param *table = sw->mmu->params;
-    if (!plan->net.lossless || whole_of(table, sw->mmu_params, "allow_loss", 0))
-        return 0;
-    static const char message[] = "a lossless priority has no headroom; give auto or a size above "
-                                  "0B, or make every priority lossy";
-    const int64_t own = whole_of(table, sw->mmu_params, "headroom", XOFF_PARAM_AUTO);
-    const char *const path = own == 0 ? "switch.mmu.headroom" : "port.headroom";
-    if (own != 0 && (plan->net.headroom_bytes != 0 || own != XOFF_PARAM_AUTO))
-        return 0;
-    const size_t length = fields_enter(r, path);
-    const int rc = fields_fail(r, deepest(root, path), XOFF_E_CONFLICT, message);
-    fields_leave(r, length);
+    int rc = 0;
+    for (uint32_t i = 0; i < plan->net.n_kinds && plan->net.lossless && !rc; i++) {
+        const struct net_switch *sw = &plan->kinds[i];
+        const struct xoff_param *table = sw->mmu->params;
+        const int64_t own = whole_of(table, sw->mmu_params, "headroom", XOFF_PARAM_AUTO);
+        if (whole_of(table, sw->mmu_params, "allow_loss", 0) ||
+            (own != 0 && (plan->net.headroom_bytes != 0 || own != XOFF_PARAM_AUTO)))
+            continue;
+        char path[64] = "port.headroom";
+        if (own == 0)
+            snprintf(path, sizeof path, i ? "switches.%u.mmu.headroom" : "switch.mmu.headroom",
+                     i - 1);
+        const size_t length = fields_enter(r, path);
+        rc = fields_fail(r, deepest(root, path), XOFF_E_CONFLICT,
+                         "a lossless priority has no headroom; give auto or a size above 0B, or "
+                         "make every priority lossy");
+        fields_leave(r, length);
+    }
     return rc;
 }

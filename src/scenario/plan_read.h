@@ -19,8 +19,8 @@ int plan_read_curves(struct fields_reader *r, const struct yaml_node *root, stru
 int plan_read_traffic(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 
 /* The parameters of a kind, from a mapping (whose keys `others` the caller reads), a word or
- * nothing; malloc'ed into *params, also on failure. */
+ * nothing, on top of `base` (NULL: the defaults); malloc'ed into *params, also on failure. */
 int plan_read_kind(struct fields_reader *r, const struct yaml_node *node, const struct kind *kind,
-                   const char *const *others, void **params);
+                   const void *base, const char *const *others, void **params);
 
 #endif

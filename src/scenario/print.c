@@ -17,7 +17,8 @@ static void print_scalar(FILE *out, const char *text);
 static void print_block(FILE *out, int indent, const struct xoff_param *table, const void *params);
 static void print_flow(FILE *out, const struct xoff_param *table, const void *params);
 static void print_topology(FILE *out, const struct plan_topology *topology);
-static void print_switch(FILE *out, const struct net_switch *sw);
+static void print_switch(FILE *out, int indent, const struct net_switch *sw);
+static void print_switches(FILE *out, const struct plan *plan);
 static void print_transports(FILE *out, const struct plan *plan);
 static void print_traffic(FILE *out, const struct plan *plan);
 static void print_lists(FILE *out, const struct plan *plan);
@@ -44,7 +45,9 @@ char *plan_print(const struct plan *plan)
         xoff_format_time(top.reroute_after, sizeof top.reroute_after, plan->reroute_after);
     print_block(out, 0, section_top, &top);
     print_topology(out, &plan->topology);
-    print_switch(out, plan->kinds);
+    fprintf(out, "switch:\n");
+    print_switch(out, 2, plan->kinds);
+    print_switches(out, plan);
     fprintf(out, "port:\n");
     print_block(out, 2, section_port, &port);
     fprintf(out, "host:\n");
@@ -166,16 +169,26 @@ static void print_topology(FILE *out, const struct plan_topology *topology)
     }
 }
 
-static void print_switch(FILE *out, const struct net_switch *sw)
+static void print_switch(FILE *out, int indent, const struct net_switch *sw)
 {
-    fprintf(out, "switch:\n");
-    print_block(out, 2, section_switch, sw);
+    print_block(out, indent, section_switch, sw);
     for (const struct switch_role *role = switch_roles; role->key; role++) {
         const struct kind kind = switch_kind(sw, role);
-        fprintf(out, "  %s:\n    kind: ", role->key);
+        fprintf(out, "%*s%s:\n%*skind: ", indent, "", role->key, indent + 2, "");
         print_scalar(out, kind.name);
         fprintf(out, "\n");
-        print_block(out, 4, kind.params, switch_params(sw, role));
+        print_block(out, indent + 2, kind.params, switch_params(sw, role));
+    }
+}
+
+static void print_switches(FILE *out, const struct plan *plan)
+{
+    fprintf(out, plan->net.n_kinds > 1 ? "switches:\n" : "switches: []\n");
+    for (uint32_t i = 1; i < plan->net.n_kinds; i++) {
+        fprintf(out, "  - ");
+        print_value(out, section_match, &plan->switches[i]);
+        fprintf(out, "\n");
+        print_switch(out, 4, &plan->kinds[i]);
     }
 }
 

@@ -192,8 +192,9 @@ static json_t *kind_property(const struct kind *kind)
     return word;
 }
 
-/* A word, or a mapping with `kind` and its parameters; a transport has shared keys as well. */
-static json_t *mechanism_schema(enum kinds_role role)
+/* A word, or a mapping with `kind` and its parameters; a transport has shared keys as well. Where
+ * there is no default, `kind` may be left out for any kind. */
+static json_t *mechanism_schema(enum kinds_role role, bool has_default)
 {
     json_t *choices = json_array(), *words = json_array();
     struct kind kind;
@@ -201,7 +202,7 @@ static json_t *mechanism_schema(enum kinds_role role)
         json_array_append_new(words, json_string(kind.name));
         json_t *properties = json_object(), *required = json_array();
         put(properties, "kind", kind_property(&kind));
-        if (i)
+        if (i && has_default)
             json_array_append_new(required, json_string("kind"));
         if (role == KINDS_TRANSPORT) {
             add_params(properties, NULL, section_transport);
@@ -298,13 +299,17 @@ static json_t *traffic_schema(void)
     return list_of(entry);
 }
 
-static json_t *switch_schema(void)
+/* `switch`, or an entry of `switches`, which inherits from it. */
+static json_t *switch_schema(bool is_entry)
 {
-    json_t *properties = json_object();
+    json_t *properties = json_object(), *required = json_array();
+    if (is_entry)
+        add_params(properties, required, section_match);
     for (const struct switch_role *role = switch_roles; role->key; role++)
-        put(properties, role->key, mechanism_schema(role->role));
-    json_t *mapping = mapping_of(properties, NULL, section_switch);
-    put(mapping, "description", json_string("Every switch."));
+        put(properties, role->key, mechanism_schema(role->role, !is_entry));
+    json_t *mapping = mapping_of(properties, required, section_switch);
+    put(mapping, "description",
+        json_string(is_entry ? "Switches that differ from the others." : "Every switch."));
     return mapping;
 }
 
@@ -344,20 +349,21 @@ char *scenario_schema(void)
     put(defs, "link", table_schema(section_link, "A link."));
     put(defs, "priority", table_schema(section_priority, "A priority."));
     put(properties, "topology", topology_schema());
-    put(properties, "switch", switch_schema());
+    put(properties, "switch", switch_schema(false));
+    put(properties, "switches", list_of(switch_schema(true)));
     put(properties, "priorities", priorities_schema());
     put(properties, "traffic", traffic_schema());
-    put(defs, "transport", mechanism_schema(KINDS_TRANSPORT));
+    put(defs, "transport", mechanism_schema(KINDS_TRANSPORT, true));
     put(properties, "transport", reference("transport"));
     put(properties, "transports", transports_schema());
     for (const struct section *s = sections; s->path; s++) {
         const size_t length = strlen(s->path);
         const bool is_list = length > 2 && strcmp(s->path + length - 2, "[]") == 0;
-        if (!length || strchr(s->path, '.') || json_object_get(properties, s->path))
-            continue;
-        json_t *schema = table_schema(s->table, s->about);
         char key[32] = "";
         strncat(key, s->path, is_list ? length - 2 : length);
+        if (!length || strchr(s->path, '.') || json_object_get(properties, key))
+            continue;
+        json_t *schema = table_schema(s->table, s->about);
         put(properties, key, is_list ? list_of(schema) : schema);
     }
     put(properties, "curves", curves_schema());

@@ -54,6 +54,13 @@ const struct xoff_param section_switch[] = {
     {0},
 };
 
+const struct xoff_param section_match[] = {
+    {"match", XOFF_P_TEXT, FIELD(plan_switch, match), .preset = NULL,
+     .help = "Switches that the entry is for: a name, a range such as leaf0..leaf3, a pattern with "
+             "* and ?, all, or a list of these."},
+    {0},
+};
+
 const struct xoff_param section_port[] = {
     {"response", XOFF_P_INT, FIELD(port_fields, response_quanta), .preset = "auto", .min = "0",
      .max = "65535", .allows_auto = true,
@@ -220,6 +227,7 @@ const struct section sections[] = {
      "host_link."},
     {"topology.nodes[]", section_node, "Nodes of a custom topology."},
     {"switch", section_switch, "Every switch."},
+    {"switches[]", section_match, "Switches that differ from the others."},
     {"port", section_port, "Pause reception at every port of switches and hosts."},
     {"host", section_host, "Every host."},
     {"transport", section_transport, "How traffic is carried that does not say otherwise."},
@@ -338,6 +346,11 @@ void switch_take(struct net_switch *sw, const struct switch_role *role, const vo
     free((void *)switch_params(sw, role));
     memcpy((char *)sw + role->ops_at, &ops, sizeof ops);
     memcpy((char *)sw + role->params_at, &params, sizeof params);
+}
+
+void switch_forget(struct net_switch *sw, const struct switch_role *role)
+{
+    memset((char *)sw + role->params_at, 0, sizeof(void *));
 }
 
 #define LONGEST_WORD 32

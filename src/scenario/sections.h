@@ -9,6 +9,7 @@
 
 /* Tables that fill a struct of the plan directly. */
 extern const struct xoff_param section_switch[];    /* struct net_switch */
+extern const struct xoff_param section_match[];     /* struct plan_switch */
 extern const struct xoff_param section_host[];      /* struct net_spec */
 extern const struct xoff_param section_deadlock[];  /* struct net_spec */
 extern const struct xoff_param section_receiver[];  /* struct plan_receiver */
@@ -113,9 +114,10 @@ struct switch_role {
 extern const struct switch_role switch_roles[];
 struct kind switch_kind(const struct net_switch *sw, const struct switch_role *role);
 const void *switch_params(const struct net_switch *sw, const struct switch_role *role);
-/* `params` are malloc'ed, and the switch's from here on. */
+/* `params` are malloc'ed, and the switch's from here on; forget: they are somebody else's. */
 void switch_take(struct net_switch *sw, const struct switch_role *role, const void *ops,
                  const void *params);
+void switch_forget(struct net_switch *sw, const struct switch_role *role);
 
 /* Of the words that next() yields (until NULL), the one that was most likely meant; NULL: none is
  * near. */

@@ -6,6 +6,7 @@
  */
 #include "scenario/settings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "scenario/sections.h"
@@ -128,6 +129,13 @@ static bool is_kind_place(const char *path, size_t length)
         if (strlen(place) == length && strncmp(path, place, length) == 0)
             return true;
     }
+    uint32_t index;
+    int n = 0;
+    if (sscanf(path, "switches.%6u.%n", &index, &n) == 1 && n && (size_t)n < length)
+        for (const struct switch_role *role = switch_roles; role->key; role++)
+            if (strlen(role->key) == length - (size_t)n &&
+                strncmp(path + n, role->key, length - (size_t)n) == 0)
+                return true;
     static const char nodes[] = "topology.nodes.";
     return length > sizeof nodes - 1 && strncmp(path, nodes, sizeof nodes - 1) == 0 &&
            !memchr(path + sizeof nodes - 1, '.', length - (sizeof nodes - 1));

@@ -24,4 +24,10 @@ int topology_build(const struct plan *plan, struct topo *topo, struct xoff_err *
 int topology_hosts(const struct topo *topo, const char *set, uint32_t *hosts, uint32_t *n_hosts,
                    struct xoff_err *err);
 
+/* Makes the switches of a set those of `kind` in kind_of, which is by number of the switch:
+ * "leaf0", "leaf0..leaf3", a pattern with * and ?, "all", comma separated. Each must name a switch.
+ */
+int topology_switches(const struct topo *topo, const char *set, uint8_t kind, uint8_t *kind_of,
+                      struct xoff_err *err);
+
 #endif

@@ -3,6 +3,7 @@
  * A neighbour named in `via` stands for all parallel links to it, "spine1#1" for the second only.
  * Errors come in order of time, not of the file, when several statements are wrong.
  */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,45 @@ int topology_hosts(const struct topo *topo, const char *set, uint32_t *hosts, ui
     for (uint32_t host = 0; host < topo->n_hosts; host++) {
         if (hosts[host])
             hosts[(*n_hosts)++] = host;
+    }
+    return 0;
+}
+
+/* The switches of one item, from *from to *to, by name; TOPO_NONE: there are none. */
+static void find_switches(const struct topo *topo, char *item, uint32_t *from, uint32_t *to)
+{
+    *from = topo->n_hosts;
+    *to = topo->n_nodes - 1;
+    if (strcmp(item, "all") == 0 || strpbrk(item, "*?"))
+        return;
+    char *dots = strstr(item, "..");
+    if (dots)
+        *dots = '\0';
+    *from = topo_find(topo, item);
+    *to = dots ? topo_find(topo, dots + 2) : *from;
+    if (dots)
+        *dots = '.';
+}
+
+int topology_switches(const struct topo *topo, const char *set, uint8_t kind, uint8_t *kind_of,
+                      struct xoff_err *err)
+{
+    char item[XOFF_PARAM_TEXT];
+    while (next_item(&set, item)) {
+        uint32_t from, to, n = 0;
+        find_switches(topo, item, &from, &to);
+        const bool is_pattern = strpbrk(item, "*?") != NULL;
+        for (uint32_t node = from; node <= to && to != TOPO_NONE && from >= topo->n_hosts; node++) {
+            if (is_pattern && fnmatch(item, topo->nodes[node].name, FNM_NOESCAPE))
+                continue;
+            kind_of[node - topo->n_hosts] = kind;
+            n++;
+        }
+        if (!n)
+            return xoff_err_set(
+                err, XOFF_E_UNKNOWN, "match", item,
+                "no switch is called so; accepted are leaf0, leaf0..leaf3, patterns "
+                "with * and ? such as spine*, all, and lists of these with commas");
     }
     return 0;
 }

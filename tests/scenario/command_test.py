@@ -119,6 +119,25 @@ def check_variant(folder):
           "there are a, a-b, c" in run.stderr, run)
 
 
+def check_kinds():
+    """What each switch got, where switches differ."""
+    leaf = ROOT / "scenarios/two-kinds-of-leaf.yaml"
+    run = xoff("topology", leaf)
+    rows = [line.split() for line in run.stdout.splitlines()]
+    check("topology has a line for each kind of switch",
+          ["switch", "16MB", "sih", "pfc", "ets", "none", "leaf1"] in rows and
+          ["switches.0", "32MB", "sih", "pfc", "ets", "none", "spine0"] in rows and
+          ["switches.1", "16MB", "dsh", "pfc", "ets", "none", "leaf0"] in rows, run)
+    nodes = {n["name"]: n for n in json.loads(xoff("topology", "-j", leaf).stdout)["nodes"]}
+    check("and in JSON the settings of each", [(nodes[n]["settings"], nodes[n]["buffer_bytes"],
+          nodes[n]["mmu"]) for n in ("leaf0", "leaf1", "spine0")] ==
+          [(2, 16000000, "dsh"), (0, 16000000, "sih"), (1, 32000000, "sih")] and
+          "mmu" not in nodes["h0"], run)
+    run = xoff("run", "--print-config", leaf)
+    check("the printed configuration says which switches an entry is for",
+          "# switch: leaf1\n# switches.0: spine0\n# switches.1: leaf0\n" in run.stdout, run)
+
+
 def main(folder):
     incast = ROOT / "scenarios/incast-pfc.yaml"
     quick = ROOT / "scenarios/quickstart.yaml"
@@ -172,6 +191,7 @@ def main(folder):
 
     check_warnings(folder)
     check_variant(folder)
+    check_kinds()
     check_trial(folder)
 
     for verb in ("run", "check", "topology", "bench", "schema"):

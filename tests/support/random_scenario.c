@@ -21,6 +21,7 @@ struct draw {
     int64_t max_headroom; /* of a link */
     int64_t headroom_sum; /* of the ports of a switch, the most of all switches */
     uint32_t response;    /* quanta; 0: auto */
+    const char *some;     /* a pattern for some of the switches */
 };
 
 static const char *const rates[] = {"100Gbps", "25Gbps", "10Gbps",   "40Gbps",   "400Gbps",
@@ -144,6 +145,7 @@ static void say_topology(struct draw *d)
         break;
     case 1:
         d->n_hosts = a + b;
+        d->some = "right";
         say(d, "topology: {kind: dumbbell, left: %u, right: %u", a, b);
         say_links_of_kind(d, a > b ? a : b, 1);
         break;
@@ -290,6 +292,17 @@ static void say_entry(struct draw *d, uint32_t stop_ns)
     say(d, ", transport: %s}\n", chance(d, 40) ? "''" : transport(d));
 }
 
+/* Some switches differ from the others. */
+static void say_switches(struct draw *d)
+{
+    static const char *const differences[] = {"mmu: static",    "mmu: sih",
+                                              "pause: pause",   "pause: pfc",
+                                              "scheduler: drr", "processing_delay: 700ns"};
+    say(d, "switches: [{match: \"%s\", %s, ", d->some, differences[below(d, 2)]);
+    say(d, "%s, ", differences[2 + below(d, 2)]);
+    say(d, "%s}]\n", differences[4 + below(d, 2)]);
+}
+
 char *random_scenario(uint64_t seed)
 {
     struct draw d = {0};
@@ -299,6 +312,7 @@ char *random_scenario(uint64_t seed)
     if (!d.out)
         abort();
     xoff_rng_init(&d.rng, seed, 0, 77);
+    d.some = "*0";
     d.max_frame = chance(&d, 70) ? 1518 : chance(&d, 50) ? 9000 : 300;
     d.response = chance(&d, 30) ? 1 + below(&d, 1000) : 0;
     say(&d, "seed: %llu\n", (unsigned long long)seed);
@@ -313,6 +327,8 @@ char *random_scenario(uint64_t seed)
     const uint32_t n_entries = 1 + below(&d, 4);
     for (uint32_t i = 0; i < n_entries; i++)
         say_entry(&d, stop_ns);
+    if (chance(&d, 30))
+        say_switches(&d);
     fclose(d.out);
     return text;
 }
