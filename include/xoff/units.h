@@ -34,7 +34,6 @@ struct xoff_wire_clock {
     xoff_rate rate_bps;
     uint32_t ps_per_byte;
     uint64_t carry; /* remainder in units of 1/rate_bps ps */
-    bool is_ns3;    /* as the ns-3 RDMA family has it: frames only, cut to whole nanoseconds */
 };
 
 void xoff_wire_clock_init(struct xoff_wire_clock *clock, xoff_rate rate_bps);
@@ -46,17 +45,12 @@ static inline void xoff_wire_clock_send(struct xoff_wire_clock *clock, xoff_time
                                         uint32_t bytes, bool back_to_back, xoff_time *last_bit,
                                         xoff_time *free_at)
 {
-    if (clock->ps_per_byte && !clock->is_ns3) {
+    if (clock->ps_per_byte) {
         *last_bit = start + (xoff_time)(bytes + XOFF_PREAMBLE_BYTES) * clock->ps_per_byte;
         *free_at = *last_bit + (xoff_time)XOFF_GAP_BYTES * clock->ps_per_byte;
         return;
     }
     const uint64_t byte_ps = 8 * (uint64_t)XOFF_S;
-    if (clock->is_ns3) {
-        const uint64_t ns = bytes * UINT64_C(8000000000) / clock->rate_bps;
-        *last_bit = *free_at = start + (xoff_time)ns * XOFF_NS;
-        return;
-    }
     const uint64_t carry = back_to_back ? clock->carry : 0;
     const uint64_t whole = (bytes + XOFF_OVERHEAD_BYTES) * byte_ps + carry;
     *last_bit =

@@ -22,13 +22,10 @@ struct hop {
 static struct hop hop_of(const struct net *net, const struct topo_link *link, uint32_t full,
                          uint32_t tail, xoff_rate pace_bps, xoff_time processing_for)
 {
-    struct xoff_wire_clock clock;
-    xoff_wire_clock_init(&clock, link->rate_bps);
-    clock.is_ns3 = net->spec.wire->is_ns3;
     struct hop hop = {.after = link->delay + processing_for};
     xoff_time unused;
-    xoff_wire_clock_send(&clock, 0, full, false, &hop.full_last_bit, &hop.full_for);
-    xoff_wire_clock_send(&clock, 0, tail, false, &hop.tail_last_bit, &unused);
+    net->spec.wire->times(link->rate_bps, full, &hop.full_last_bit, &hop.full_for);
+    net->spec.wire->times(link->rate_bps, tail, &hop.tail_last_bit, &unused);
     if (pace_bps) {
         const xoff_time gap = xoff_time_of_bits((uint64_t)full * 8, pace_bps);
         hop.full_for = gap > hop.full_for ? gap : hop.full_for;

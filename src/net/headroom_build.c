@@ -32,24 +32,13 @@ static int64_t steady_headroom(const struct net_spec *spec, xoff_rate rate_bps, 
 {
     if (spec->headroom_bytes != XOFF_PARAM_AUTO)
         return spec->headroom_bytes;
-    if (spec->wire && spec->wire->is_ns3) {
-        /* Frames follow each other without a gap, at a rate that whole nanoseconds make higher:
-         * what arrives in two delays, the pause frame's time and the response, and a frame at each
-         * end. */
-        const xoff_time frame_ns =
-            (xoff_time)(spec->max_frame_bytes * UINT64_C(8000000000) / rate_bps);
-        const xoff_time for_ns =
-            (2 * delay + xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps)) / XOFF_NS +
-            frame_ns + 2;
-        return ((int64_t)for_ns / (frame_ns ? frame_ns : 1) + 3) * spec->max_frame_bytes;
-    }
     const struct xoff_headroom_params params = {
         .rate_bps = rate_bps,
         .delay = delay,
         .max_frame_bytes = spec->max_frame_bytes,
         .response_for = xoff_quanta_time(response_quanta(spec, rate_bps), rate_bps),
     };
-    return xoff_headroom_bytes(&params);
+    return spec->wire->headroom(&params);
 }
 
 /* Longest response time that the link has in its life. */

@@ -49,15 +49,6 @@ struct net_transport {
     int64_t has_common_rtt; /* base RTT of every flow is the largest of the network */
 };
 
-/* What frames look like on the wire. */
-struct net_wire {
-    uint32_t header_bytes, tcp_header_bytes; /* of a data frame */
-    uint32_t ack_bytes;                      /* of ACK, NACK and CNP of go-back-N */
-    uint32_t pause_bytes;
-    uint32_t min_bytes; /* shorter data frames are padded */
-    bool is_ns3;        /* no preamble, no gap, whole nanoseconds; equal times by port number */
-};
-extern const struct net_wire net_wire_ethernet, net_wire_ns3;
 /* Of a data frame of that transport. */
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport);
 
@@ -95,10 +86,10 @@ struct net_spec {
     /* Switches. */
     const struct net_switch *kinds;
     uint32_t n_kinds;
-    const uint8_t *kind_of;      /* by node - n_hosts; NULL: all are of the first kind */
-    int64_t notice_priority;     /* of notifications; XOFF_PARAM_AUTO: that of the frame */
-    uint32_t notice_bytes;       /* of their frames; 0: XOFF_MIN_FRAME_BYTES */
-    const struct net_wire *wire; /* NULL: net_wire_ethernet */
+    const uint8_t *kind_of;  /* by node - n_hosts; NULL: all are of the first kind */
+    int64_t notice_priority; /* of notifications; XOFF_PARAM_AUTO: that of the frame */
+    uint32_t notice_bytes;   /* of their frames; 0: XOFF_MIN_FRAME_BYTES */
+    const struct net_wire *wire;
     /* Ports; XOFF_PARAM_AUTO: computed. */
     int64_t response_quanta, headroom_bytes;
     uint32_t max_frame_bytes;

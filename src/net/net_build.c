@@ -25,20 +25,6 @@ void build_free(void *block)
     free(block);
 }
 
-const struct net_wire net_wire_ethernet = {.header_bytes = NET_HEADER_BYTES,
-                                           .tcp_header_bytes = NET_TCP_HEADER_BYTES,
-                                           .ack_bytes = XOFF_MIN_FRAME_BYTES,
-                                           .pause_bytes = XOFF_PAUSE_FRAME_BYTES,
-                                           .min_bytes = XOFF_MIN_FRAME_BYTES};
-
-/* The ns-3 RDMA family: PPP 14, IPv4 20, UDP 8, its own header 6. */
-const struct net_wire net_wire_ns3 = {.header_bytes = 48,
-                                      .tcp_header_bytes = 54,
-                                      .ack_bytes = 60,
-                                      .pause_bytes = 43,
-                                      .min_bytes = 1,
-                                      .is_ns3 = true};
-
 int build_pause(struct net *net, enum net_part part, uint32_t node,
                 const struct xoff_mmu_env *served, struct xoff_pause *pause,
                 struct xoff_edges *edges, struct xoff_err *err)
@@ -156,13 +142,6 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     }
     free(params);
     return code;
-}
-
-uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport)
-{
-    const bool is_tcp = transport->reliability == XOFF_REL_TCP;
-    return (is_tcp ? wire->tcp_header_bytes : wire->header_bytes) +
-           (transport->rp->reads_telemetry ? XOFF_INT_WIRE_BYTES : 0);
 }
 
 /* Combinations that cannot work, each with what to do instead. */
@@ -378,13 +357,7 @@ static void build_sim(struct net *net)
         n_ports[n] = topo->nodes[n].n_ports;
     for (uint32_t l = 0; l < topo->n_links; l++) {
         const struct net_life life = net_life_of(topo, l);
-        /* Rounded down: a bound from below. */
-        const bool is_ns3 = net->spec.wire->is_ns3;
-        const uint64_t bytes =
-            is_ns3 ? net->spec.wire->pause_bytes : XOFF_MIN_FRAME_BYTES + XOFF_PREAMBLE_BYTES;
-        xoff_time first = (xoff_time)(bytes * 8 * (uint64_t)XOFF_S / life.max_rate_bps);
-        if (is_ns3) /* a frame may start late within its nanosecond: port.c */
-            first -= first % XOFF_NS + XOFF_NS - 1;
+        const xoff_time first = net->spec.wire->shortest(life.max_rate_bps);
         for (uint32_t end = 0; end < 2; end++)
             links[2 * l + end] = (struct sim_link_spec){.from_node = topo->links[l].node[end],
                                                         .from_port = topo->links[l].port[end],
@@ -399,18 +372,16 @@ static void build_sim(struct net *net)
                             .n_threads = net->spec.n_threads,
                             .cell_bound = net->spec.cell_bound,
                             .has_extra = net->has_extra,
-                            .ties_by_port = net->spec.wire->is_ns3};
+                            .ties_by_port = net->spec.wire->ties_by_port};
     net_start(net, &spec.model);
     XOFF_ASSERT(sim_create(&spec, &net->sim) == 0);
     free(n_ports), free(links);
 }
 
-/* Picoseconds below the nanosecond carry an order there (port.c): a frame must not arrive within
- * the nanosecond in which it was sent. */
-static int check_wire(const struct net *net, struct xoff_err *err)
+static int check_delays(const struct net *net, struct xoff_err *err)
 {
-    for (uint32_t l = 0; l < net->topo->n_links && net->spec.wire->is_ns3; l++)
-        if (net_life_of(net->topo, l).min_delay < XOFF_NS)
+    for (uint32_t l = 0; l < net->topo->n_links; l++)
+        if (net_life_of(net->topo, l).min_delay < net->spec.wire->min_delay)
             return xoff_err_set(err, XOFF_E_CONFLICT, "links", NULL,
                                 "compat: ns3 works in whole nanoseconds; give every link a delay "
                                 "of 1ns or more");
@@ -441,13 +412,11 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     net->n_switches = spec->topo->n_nodes - spec->topo->n_hosts;
     net->hosts = build_aligned(net->n_hosts, sizeof *net->hosts);
     net->switches = build_block(net->n_switches, sizeof(struct sw *));
-    if (!net->spec.wire)
-        net->spec.wire = &net_wire_ethernet;
     if (!net->spec.notice_bytes)
         net->spec.notice_bytes = XOFF_MIN_FRAME_BYTES;
     *blame = (struct net_blame){0};
     *err = (struct xoff_err){0}; /* what configure() leaves in it is told apart */
-    int code = check_wire(net, err);
+    int code = check_delays(net, err);
     if (!code)
         code = routes_create(net->topo, 0, true, &net->routes, err);
     if (!code) {

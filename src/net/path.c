@@ -4,11 +4,8 @@
 /* Time of a frame over a link, to its last bit at the far end. */
 static xoff_time link_time(const struct net *net, const struct topo_link *link, uint32_t bytes)
 {
-    struct xoff_wire_clock clock;
     xoff_time last_bit, free_at;
-    xoff_wire_clock_init(&clock, link->rate_bps);
-    clock.is_ns3 = net->spec.wire->is_ns3;
-    xoff_wire_clock_send(&clock, 0, bytes, false, &last_bit, &free_at);
+    net->spec.wire->times(link->rate_bps, bytes, &last_bit, &free_at);
     return last_bit + link->delay;
 }
 

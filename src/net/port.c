@@ -30,26 +30,6 @@ void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta)
     mirror(port);
 }
 
-/* As the ns-3 RDMA family has it: times are whole nanoseconds, and events of one nanosecond happen
- * in the order in which they were scheduled. Picoseconds below the nanosecond carry that order:
- * arrivals come before the end of a transmission, which was scheduled later; among arrivals from
- * ports that send in step, the port that joined last comes first, since what woke it was scheduled
- * a link delay ago and the others' last frame ended only then. */
-#define NS3_LAST (XOFF_NS - 1)
-#define NS3_BURST 900
-
-XOFF_SELDOM static void send_ns3(struct port *port, struct worker *w, const struct frame *frame)
-{
-    const xoff_time now = sim_now(w), start = now - now % XOFF_NS;
-    xoff_time last_bit, free_at;
-    port->burst = start + NS3_LAST == port->free_at ? port->burst + 1 : 0;
-    xoff_wire_clock_send(&port->clock, start, frame->bytes, false, &last_bit, &free_at);
-    port->busy_for += free_at - start;
-    port->free_at = free_at + NS3_LAST;
-    sim_send(w, port->link_out, frame,
-             last_bit + port->delay + (port->burst < NS3_BURST ? port->burst : NS3_BURST));
-}
-
 static inline void begin(struct port *port, struct worker *w, const struct frame *frame)
 {
     const xoff_time now = sim_now(w);
@@ -57,8 +37,8 @@ static inline void begin(struct port *port, struct worker *w, const struct frame
     if (__builtin_expect(port->ps_per_byte != 0, 1)) {
         last_bit = now + (xoff_time)(frame->bytes + XOFF_PREAMBLE_BYTES) * port->ps_per_byte;
         free_at = last_bit + (xoff_time)XOFF_GAP_BYTES * port->ps_per_byte;
-    } else if (port->clock.is_ns3) {
-        send_ns3(port, w, frame);
+    } else if (port->wire->send) {
+        port->wire->send(port, w, frame);
         return;
     } else {
         xoff_wire_clock_send(&port->clock, now, frame->bytes, now == port->free_at, &last_bit,
@@ -88,7 +68,7 @@ void port_tx_begin(struct port *port, struct worker *w, const struct frame *fram
 void port_tx_control(struct node *node, struct port *port, struct worker *w)
 {
     struct long_frame control = {
-        .frame = {.bytes = (uint16_t)port->pause_bytes, .kind = FRAME_PAUSE}};
+        .frame = {.bytes = (uint16_t)port->wire->pause_bytes, .kind = FRAME_PAUSE}};
     struct frame *frame = &control.frame;
     const uint8_t before = port->signal.told;
     xoff_signal_take(&port->signal_cfg, &port->signal, sim_now(w), &frame->pause);
@@ -220,10 +200,8 @@ void port_set_up(struct node *node, struct port *port, struct worker *w, bool up
 
 void port_set_rate(struct port *port, xoff_rate rate_bps)
 {
-    const bool is_ns3 = port->clock.is_ns3;
     xoff_wire_clock_init(&port->clock, rate_bps);
-    port->clock.is_ns3 = is_ns3;
-    port->ps_per_byte = is_ns3 ? 0 : port->clock.ps_per_byte;
+    port->ps_per_byte = port->wire->send ? 0 : port->clock.ps_per_byte;
     const uint32_t quanta = port->response_quanta == XOFF_PARAM_AUTO
                                 ? xoff_response_quanta(rate_bps)
                                 : (uint32_t)port->response_quanta;

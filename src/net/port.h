@@ -15,6 +15,7 @@
 #include <xoff/units.h>
 
 #include "net/node.h"
+#include "net/profile.h"
 
 struct tally {
     uint64_t frames, bytes;
@@ -41,7 +42,7 @@ struct port {
     xoff_time delay;
     xoff_time busy_for;
     int64_t quiet_below;  /* queue length up to which the congestion point has nothing to say */
-    uint32_t ps_per_byte; /* 0: an odd rate, see clock */
+    uint32_t ps_per_byte; /* 0: an odd rate, see clock, or wire->send */
     uint32_t link_out;
     uint32_t error_ppb;
     uint16_t number;
@@ -55,10 +56,10 @@ struct port {
     alignas(64) struct tally rx[XOFF_N_PRIORITIES];
 
     struct xoff_wire_clock clock;
-    uint32_t pause_bytes;
+    const struct net_wire *wire;
     bool keeps_heard; /* pause frames are noted where they are received, too */
     struct capture *capture;
-    uint32_t burst; /* frames sent one right after the other, before this one: see send_ns3 */
+    uint32_t burst; /* frames sent one right after the other, before this one: wire->send counts */
     struct xoff_gate gate;
     struct xoff_signal signal;
     struct xoff_gate_cfg gate_cfg;
@@ -73,7 +74,7 @@ struct port {
     xoff_time closed_at[XOFF_N_PRIORITIES], paused_for[XOFF_N_PRIORITIES];
 };
 
-/* clock.is_ns3 and pause_bytes are set already; gate_cfg.wire and .obeys may follow. */
+/* `wire` is set already; gate_cfg.wire and .obeys may follow. */
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
 
 /* Puts a frame on the wire now; the wire must be free and the link up. The frame is handed to the

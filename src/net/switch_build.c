@@ -16,8 +16,7 @@ void build_store(struct sw *sw)
     struct frame_store *store = &sw->store;
     store->free = NET_NO_PLACE;
     store->step = sw->net->has_extra ? 2 : 1;
-    /* What priority 0 holds there is not accounted for, so has no bound. */
-    if (sw->net->spec.wire->is_ns3)
+    if (sw->net->spec.wire->has_free_priority) /* there is no bound */
         return;
     int64_t buffer_bytes = 0;
     struct fabric_buffer buffer;

@@ -140,9 +140,8 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     if (code)
         return code;
     sw->signalling = s->ledger.pause.shape.signalling;
-    /* The ns-3 family accounts for every frame, however shortly it stays. */
     s->passes_through = !s->ledger.pause.shape.every_frame && !sw->sched.shape.every_frame &&
-                        !sw->spec->processing_for && !sw->net->spec.wire->is_ns3;
+                        !sw->spec->processing_for && !sw->net->spec.wire->buffers_all;
     return 0;
 }
 

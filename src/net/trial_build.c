@@ -98,7 +98,7 @@ static void *copy_of_size(size_t size)
 void net_try_buffer(struct net *net, uint32_t node, const struct ledger *ledger,
                     const struct xoff_mmu_env *env, struct xoff_err *err)
 {
-    if (!env->lossless || env->n_ports < 2 || net->spec.wire->is_ns3)
+    if (!env->lossless || env->n_ports < 2 || net->spec.wire->has_free_priority)
         return;
     struct trial t = {.mmu = ledger->mmu, .pause = ledger->pause, .edges = ledger->edges};
     t.priority = (uint8_t)__builtin_ctz(env->lossless);

@@ -106,7 +106,7 @@ static const char entries[] = CLOS "transport: dcqcn\n"
                                    "  - {match: leaf2, mmu: {kind: sih, reserved: 2KB}}\n"
                                    "  - {match: leaf3, mmu: dsh, pause: pause}\n"
                                    "  - {match: spine0, marking: none, scheduler: strict}\n"
-                                   "  - {match: spine1, mmu: sih, paths: scatter}\n"
+                                   "  - {match: spine1, mmu: sih, path: scatter}\n"
                                    "traffic: [{kind: incast, from: h0, to: h7, size: 1KB}]\n";
 
 static void entries_inherit(void **state)
@@ -133,7 +133,7 @@ static void entries_inherit(void **state)
         assert_string_equal(k[i].pause->name, pauses[i]);
         assert_string_equal(k[i].marking->name, markings[i]);
         assert_string_equal(k[i].sched->name, i == 5 ? "strict" : k[0].sched->name);
-        assert_int_equal(k[i].scatters, i == 6);
+        assert_string_equal(k[i].path->name, i == 6 ? "scatter" : "ecmp");
     }
     forget(s, built);
 }
