@@ -11,10 +11,16 @@ extern const char *const plan_sections[];
 int plan_create(struct fields_reader *r, const struct yaml_node *root, struct plan **out);
 void plan_destroy(struct plan *plan);
 
-/* Topology, traffic and curves, split off for length. They fill what belongs to the plan; on
- * failure the caller destroys it. */
+/* Topology, switches, traffic and curves, split off for length. They fill what belongs to the plan;
+ * on failure the caller destroys it. */
 int plan_read_topology(struct fields_reader *r, const struct yaml_node *root,
                        struct plan_topology *topology);
+int plan_read_switch(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
+/* Entries inherit what `switch` has, marking included: it is chosen before. */
+int plan_read_switches(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+int plan_choose_marking(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
+int plan_check_headroom(struct fields_reader *r, const struct yaml_node *root,
+                        const struct plan *plan);
 int plan_read_curves(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 int plan_read_traffic(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 
