@@ -414,6 +414,7 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     net->switches = build_block(net->n_switches, sizeof(struct sw *));
     if (!net->spec.notice_bytes)
         net->spec.notice_bytes = XOFF_MIN_FRAME_BYTES;
+    XOFF_ASSERT(net->spec.notice_bytes <= net->spec.max_frame_bytes);
     *blame = (struct net_blame){0};
     *err = (struct xoff_err){0}; /* what configure() leaves in it is told apart */
     int code = check_delays(net, err);

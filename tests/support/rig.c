@@ -42,10 +42,25 @@ void rig_run_plan(struct rig *rig, const struct rig_options *options, struct sce
     const struct build_options build = {.n_threads = o->n_threads ? o->n_threads : 1,
                                         .cell_bound = o->cell_bound,
                                         .progress_context = o->progress_context,
-                                        .progress = o->progress};
+                                        .progress = o->progress,
+                                        .captures = &o->capture,
+                                        .n_captures = o->capture != NULL};
     if (build_create(scenario->plans[plan], &build, &rig->built, &err))
         fail_msg("%s:%d:%d: %s: %s\n%s", err.file, err.line, err.column, err.subject, err.message,
                  scenario->text);
+    rig->kinds = NULL;
+    if (o->adjust) {
+        struct built *b = rig->built;
+        struct net_blame blame;
+        net_destroy(b->net);
+        rig->kinds = calloc(b->spec.n_kinds, sizeof *rig->kinds);
+        assert_non_null(rig->kinds);
+        memcpy(rig->kinds, b->spec.kinds, b->spec.n_kinds * sizeof *rig->kinds);
+        b->spec.kinds = rig->kinds;
+        o->adjust(o->adjust_context, &b->spec, rig->kinds, b->transports);
+        if (net_create(&b->spec, &b->net, &blame, &err))
+            fail_msg("%s: %s", err.subject, err.message);
+    }
     net_run(rig->built->net);
     rig->results = net_collect(rig->built->net);
     rig->results->title = rig->results->variant = "";
@@ -59,6 +74,7 @@ void rig_fini(struct rig *rig)
     net_free_results(rig->results);
     build_destroy(rig->built);
     scenario_destroy(rig->scenario);
+    free(rig->kinds);
 }
 
 double rig_metric(const struct rig *rig, const char *name)

@@ -10,6 +10,7 @@ struct rig {
     struct built *built;
     struct results *results;
     struct summary *summary;
+    struct net_switch *kinds; /* with mechanisms of the test's own; NULL: the scenario's */
 };
 
 struct rig_options {
@@ -17,6 +18,11 @@ struct rig_options {
     xoff_time cell_bound; /* XOFF_PARAM_AUTO or a bound; 0: every node alone */
     void *progress_context;
     bool (*progress)(void *context, xoff_time now, uint64_t arrivals); /* NULL: never stopped */
+    const char *capture; /* a port whose frames are noted down (build_options); NULL: none */
+    /* Puts mechanisms of the test's own in place of those that the scenario names; NULL: none. */
+    void (*adjust)(const void *context, struct net_spec *spec, struct net_switch *kinds,
+                   struct net_transport *transports);
+    const void *adjust_context;
 };
 
 /* Reads, builds and runs; fails the test when anything of it goes wrong. printf-style text. */
