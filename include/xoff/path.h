@@ -26,7 +26,7 @@ struct xoff_path_frame {
     /* Uniform 32 bits: `hash` the same for all frames of a flow and independent from switch to
      * switch, `draw` drawn for this frame where the shape `draws`. */
     uint32_t hash, draw;
-    uint64_t flow; /* identifies it in the network */
+    uint64_t flow; /* identifies it in the network; what comes back for a flow is another one */
     uint32_t bytes;
     uint8_t priority;
     uint32_t n;            /* candidates, 2 or more */

@@ -59,11 +59,18 @@ void sw_count_held(const struct sw *sw, uint32_t out, int64_t held_bytes[XOFF_N_
     }
 }
 
+/* Numbers of flows are those of the host that sends the data. */
+static inline uint64_t flow_id(const struct frame *f)
+{
+    const bool is_data = f->kind == FRAME_DATA;
+    return (uint64_t)!is_data << 63 | (uint64_t)(is_data ? f->src : f->dst) << 32 | f->flow;
+}
+
 uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now)
 {
     const struct xoff_path_shape *shape = &sw->path.shape;
     struct xoff_path_frame about = {.hash = routes_mix(sw->node, frame->hash),
-                                    .flow = (uint64_t)frame->src << 32 | frame->flow,
+                                    .flow = flow_id(frame),
                                     .bytes = frame->bytes,
                                     .priority = frame->priority,
                                     .queues = sw->path_ports};
