@@ -143,34 +143,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* A scenario that speaks of a kind of trouble decides itself what it expects of it. */
-static bool speaks_of(const struct scenario *scenario, const char *metric)
-{
-    for (uint32_t i = 0; i < scenario->n_expects; i++)
-        if (strstr(scenario->expects[i].text, metric))
-            return true;
-    return false;
-}
-
-static bool passes_audit(const struct scenario *scenario, const struct cli_run *run, FILE *out)
+/* What the audit found, and what no expectation speaks of. */
+static bool passes_audit(const struct scenario *scenario, struct results *run,
+                         const struct results *const *results,
+                         const struct summary *const *summaries, uint32_t n, FILE *out)
 {
     const struct cli_style *s = cli_style(out);
-    const struct metric *lossless = summary_find(run->summary, "drops.lossless");
-    struct results *r = run->results;
-    const char *troubles[2];
-    uint32_t n = 0;
-    if (lossless && lossless->value > 0 && !speaks_of(scenario, "drops"))
-        troubles[n++] = "frames of a lossless class were lost";
-    if (r->n_deadlocks && !speaks_of(scenario, "deadlock"))
-        troubles[n++] = "the network is in deadlock";
-    if (r->n_findings)
+    const uint32_t n_audited = run->n_findings;
+    const char **expects = calloc(scenario->n_expects + 1, sizeof *expects);
+    XOFF_ASSERT(expects);
+    for (uint32_t i = 0; i < scenario->n_expects; i++)
+        expects[i] = scenario->expects[i].text;
+    verdict_note(run, results, summaries, n, expects, scenario->n_expects);
+    free(expects);
+    if (n_audited)
         fprintf(out, "%s%sfailed%s: the audit found %u things wrong\n", s->bold, s->red, s->off,
-                r->n_findings);
-    for (uint32_t i = 0; i < n; i++) {
-        fprintf(out, "%s%sfailed%s: %s\n", s->bold, s->red, s->off, troubles[i]);
-        results_add_finding(r, "%s", troubles[i]);
-    }
-    return !r->n_findings;
+                n_audited);
+    for (uint32_t i = n_audited; i < run->n_findings; i++)
+        fprintf(out, "%s%sfailed%s: %s\n", s->bold, s->red, s->off, run->findings[i].text);
+    return !run->n_findings;
 }
 
 /* What does not hold is noted in the results of every run: an expectation is of the whole file. */
@@ -287,7 +278,7 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     int status = EXIT_FINE;
     for (uint32_t i = 0; i < n; i++) {
         cli_print_troubles(words, &runs[i]);
-        if (!passes_audit(scenario, &runs[i], words))
+        if (!passes_audit(scenario, runs[i].results, results, summaries, n, words))
             status = EXIT_FAILED;
     }
     /* What was expected of the whole run says nothing of a part of it. */

@@ -54,11 +54,13 @@ struct parser {
     const char *text, *at;
     const struct results *const *runs;
     const struct summary *const *summaries;
-    uint32_t n_runs, run; /* bare names mean this run; n_runs 0: syntax only */
-    bool checks_names;    /* before a run: whether there can be such metrics */
-    bool wants_variant;   /* bare names are an error where there are several runs */
-    bool has_name;        /* read since it was last cleared */
-    bool has_bare_name;   /* a name without variant was read */
+    uint32_t n_runs, run;        /* bare names mean this run; n_runs 0: syntax only */
+    bool checks_names;           /* before a run: whether there can be such metrics */
+    const struct metric *sought; /* not NULL: names are read for this one, values are not */
+    bool has_sought;
+    bool wants_variant; /* bare names are an error where there are several runs */
+    bool has_name;      /* read since it was last cleared */
+    bool has_bare_name; /* a name without variant was read */
     uint32_t depth;
     int status; /* the first error */
     struct xoff_err *err;
@@ -257,28 +259,44 @@ static void fail_absent(struct parser *p, const char *at, const char *metric, co
                   "needs spaces around '-'");
 }
 
-/* VARIANT.metric if the name starts with a variant's (the longest that does), else this run's. */
-static const struct metric *find_metric(struct parser *p, const char *name, const char *at)
+/* VARIANT.metric if the name starts with a variant's (the longest that does), else this run's.
+ * NULL: there is none in `*run`. `*rest` is the metric's part of the name behind a variant's; NULL:
+ * the name is bare. */
+static const struct metric *look_up(const struct parser *p, const char *name, const char **rest,
+                                    uint32_t *run)
 {
-    const char *rest = NULL;
     size_t longest = 0;
-    uint32_t run = p->run;
 
+    *rest = NULL;
+    *run = p->run;
     for (uint32_t i = 0; i < p->n_runs; i++) {
         const char *variant = output_text(p->runs[i]->variant);
         const size_t n = strlen(variant);
         if (n > longest && !strncmp(name, variant, n) && name[n] == '.') {
             longest = n;
-            run = i;
-            rest = name + n + 1;
+            *run = i;
+            *rest = name + n + 1;
         }
     }
     const struct metric *own = summary_find(p->summaries[p->run], name);
-    const struct metric *metric = rest ? summary_find(p->summaries[run], rest) : own;
+    const struct metric *metric = *rest ? summary_find(p->summaries[*run], *rest) : own;
     /* A variant may be called like the first part of a metric; the metric is meant if it exists. */
     if (!metric && own) {
         metric = own;
-        rest = NULL;
+        *rest = NULL;
+    }
+    return metric;
+}
+
+static const struct metric *find_metric(struct parser *p, const char *name, const char *at)
+{
+    const char *rest;
+    uint32_t run;
+    const struct metric *metric = look_up(p, name, &rest, &run);
+
+    if (p->sought) {
+        p->has_sought |= metric == p->sought;
+        return NULL;
     }
     if (!metric)
         fail_absent(p, at, rest ? rest : name, output_text(p->runs[run]->variant));
@@ -289,27 +307,6 @@ static const struct metric *find_metric(struct parser *p, const char *name, cons
                  output_text(p->runs[0]->variant), name);
     }
     return metric;
-}
-
-/* First parts of all metric names, as in summary.c. */
-static const char *const families[] = {
-    "buffer",      "control_hops",    "curve",       "deadlock",   "deadlocked",
-    "deadlocks",   "delivered",       "drops",       "end_time",   "fct",
-    "findings",    "flows",           "headroom",    "insurance",  "jain",
-    "marks",       "operations",      "packet_hops", "pause_time", "pauses",
-    "queue",       "retransmissions", "sent",        "slowdown",   "throughput",
-    "utilisation", "min_share",       "starved"};
-
-bool expect_has_family(const char *name)
-{
-    /* Behind a variant's name, which may have dots of its own, comes the metric's. */
-    for (const char *at = name; at; at = strchr(at, '.') ? strchr(at, '.') + 1 : NULL)
-        for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-            const size_t n = strlen(families[i]);
-            if (!strncmp(at, families[i], n) && (!at[n] || at[n] == '.'))
-                return true;
-        }
-    return false;
 }
 
 static struct quantity parse_name(struct parser *p)
@@ -332,7 +329,7 @@ static struct quantity parse_name(struct parser *p)
     p->at += n;
     p->has_name = true;
     if (!p->n_runs) {
-        if (p->checks_names && !expect_has_family(name))
+        if (p->checks_names && !summary_has_family(name))
             fail(p, XOFF_E_UNKNOWN, at,
                  "no metric is called %s; names are in docs/results.md, a difference of names "
                  "needs spaces around '-'",
@@ -451,10 +448,16 @@ static bool is_plain(enum kind kind)
     return kind == KIND_ANY || kind == KIND_NUMBER;
 }
 
-/* Without runs a metric's kind is not known yet, nor is that of what is made of it. */
+/* Before a run, and where only names are read, metrics have no values. */
+static bool has_values(const struct parser *p)
+{
+    return p->n_runs && !p->sought;
+}
+
+/* Without values a metric's kind is not known either, nor is that of what is made of it. */
 static bool is_open(const struct parser *p, struct quantity a, struct quantity b)
 {
-    return !p->n_runs && (a.kind == KIND_ANY || b.kind == KIND_ANY);
+    return !has_values(p) && (a.kind == KIND_ANY || b.kind == KIND_ANY);
 }
 
 static struct quantity multiply(const struct parser *p, struct quantity a, struct quantity b)
@@ -481,8 +484,8 @@ static struct quantity divide(struct parser *p, const char *at, struct quantity 
         q.kind = is_plain(a.kind) && a.kind != b.kind ? KIND_NUMBER : a.kind;
     else if (a.kind == b.kind)
         q.kind = KIND_NUMBER;
-    if (!p->n_runs || p->status)
-        return q; /* without runs metrics have no values yet */
+    if (!has_values(p) || p->status)
+        return q;
     if (b.value == 0)
         fail(p, XOFF_E_RANGE, at, "division by zero");
     else
@@ -743,6 +746,21 @@ int expect_evaluate(const char *text, const struct results *const *runs,
     if (detail_size)
         snprintf(detail, detail_size, "%s", all_hold ? all : failed);
     return 0;
+}
+
+bool expect_names(const char *text, const struct results *const *runs,
+                  const struct summary *const *summaries, uint32_t n_runs, uint32_t run,
+                  const char *metric)
+{
+    struct parser p = {.text = text,
+                       .at = text,
+                       .runs = runs,
+                       .summaries = summaries,
+                       .n_runs = n_runs,
+                       .run = run,
+                       .sought = summary_find(summaries[run], metric)};
+    struct outcome o;
+    return p.sought && !evaluate(&p, &o) && p.has_sought;
 }
 
 int expect_compute(const char *text, const struct results *const *runs,

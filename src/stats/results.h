@@ -312,6 +312,8 @@ __attribute__((format(printf, 2, 3))) void results_add_finding(struct results *r
 struct summary *summary_create(const struct results *results);
 void summary_destroy(struct summary *summary);
 const struct metric *summary_find(const struct summary *summary, const char *name);
+/* Whether a name, with or without a variant's before it, begins like a metric's. */
+bool summary_has_family(const char *name);
 
 /* Writes run.sqlite (several runs, one per variant, in one file), summary.json, and CSV files when
  * asked, into `dir` (made if missing): aside first, then renamed, so that they appear whole or not
@@ -333,6 +335,19 @@ int expect_evaluate(const char *text, const struct results *const *runs,
                     const struct summary *const *summaries, uint32_t n_runs, bool *holds,
                     char *detail, size_t detail_size, struct xoff_err *err);
 
+/* Whether the expectation names that metric of runs[run], by its bare name or behind the variant's.
+ * Names of other runs, and of variants that are not among the runs, are passed over. */
+bool expect_names(const char *text, const struct results *const *runs,
+                  const struct summary *const *summaries, uint32_t n_runs, uint32_t run,
+                  const char *metric);
+
+/* Adds a finding to `run`, which is one of `runs`, for lossless frames lost for want of room and
+ * for deadlocks, each unless one of the expectations covers it: names a metric of this run that
+ * counts what happened (verdict.c). */
+void verdict_note(struct results *run, const struct results *const *runs,
+                  const struct summary *const *summaries, uint32_t n_runs,
+                  const char *const *expects, uint32_t n_expects);
+
 /* The value of an arithmetic expression of the same grammar, in seconds, bits per second, bytes or
  * as a bare number. A bare metric is an error where there are several runs. -XOFF_E_MISSING says
  * that the run has no such metric although others may (docs/results.md tells which and when).
@@ -340,8 +355,5 @@ int expect_evaluate(const char *text, const struct results *const *runs,
 int expect_compute(const char *text, const struct results *const *runs,
                    const struct summary *const *summaries, uint32_t n_runs, double *value,
                    struct xoff_err *err);
-
-/* Whether a name, with or without a variant's before it, begins like a metric's. */
-bool expect_has_family(const char *name);
 
 #endif

@@ -738,3 +738,24 @@ static void add_curves(struct build *b)
         add(b, "curve", c->name, "p99", c->unit, f.p99, "of the curve's samples, 99th percentile");
     }
 }
+
+/* First parts of all metric names above. */
+static const char *const families[] = {
+    "buffer",      "control_hops",    "curve",       "deadlock",   "deadlocked",
+    "deadlocks",   "delivered",       "drops",       "end_time",   "fct",
+    "findings",    "flows",           "headroom",    "insurance",  "jain",
+    "marks",       "operations",      "packet_hops", "pause_time", "pauses",
+    "queue",       "retransmissions", "sent",        "slowdown",   "throughput",
+    "utilisation", "min_share",       "starved"};
+
+bool summary_has_family(const char *name)
+{
+    /* Behind a variant's name, which may have dots of its own, comes the metric's. */
+    for (const char *at = name; at; at = strchr(at, '.') ? strchr(at, '.') + 1 : NULL)
+        for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+            const size_t n = strlen(families[i]);
+            if (!strncmp(at, families[i], n) && (!at[n] || at[n] == '.'))
+                return true;
+        }
+    return false;
+}

@@ -200,7 +200,7 @@ static void traffic_entries(void **state)
     check(s, "delivered.web", 1000, "B");
     check(s, "delivered", 21000, "B");
     for (uint32_t i = 0; i < s->n_metrics; i++) /* expectations know the family of each */
-        assert_true(expect_has_family(s->metrics[i].name));
+        assert_true(summary_has_family(s->metrics[i].name));
     for (uint32_t i = 0; i < s->n_metrics; i++)
         assert_ptr_equal(summary_find(s, s->metrics[i].name), &s->metrics[i]); /* no doubles */
     summary_destroy(s);
@@ -258,7 +258,7 @@ static void operations_by_entry(void **state)
     check(s, "flows", 0, "");                  /* no flow is made of an operation */
     check_absent(s, "fct.mean");
     for (uint32_t i = 0; i < s->n_metrics; i++) {
-        assert_true(expect_has_family(s->metrics[i].name));
+        assert_true(summary_has_family(s->metrics[i].name));
         assert_ptr_equal(summary_find(s, s->metrics[i].name), &s->metrics[i]);
     }
     summary_destroy(s);
