@@ -102,19 +102,19 @@ bool cli_is_interrupted(void);
 /* Writes a text aside, then renames it: the file appears whole or not at all. Returns an exit
  * status; says what went wrong. */
 int cli_write_file(const char *path, const char *text);
-/* fct.txt, pfc.txt and qlen.txt of a run of `config`, their paths put into `written`. Returns an
- * exit status. */
-int cli_write_hpcc(const char *dir, const struct hpcc_config *config, const struct results *results,
-                   bool has_node_ids, char *written, size_t size);
-/* Those of an earlier run into the same folder. */
-void cli_remove_hpcc(const char *dir);
-
-/* capture-NODE-PORT.pcapng of each captured port, with the variant's name where there is one;
- * `snap_bytes` of each frame, 0: all. Returns an exit status; says what went wrong. */
-int cli_write_captures(const char *dir, const struct results *const *runs, uint32_t n_runs,
-                       uint32_t snap_bytes, FILE *out);
-/* Those of an earlier run into the same folder. */
-void cli_remove_captures(const char *dir);
+/* Writes a text to a file opened as fopen() does; returns 0 or the reason why not. */
+int cli_write_text(const char *path, const char *mode, const char *text);
+/* "cannot write PATH: REASON"; returns -XOFF_E_IO. */
+int cli_cannot_write(const char *path, int reason, struct xoff_err *err);
+/* fct.txt, pfc.txt and qlen.txt of a run of `config`, written to `aside`; adds to `told` what they
+ * are called in `dir`. Returns 0 or a negative code. */
+int cli_write_hpcc(const char *aside, const struct hpcc_config *config,
+                   const struct results *results, bool has_node_ids, const char *dir, FILE *told,
+                   struct xoff_err *err);
+/* capture-NODE-PORT.pcapng of each captured port, with the variant's name where there is one, in
+ * the same way; `snap_bytes` of each frame, 0: all. */
+int cli_write_captures(const char *aside, const struct results *const *runs, uint32_t n_runs,
+                       uint32_t snap_bytes, const char *dir, FILE *told, struct xoff_err *err);
 
 /* Table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);

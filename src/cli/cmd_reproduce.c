@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "report/report.h"
 #include "reproduce/scoreboard.h"
+#include "stats/folder.h"
 
 #ifndef XOFF_PAPERS
 #define XOFF_PAPERS "/usr/local/share/xoff/papers"
@@ -246,25 +247,28 @@ static bool on_progress(void *context, uint32_t n_done, uint32_t n_runs)
     return !interrupted;
 }
 
-/* reproduce.html and reproduce.json; returns an exit status. */
-static int write_files(const struct reproduce_arguments *a, const char *json)
+static const char *const file_names[] = {"reproduce.html", "reproduce.json", NULL};
+
+/* Both files, or none; returns an exit status. */
+static int write_files(struct folder *folder, const char *json)
 {
-    char path[4096];
+    char *page, *data;
     struct xoff_err err = {0};
-    const int reason = cache_make_folder(a->output);
-    if (reason) {
-        xoff_err_set(&err, XOFF_E_IO, a->output, NULL, "cannot be made: ");
-        xoff_err_add(&err, strerror(reason));
+    XOFF_ASSERT(asprintf(&page, "%s/%s", folder_aside(folder), file_names[0]) >= 0);
+    XOFF_ASSERT(asprintf(&data, "%s/%s", folder_aside(folder), file_names[1]) >= 0);
+    int code = report_write_page(page, REPORT_REPRODUCE, SCOREBOARD_TITLE, json, &err);
+    const int reason = code ? 0 : cli_write_text(data, "w", json);
+    if (reason)
+        code = cli_cannot_write(data, reason, &err);
+    if (!code)
+        code = folder_publish(folder, &err);
+    if (code) {
+        folder_explain(folder, &err);
         cli_print_error(&err);
-        return EXIT_FAILED;
     }
-    snprintf(path, sizeof path, "%s/reproduce.html", a->output);
-    if (report_write_page(path, REPORT_REPRODUCE, SCOREBOARD_TITLE, json, &err)) {
-        cli_print_error(&err);
-        return EXIT_FAILED;
-    }
-    snprintf(path, sizeof path, "%s/reproduce.json", a->output);
-    return cli_write_file(path, json);
+    free(page);
+    free(data);
+    return code ? EXIT_FAILED : EXIT_FINE;
 }
 
 static void print_board(const struct reproduce_arguments *a, const struct scoreboard *board,
@@ -286,7 +290,8 @@ static void print_board(const struct reproduce_arguments *a, const struct scoreb
 }
 
 /* After the runs: judges, prints and writes. */
-static int finish(const struct reproduce_arguments *a, struct scoreboard *board)
+static int finish(const struct reproduce_arguments *a, struct scoreboard *board,
+                  struct folder *folder)
 {
     scoreboard_judge(board);
     const struct scoreboard_counts c = scoreboard_count(board);
@@ -296,7 +301,7 @@ static int finish(const struct reproduce_arguments *a, struct scoreboard *board)
     if (c.n_bad_input) {
         fprintf(stderr, "nothing is written to %s: see the errors above\n", a->output);
         status = EXIT_BAD_INPUT;
-    } else if (write_files(a, json)) {
+    } else if (write_files(folder, json)) {
         status = EXIT_FAILED;
     } else if (!a->json) {
         printf("figures and claims: %s/reproduce.html\n", a->output);
@@ -316,9 +321,11 @@ static int reproduce(struct reproduce_arguments *a)
     a->options.progress_context = &began_s;
     a->options.binary = cache_binary("/proc/self/exe");
     int status = EXIT_FINE;
-    if (results_check(a->output, &err)) { /* before the work, not after it */
+    struct folder *folder = NULL;
+    const int code = folder_open(a->output, file_names, &folder, &err); /* before the work */
+    if (code) {
         cli_print_error(&err);
-        status = EXIT_FAILED;
+        status = code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;
     }
     if (!status)
         status = add_papers(a, &board);
@@ -328,7 +335,8 @@ static int reproduce(struct reproduce_arguments *a)
         status = EXIT_FAILED;
     }
     if (!status)
-        status = finish(a, &board);
+        status = finish(a, &board, folder);
+    folder_close(folder);
     scoreboard_fini(&board);
     return status;
 }

@@ -1,13 +1,13 @@
 /* xoff run: runs scenarios, prints summaries, leaves results, checks what was expected. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <xoff/units.h>
 
 #include "base/digest.h"
 #include "cli/cli.h"
 #include "report/report.h"
+#include "stats/folder.h"
 
 struct run_arguments {
     struct cli_options shared;
@@ -32,7 +32,8 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "DIR", 0, "Folder for the results (default: run-NAME)", 0},
+    {"output", 'o', "DIR", 0,
+     "Folder for the results (default: run-NAME, with --seed run-NAME-seedN)", 0},
     {"variant", OPTION_VARIANT, "NAME", 0,
      "Run this variant alone, and what is expected of it; may be given several times", 0},
     {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
@@ -54,24 +55,32 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* "run-" and the file's name without folder and ending. */
-static void default_output(const char *file, char *buf, size_t size)
+/* "run-", the file's name without folder and ending, and the seed if one is given: runs of a file
+ * with many seeds go to as many folders. The caller frees it. */
+static char *default_output(const struct cli_options *shared, const char *file)
 {
-    const char *slash = strrchr(file, '/');
+    const char *slash = strrchr(file, '/'), *seed = NULL;
     const char *name = slash ? slash + 1 : file;
     const char *dot = strrchr(name, '.');
+    char *output;
     if (!strcmp(file, "-"))
         name = "stdin";
-    snprintf(buf, size, "run-%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name),
-             name);
+    for (uint32_t i = 0; i < shared->n_settings; i++)
+        if (!strcmp(shared->settings[i].key, "seed"))
+            seed = shared->settings[i].value;
+    const int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    XOFF_ASSERT(asprintf(&output, "run-%.*s%s%s", length, name, seed ? "-seed" : "",
+                         seed ? seed : "") >= 0);
+    return output;
 }
 
-static bool has_same_output(const char *file, const char *other)
+static bool has_same_output(const struct cli_options *shared, const char *file, const char *other)
 {
-    char one[512], two[512];
-    default_output(file, one, sizeof one);
-    default_output(other, two, sizeof two);
-    return !strcmp(one, two);
+    char *one = default_output(shared, file), *two = default_output(shared, other);
+    const bool is_same = !strcmp(one, two);
+    free(one);
+    free(two);
+    return is_same;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -129,7 +138,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--output needs the name of a folder");
         for (uint32_t i = 1; i < a->shared.n_files; i++)
             for (uint32_t k = 0; k < i; k++)
-                if (has_same_output(a->shared.files[i], a->shared.files[k]))
+                if (has_same_output(&a->shared, a->shared.files[i], a->shared.files[k]))
                     argp_error(state,
                                "%s and %s would write to the same folder; run them one by one "
                                "with --output",
@@ -217,26 +226,7 @@ static bool has_node_ids(const struct run_arguments *a, const struct hpcc_config
     return a->write ? !strcmp(a->write, "conweave") : hpcc_is_conweave(import);
 }
 
-/* report.html in the results' folder, or none from an earlier run. Returns an exit status. */
-static int write_report(const struct run_arguments *a, const char *dir, char *path, size_t size)
-{
-    struct xoff_err err = {0};
-    if ((size_t)snprintf(path, size, "%s/report.html", dir) >= size)
-        return EXIT_FAILED; /* results_write() has refused such a name */
-    if (a->no_report) {
-        unlink(path);
-        *path = '\0';
-        return EXIT_FINE;
-    }
-    if (!report_create(&dir, 1, path, &err))
-        return EXIT_FINE;
-    cli_print_error(&err);
-    *path = '\0';
-    return EXIT_FAILED;
-}
-
-static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *dir,
-                       const char *more_files)
+static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *files)
 {
     const struct cli_style *s = cli_style(stdout);
     putchar('\n');
@@ -254,13 +244,56 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
                r->wall_s > 0 ? (double)r->packet_hops / r->wall_s / 1e6 : 0, r->threads,
                r->threads == 1 ? "" : "s", s->off);
     }
-    printf("results: %s/run.sqlite, %s/summary.json%s\n", dir, dir, more_files);
+    fputs(files, stdout);
+}
+
+/* report.html beside run.sqlite. A page that cannot be made of good results is told and left out:
+ * *has_page is then false. Returns 0, or -XOFF_E_IO: it could not be written. */
+static int write_report(const char *aside, bool *has_page, struct xoff_err *err)
+{
+    char *path;
+    XOFF_ASSERT(asprintf(&path, "%s/report.html", aside) >= 0);
+    const int code = report_create(&aside, 1, path, err);
+    *has_page = !code;
+    free(path);
+    if (code && code != -XOFF_E_IO)
+        cli_print_error(err);
+    return code == -XOFF_E_IO ? code : 0;
+}
+
+/* Writes all files and puts them in their places in `dir`, or none; says in `told` what there is
+ * then. Returns an exit status. */
+static int write_files(const struct run_arguments *a, const struct hpcc_config *import,
+                       const struct results *const *results, const struct summary *const *summaries,
+                       uint32_t n, struct folder *folder, const char *dir, FILE *told)
+{
+    struct xoff_err err = {0};
+    const char *aside = folder_aside(folder);
+    bool has_page = false;
+    int code = results_write(aside, results, summaries, n, a->csv, &err);
+    fprintf(told, "results: %s/run.sqlite, %s/summary.json", dir, dir);
+    if (!code && writes_hpcc(a, import))
+        code = cli_write_hpcc(aside, import, results[0], has_node_ids(a, import), dir, told, &err);
+    fputc('\n', told);
+    if (!code)
+        code = cli_write_captures(aside, results, n, a->capture_bytes, dir, told, &err);
+    if (!code && !a->no_report)
+        code = write_report(aside, &has_page, &err);
+    if (has_page)
+        fprintf(told, "report: %s/report.html\n", dir);
+    if (!code)
+        code = folder_publish(folder, &err);
+    if (code) {
+        folder_explain(folder, &err);
+        cli_print_error(&err);
+    }
+    return code || (!has_page && !a->no_report) ? EXIT_FAILED : EXIT_FINE;
 }
 
 /* `n` runs of the scenario's plans; fewer than there are when interrupted. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
                   const struct hpcc_config *import, struct cli_run *runs, uint32_t n,
-                  const char *dir)
+                  struct folder *folder, const char *dir)
 {
     const struct results **results = calloc(n, sizeof *results);
     const struct summary **summaries = calloc(n, sizeof *summaries);
@@ -289,28 +322,17 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     } else if (check_expectations(scenario, runs, results, summaries, words)) {
         status = EXIT_FAILED;
     }
-    struct xoff_err err = {0};
-    if (results_write(dir, results, summaries, n, a->csv, &err)) {
-        cli_print_error(&err);
+    char *text = NULL;
+    size_t size;
+    FILE *told = open_memstream(&text, &size);
+    XOFF_ASSERT(told);
+    const int written = write_files(a, import, results, summaries, n, folder, dir, told);
+    fclose(told);
+    if (written)
         status = EXIT_FAILED;
-    } else {
-        char written[4096] = "";
-        cli_remove_hpcc(dir);
-        if (writes_hpcc(a, import) &&
-            cli_write_hpcc(dir, import, results[0], has_node_ids(a, import), written,
-                           sizeof written))
-            status = EXIT_FAILED;
-        char report[600];
-        if (write_report(a, dir, report, sizeof report))
-            status = EXIT_FAILED;
-        if (!a->shared.json)
-            print_tail(runs, n, dir, written);
-        cli_remove_captures(dir);
-        if (cli_write_captures(dir, results, n, a->capture_bytes, a->shared.json ? NULL : stdout))
-            status = EXIT_FAILED;
-        if (!a->shared.json && *report)
-            printf("report: %s\n", report);
-    }
+    if (!a->shared.json)
+        print_tail(runs, n, folder_is_published(folder) ? text : "");
+    free(text);
     if (a->shared.json && results_write_json(stdout, results, summaries, n))
         status = EXIT_FAILED;
     free(results), free(summaries);
@@ -389,14 +411,14 @@ static int run_file(const struct run_arguments *a, const char *file)
     }
     struct cli_run *runs = calloc(scenario->n_plans, sizeof *runs);
     XOFF_ASSERT(runs);
-    char dir[512];
-    default_output(file, dir, sizeof dir);
-    if (a->output)
-        snprintf(dir, sizeof dir, "%s", a->output);
+    char *usual = default_output(&a->shared, file);
+    const char *dir = a->output ? a->output : usual;
+    struct folder *folder = NULL;
     int status = EXIT_FINE;
-    if (results_check(dir, &err)) { /* before the work, not after it */
+    code = folder_open(dir, results_names, &folder, &err); /* before the work, not after it */
+    if (code) {
         cli_print_error(&err);
-        status = EXIT_FAILED;
+        status = code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;
     }
     struct build_options options_of_build = {.n_threads = a->shared.n_threads,
                                              .cell_bound = a->shared.cell_bound,
@@ -414,7 +436,9 @@ static int run_file(const struct run_arguments *a, const char *file)
             status = EXIT_BAD_INPUT;
         }
     if (!status)
-        status = finish(a, scenario, import, runs, n, dir);
+        status = finish(a, scenario, import, runs, n, folder, dir);
+    folder_close(folder);
+    free(usual);
     for (uint32_t i = 0; i < scenario->n_plans; i++)
         cli_run_fini(&runs[i]);
     free(runs);
@@ -431,7 +455,8 @@ int cmd_run(int argc, char **argv)
         .args_doc = "FILE...",
         .doc = "Runs each scenario with its variants, prints a summary and writes the results. A "
                "config.txt of the ns-3 RDMA family is run as it is.\v"
-               "Exit status: 0 all fine, 1 an expectation or the audit failed, 2 bad input.\n"
+               "Exit status: 0 all fine, 1 an expectation or the audit failed, 2 bad input, or "
+               "another process is writing to the folder.\n"
                "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none\n"
                "         xoff run mix/config.txt --compat ns3",
         .children = children};

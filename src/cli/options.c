@@ -164,10 +164,9 @@ void cli_print_warnings(char *const *warnings, uint32_t n_warnings)
         fprintf(stderr, "%swarning:%s %s\n", s->yellow, s->off, warnings[i]);
 }
 
-/* Writes to `to`; returns 0 or the reason. */
-static int write_text(const char *to, const char *text)
+int cli_write_text(const char *to, const char *mode, const char *text)
 {
-    FILE *out = fopen(to, "w");
+    FILE *out = fopen(to, mode);
     int reason = out ? 0 : errno;
     if (out && (fputs(text, out) < 0 || fflush(out)))
         reason = errno;
@@ -181,12 +180,13 @@ int cli_write_file(const char *path, const char *text)
     struct stat status;
     int reason;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        reason = write_text(path, text); /* a terminal, a pipe: nothing to put aside */
+        reason = cli_write_text(path, "w", text); /* a terminal, a pipe: nothing to put aside */
     } else {
         char *whole = realpath(path, NULL), *aside; /* what a link leads to, if it is one */
         const char *target = whole ? whole : path;
-        XOFF_ASSERT(asprintf(&aside, "%s.part", target) >= 0);
-        reason = write_text(aside, text);
+        XOFF_ASSERT(asprintf(&aside, "%s.%ld.part", target, (long)getpid()) >= 0);
+        unlink(aside); /* of a process long dead; a new file, so that no link is followed */
+        reason = cli_write_text(aside, "wx", text);
         if (!reason && rename(aside, target))
             reason = errno;
         if (reason)
@@ -202,6 +202,15 @@ int cli_write_file(const char *path, const char *text)
     snprintf(err.file, sizeof err.file, "%s", path);
     cli_print_error(&err);
     return EXIT_FAILED;
+}
+
+int cli_cannot_write(const char *path, int reason, struct xoff_err *err)
+{
+    const int code = xoff_err_set(err, XOFF_E_IO, "output", NULL, "cannot write ");
+    xoff_err_add(err, path);
+    xoff_err_add(err, ": ");
+    xoff_err_add(err, strerror(reason));
+    return code;
 }
 
 char *cli_figure(char *buf, size_t size, double value, const char *unit)

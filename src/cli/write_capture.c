@@ -7,10 +7,8 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <xoff/units.h>
 
@@ -351,9 +349,10 @@ static void file_name(const struct results *r, const struct result_capture *c, c
             *at = '_';
 }
 
-static void print_capture(FILE *out, const char *path, const struct result_capture *c)
+static void print_capture(FILE *out, const char *dir, const char *name,
+                          const struct result_capture *c)
 {
-    fprintf(out, "capture: %s, %llu frame%s", path, (unsigned long long)c->n_frames,
+    fprintf(out, "capture: %s/%s, %llu frame%s", dir, name, (unsigned long long)c->n_frames,
             c->n_frames == 1 ? "" : "s");
     if (c->left_out)
         fprintf(out, "; %llu more left out, --capture-limit keeps more",
@@ -361,43 +360,21 @@ static void print_capture(FILE *out, const char *path, const struct result_captu
     fputc('\n', out);
 }
 
-void cli_remove_captures(const char *dir)
+int cli_write_captures(const char *aside, const struct results *const *runs, uint32_t n_runs,
+                       uint32_t snap_bytes, const char *dir, FILE *told, struct xoff_err *err)
 {
-    char pattern[1024];
-    glob_t found;
-    snprintf(pattern, sizeof pattern, "%s/capture-*.pcapng", dir);
-    if (glob(pattern, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            unlink(found.gl_pathv[i]);
-    globfree(&found);
-}
-
-int cli_write_captures(const char *dir, const struct results *const *runs, uint32_t n_runs,
-                       uint32_t snap_bytes, FILE *out)
-{
-    int status = EXIT_FINE;
+    int code = 0;
     for (uint32_t i = 0; i < n_runs; i++)
-        for (uint32_t k = 0; k < runs[i]->n_captures; k++) {
+        for (uint32_t k = 0; k < runs[i]->n_captures && !code; k++) {
             const struct result_capture *c = &runs[i]->captures[k];
-            char name[256], path[1024], aside[1040];
+            char name[256], *path;
             file_name(runs[i], c, name, sizeof name);
-            snprintf(path, sizeof path, "%s/%s", dir, name);
-            snprintf(aside, sizeof aside, "%s.tmp", path);
-            int reason = write_capture(aside, runs[i], c, snap_bytes);
-            if (!reason && rename(aside, path))
-                reason = errno;
-            if (reason) {
-                unlink(aside);
-                struct xoff_err err = {0};
-                xoff_err_set(&err, XOFF_E_IO, "output", NULL, "cannot write ");
-                xoff_err_add(&err, path);
-                xoff_err_add(&err, ": ");
-                xoff_err_add(&err, strerror(reason));
-                cli_print_error(&err);
-                status = EXIT_FAILED;
-            } else if (out) {
-                print_capture(out, path, c);
-            }
+            XOFF_ASSERT(asprintf(&path, "%s/%s", aside, name) >= 0);
+            const int reason = write_capture(path, runs[i], c, snap_bytes);
+            if (reason)
+                code = cli_cannot_write(path, reason, err);
+            print_capture(told, dir, name, c);
+            free(path);
         }
-    return status;
+    return code;
 }

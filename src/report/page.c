@@ -70,9 +70,10 @@ size_t page_data_size(const char *json)
 }
 
 /* Returns 0 or the reason. */
-static int write_to(const char *path, enum report_page page, const char *title, const char *json)
+static int write_to(const char *path, const char *mode, enum report_page page, const char *title,
+                    const char *json)
 {
-    FILE *out = fopen(path, "w");
+    FILE *out = fopen(path, mode);
     if (!out)
         return errno;
     errno = 0;
@@ -100,12 +101,13 @@ int report_write_page(const char *path, enum report_page page, const char *title
     struct stat status;
     int reason;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        reason = write_to(path, page, title, json); /* a pipe: nothing to put aside */
+        reason = write_to(path, "w", page, title, json); /* a pipe: nothing to put aside */
     } else {
         char *whole = realpath(path, NULL), *aside; /* what a link leads to, if it is one */
         const char *target = whole ? whole : path;
-        XOFF_ASSERT(asprintf(&aside, "%s.tmp", target) >= 0);
-        reason = write_to(aside, page, title, json);
+        XOFF_ASSERT(asprintf(&aside, "%s.%ld.tmp", target, (long)getpid()) >= 0);
+        unlink(aside); /* of a process long dead; a new file, so that no link is followed */
+        reason = write_to(aside, "wx", page, title, json);
         if (!reason && rename(aside, target))
             reason = errno;
         if (reason)

@@ -23,6 +23,7 @@
 #include <sqlite3.h>
 
 #include "report/report.h"
+#include "stats/folder.h"
 #include "stats/results.h"
 
 #define US INT64_C(1000000)
@@ -192,7 +193,11 @@ static inline void write_results(const char *folder, const struct results *const
     assert_true(n <= 8);
     for (uint32_t i = 0; i < n; i++)
         summaries[i] = summary_create(runs[i]);
-    assert_int_equal(results_write(folder, runs, summaries, n, false, &err), 0);
+    struct folder *open;
+    assert_int_equal(folder_open(folder, results_names, &open, &err), 0);
+    assert_int_equal(results_write(folder_aside(open), runs, summaries, n, false, &err), 0);
+    assert_int_equal(folder_publish(open, &err), 0);
+    folder_close(open);
     for (uint32_t i = 0; i < n; i++)
         summary_destroy((struct summary *)summaries[i]);
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "report/run_data.h"
+#include "stats/folder.h"
 
 #define APPLICATION_ID 0x786f6666 /* "xoff" */
 #define LAYOUT 4                  /* user_version: the tables that the parts read */
@@ -24,7 +25,8 @@ static int fail(struct xoff_err *err, enum xoff_err_code code, const char *path,
     return status;
 }
 
-/* "/a/run-x/", "/a/run-x/run.sqlite" and "run-x" are all run-x. */
+/* "/a/run-x/", "/a/run-x/run.sqlite" and "run-x" are all run-x; so is the folder aside in which its
+ * files are being written. */
 static char *folder_name(const char *results, bool is_folder)
 {
     char *whole = realpath(results, NULL);
@@ -37,6 +39,10 @@ static char *folder_name(const char *results, bool is_folder)
             *slash = '\0';
             slash = strrchr(copy, '/');
         }
+    }
+    if (slash && !strncmp(slash + 1, FOLDER_ASIDE, strlen(FOLDER_ASIDE))) {
+        *slash = '\0';
+        slash = strrchr(copy, '/');
     }
     char *name = strdup(slash && slash[1] ? slash + 1 : *copy ? copy : "/");
     XOFF_ASSERT(name);

@@ -1,4 +1,4 @@
-/* What the writers of results share: names for codes, derived figures, files written aside.
+/* What the writers of results share: names for codes, derived figures.
  *
  * Only stats/ includes this. The contract with the rest of the program is results.h.
  */

@@ -316,13 +316,12 @@ const struct metric *summary_find(const struct summary *summary, const char *nam
 bool summary_has_family(const char *name);
 
 /* Writes run.sqlite (several runs, one per variant, in one file), summary.json, and CSV files when
- * asked, into `dir` (made if missing): aside first, then renamed, so that they appear whole or not
- * at all. */
-/* Whether results could be written to `dir`, asked before the work is done. */
-int results_check(const char *dir, struct xoff_err *err);
+ * asked, into `dir`, in which there are none: the folder aside of folder.h. */
 int results_write(const char *dir, const struct results *const *runs,
                   const struct summary *const *summaries, uint32_t n_runs, bool csv,
                   struct xoff_err *err);
+/* Patterns of these files and of all others that a run leaves beside them, up to a NULL. */
+extern const char *const results_names[];
 /* The JSON of summary.json on a stream. */
 int results_write_json(FILE *out, const struct results *const *runs,
                        const struct summary *const *summaries, uint32_t n_runs);
