@@ -5,8 +5,7 @@
  */
 #include "net/model.h"
 
-/* Everything up to `acked` is there: messages that end with it, or the flow itself, are done. Apps
- * are told last, since what they offer may move the flow. */
+/* Everything up to `acked` is there: messages that end with it, or the flow itself, are done. */
 static void finish_acked(struct host *host, struct worker *w, uint32_t index, uint64_t acked)
 {
     const xoff_time now = sim_now(w);
@@ -20,17 +19,15 @@ static void finish_acked(struct host *host, struct worker *w, uint32_t index, ui
         message_return(&host->messages, m);
         host->flow_notes[done.number].acked_at = now;
         event.word = done.word & APP_MAX_WORD;
-        host_tell_app(host, w, host->flow_notes[done.number].tag, &event);
-        flow = flow_at(host, index);
+        host_note_event(host, host->flow_notes[done.number].tag, &event);
     }
     if (flow->endless || flow->is_stream || acked != flow->offered)
         return;
     struct flow_note *note = &host->flow_notes[flow->number];
     note->acked_at = now;
     event.word = flow->word & APP_MAX_WORD;
-    const uint32_t tag = note->tag;
     flow_close(host, index);
-    host_tell_app(host, w, tag, &event);
+    host_note_event(host, note->tag, &event);
 }
 
 /* Returns whether a loss was found. */

@@ -149,7 +149,7 @@ static void finish_received(struct host *host, struct worker *w, struct rx_flow 
     }
     const struct app_event event = {
         .kind = APP_ARRIVED, .peer = from, .word = word & APP_MAX_WORD, .bytes = bytes};
-    host_tell_app(host, w, word >> 24, &event);
+    host_note_event(host, word >> 24, &event);
 }
 
 /* When the ACK that is held back for a flow goes out; XOFF_NEVER: none is. */
@@ -312,7 +312,6 @@ static void take_segment(struct host *host, struct worker *w, struct rx_flow *rx
     if (tcp->rx.ack_at != XOFF_NEVER && tcp->rx.ack_at != ack_at)
         hold_ack(host, rx->key, tcp->rx.ack_at);
     rx->received = tcp->rx.next;
-    /* Neither rx nor tcp moves by what apps offer here: both belong to what arrives. */
     while (tcp->ends != NET_NO_SLOT && host->messages.at[tcp->ends].end <= tcp->rx.next) {
         const uint32_t m = tcp->ends;
         const struct message done = host->messages.at[m];

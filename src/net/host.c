@@ -113,20 +113,32 @@ static void take_offers(struct host *host, struct worker *w, uint32_t a,
         flow_offer(host, w, a, &offers[i]);
 }
 
-void host_tell_app(struct host *host, struct worker *w, uint32_t tag, const struct app_event *event)
+void host_note_event(struct host *host, uint32_t tag, const struct app_event *event)
 {
     if (!host->n_listening)
         return;
-    for (uint32_t a = 0; a < host->n_apps; a++) {
-        const struct app *app = &host->apps[a];
-        if (app->tag != tag || !app->ops->on_event)
+    if (host->n_pending == host->pending_capacity)
+        host_grow_pending(host);
+    host->pending[host->n_pending++] = (struct pending){.tag = tag, .event = *event};
+}
+
+/* What apps offer causes no further events before frames of it have arrived. */
+static void tell_apps(struct host *host, struct worker *w)
+{
+    for (uint32_t i = 0; i < host->n_pending; i++) {
+        const struct pending *p = &host->pending[i];
+        uint32_t a = 0;
+        while (a < host->n_apps && (host->apps[a].tag != p->tag || !host->apps[a].ops->on_event))
+            a++;
+        if (a == host->n_apps)
             continue;
+        const struct app *app = &host->apps[a];
         struct app_offer offers[APP_MAX_OFFERS];
-        const uint32_t n =
-            app->ops->on_event(app->cfg, app->state, &host->app_rngs[a], event, sim_now(w), offers);
+        const uint32_t n = app->ops->on_event(app->cfg, app->state, &host->app_rngs[a], &p->event,
+                                              sim_now(w), offers);
         take_offers(host, w, a, offers, n);
-        return;
     }
+    host->n_pending = 0;
 }
 
 void host_deliver(struct host *host, struct worker *w, const struct frame *frame)
@@ -140,6 +152,8 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
         flow_on_cnp(host, frame, sim_now(w));
     else
         flow_on_notice(host, frame, &extra_at(frame)->tag, sim_now(w));
+    if (__builtin_expect(host->n_pending, 0))
+        tell_apps(host, w);
     settle(host, w);
 }
 

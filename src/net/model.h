@@ -138,6 +138,12 @@ struct rx_note {
     xoff_time finish_at;
 };
 
+/* Something that an app is told of when the frame that caused it is done. */
+struct pending {
+    uint32_t tag;
+    struct app_event event;
+};
+
 struct ready {
     uint32_t head, tail; /* flows, round robin */
 };
@@ -176,7 +182,9 @@ struct host {
     uint32_t n_tcp_rx, tcp_rx_capacity, free_tcp_rx;
     struct delayed *delayed; /* ring, in order of time; entries may be out of date */
     uint32_t delayed_head, n_delayed, delayed_capacity;
-    uint32_t n_listening; /* apps that hear events */
+    uint32_t n_listening;    /* apps that hear events */
+    struct pending *pending; /* events that apps have not been told of */
+    uint32_t n_pending, pending_capacity;
     bool has_copies;      /* frames sent more than once have arrived: rx_find */
     uint32_t *finished;   /* rx_notes by key, made when it is first asked for: notes.c */
     uint32_t finished_mask, n_finished;
@@ -344,9 +352,9 @@ void flow_on_data(struct host *host, struct worker *w, const struct frame *data)
 /* Delayed ACKs that are due. */
 void flow_send_delayed(struct host *host, struct worker *w);
 
-/* An app hears of something; what it offers goes out. */
-void host_tell_app(struct host *host, struct worker *w, uint32_t tag,
-                   const struct app_event *event);
+/* An app is to hear of something: when the frame is done (host_deliver), so that what it offers
+ * finds every flow in order. */
+void host_note_event(struct host *host, uint32_t tag, const struct app_event *event);
 /* The base RTT of a flow: a full frame there and its ACK back through an idle network. */
 xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
                    uint32_t frame_bytes, uint32_t ack_bytes);
@@ -377,6 +385,7 @@ void note_operation(struct host *host, const struct app_offer *offer, xoff_time 
 uint32_t message_take(struct message_pool *pool);
 bool host_has_finished(struct host *host, uint64_t key);
 void host_grow_tcp_rx(struct host *host);
+void host_grow_pending(struct host *host);
 void host_grow_delayed(struct host *host);
 void host_grow_ranges(struct host *host, uint32_t n);
 

@@ -471,7 +471,7 @@ static void free_host(struct host *host)
     free(host->app_rngs), free(host->app_streams), free(host->rx), free(host->flow_notes);
     free(host->rx_notes), free(host->operations), free(host->app_first_stream);
     free(host->messages.at), free(host->ranges.blocks), free(host->tcp_rx), free(host->delayed);
-    free(host->finished);
+    free(host->finished), free(host->pending);
     build_free_notes(&host->notes);
 }
 

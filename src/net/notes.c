@@ -190,6 +190,11 @@ void host_grow_tcp_rx(struct host *host)
     }
 }
 
+void host_grow_pending(struct host *host)
+{
+    host->pending = grown32(host->pending, &host->pending_capacity, sizeof *host->pending);
+}
+
 void host_grow_delayed(struct host *host)
 {
     const uint32_t capacity = host->delayed_capacity;
