@@ -628,7 +628,7 @@ static void tables_of_an_earlier_run(void **state)
     (void)state;
     struct xoff_err err = {0};
     assert_int_equal(write_sample(path("again"), 1, true, &err), 0);
-    assert_int_equal(count_entries(path("again")), 8);
+    assert_int_equal(count_entries(path("again")), 9);
     assert_int_equal(write_sample(path("again"), 1, false, &err), 0);
     assert_int_equal(count_entries(path("again")), 2);
 }
