@@ -40,6 +40,7 @@ test:
 
 bench: all
 	@$(BUILD)/xoff bench -o $(BUILD)/bench.json
+	@bench/instructions --json $(BUILD)/bench.json $(BUILD)/xoff
 	@echo "figures as JSON: $(BUILD)/bench.json"
 
 bench-peers: all
@@ -61,7 +62,7 @@ help:
 	@echo "make              build $(BUILD)/xoff"
 	@echo "make run          build, run $(QUICKSTART), say where the results are"
 	@echo "make test         the whole test matrix (tools/test-matrix STEP for a part of it)"
-	@echo "make bench        speed and memory, printed and in $(BUILD)/bench.json"
+	@echo "make bench        speed, instructions, memory: printed and in $(BUILD)/bench.json"
 	@echo "make bench-peers  the same traffic on ns-3 and here"
 	@echo "make fuzz         libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) per target"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"

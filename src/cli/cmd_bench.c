@@ -71,6 +71,7 @@ struct bench_result {
 
 struct bench_arguments {
     const char *output;
+    const char *print; /* a row's name */
     bool json;
     uint32_t rounds;
 };
@@ -79,6 +80,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write the figures as JSON to FILE", 0},
     {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
     {"rounds", 'r', "N", 0, "Rounds per row, 1 to 9 (default 3); the median counts", 0},
+    {"print", 'p', "ROW", 0, "Measure nothing; print the scenario of the row of that name", 0},
     {0},
 };
 
@@ -91,6 +93,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'j':
         a->json = true;
+        return 0;
+    case 'p':
+        a->print = arg;
         return 0;
     case 'r':
         a->rounds = (uint32_t)atoi(arg);
@@ -111,6 +116,28 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static void write_text(const struct bench_row *row, char *text, size_t size)
+{
+    snprintf(text, size, "title: %s\nstop: %s\ndrain: 0s\ntopology: %s\n%straffic: [%s]\n", "bench",
+             row->stop, row->topology, row->more ? row->more : PLAIN, row->traffic);
+}
+
+static int print_row(const char *name)
+{
+    char text[2048];
+    for (uint32_t i = 0; i < N_ROWS; i++)
+        if (rows[i].topology && !strcmp(rows[i].name, name)) {
+            write_text(&rows[i], text, sizeof text);
+            fputs(text, stdout);
+            return EXIT_FINE;
+        }
+    fprintf(stderr, "xoff bench: --print %s: no such row; those there are:\n", name);
+    for (uint32_t i = 0; i < N_ROWS; i++)
+        if (rows[i].topology)
+            fprintf(stderr, "  %s\n", rows[i].name);
+    return EXIT_BAD_INPUT;
+}
+
 /* The scenario of a row; `config` is set for one of files, which lie in `dir`. */
 static int read_row(const struct bench_row *row, const char *dir, struct scenario **scenario,
                     struct hpcc_config **config, struct xoff_err *err)
@@ -121,8 +148,7 @@ static int read_row(const struct bench_row *row, const char *dir, struct scenari
         snprintf(text, sizeof text, "%s/config.txt", dir);
         return hpcc_scenario(text, false, NULL, 0, scenario, config, err);
     }
-    snprintf(text, sizeof text, "title: %s\nstop: %s\ndrain: 0s\ntopology: %s\n%straffic: [%s]\n",
-             "bench", row->stop, row->topology, row->more ? row->more : PLAIN, row->traffic);
+    write_text(row, text, sizeof text);
     return scenario_read_text(row->name, text, strlen(text), NULL, 0, scenario, err);
 }
 
@@ -246,6 +272,8 @@ int cmd_bench(int argc, char **argv)
                "Example: xoff bench -o bench.json"};
     struct bench_arguments a = {.rounds = 3};
     argp_parse(&argp, argc, argv, 0, NULL, &a);
+    if (a.print)
+        return print_row(a.print);
     struct bench_result results[N_ROWS] = {{0}};
     FILE *words = a.json ? stderr : stdout;
     char dir[] = "/tmp/xoff-bench-XXXXXX";

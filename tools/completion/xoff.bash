@@ -58,7 +58,7 @@ _xoff() {
         ;;
     check) options="$common $scenario --deadlock -j" ;;
     topology) options="$common $scenario -j" ;;
-    bench) options="$common --threads --output -o -j" ;;
+    bench) options="$common --output -o --json -j --rounds --print" ;;
     *) options="--help --version" ;;
     esac
     if [[ $cur == -* ]]; then
