@@ -14,6 +14,10 @@
 #include <xoff/role.h>
 #include <xoff/telemetry.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct xoff_cp_env {
     xoff_rate rate_bps; /* of the port */
     int64_t buffer_bytes;
@@ -153,5 +157,8 @@ static inline void xoff_cp_expire(const struct xoff_cp *cp, void *state, xoff_ti
 {
     cp->ops->expire(cp->cfg, state, now);
 }
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* code, text shown to people */
 #define XOFF_ERR_MAP(X)                  \
     X(OK, "no error")                    \
@@ -52,5 +56,9 @@ __attribute__((noreturn)) void xoff_assert_fail(const char *expression, const ch
 #define XOFF_SELDOM __attribute__((noinline, cold))
 
 #define XOFF_ASSERT(e) ((e) ? (void)0 : xoff_assert_fail(#e, __FILE__, __LINE__))
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

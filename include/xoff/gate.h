@@ -16,6 +16,10 @@
 #include <xoff/pause.h>
 #include <xoff/pfc_frame.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define XOFF_GATE_PENDING 8
 
 struct xoff_gate_cfg {
@@ -56,5 +60,9 @@ static inline bool xoff_gate_is_due(const struct xoff_gate *gate, xoff_time now)
 {
     return now >= gate->next_at;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 
 #include <xoff/time.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct xoff_headroom_params {
     xoff_rate rate_bps;       /* of the link, both ways; above 0 */
     xoff_time delay;          /* one-way propagation */
@@ -19,5 +23,9 @@ int64_t xoff_headroom_bytes(const struct xoff_headroom_params *params);
  * It counts neither the pause frame nor the frame that decides, but gaps and preambles as data: it
  * is below the worst case unless the link is long (docs/mechanisms/buffers.md). */
 int64_t xoff_headroom_eta_bytes(const struct xoff_headroom_params *params);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 
 #include <xoff/role.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Where a frame's bytes are accounted. */
 enum xoff_pool {
     XOFF_POOL_DROP,
@@ -153,7 +157,7 @@ static inline void xoff_mmu_release(const struct xoff_mmu *mmu, const struct xof
 
 static inline void xoff_mmu_view(const struct xoff_mmu *mmu, struct xoff_mmu_view *view)
 {
-    *view = (struct xoff_mmu_view){0}; /* pools that this buffer does not have */
+    memset(view, 0, sizeof *view); /* pools that this buffer does not have */
     mmu->ops->view(mmu->cfg, mmu->state, view);
 }
 
@@ -180,5 +184,9 @@ static inline int64_t xoff_mmu_headroom_limit(const struct xoff_mmu *mmu, uint32
 {
     return mmu->ops->headroom_limit ? mmu->ops->headroom_limit(mmu->cfg, port, priority) : 0;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 
 #include <xoff/time.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define XOFF_NOTICE_NONE 0 /* a tag of this kind is no tag: the frame carries none yet */
 
 struct xoff_notice {
@@ -21,5 +25,9 @@ struct xoff_notice {
     xoff_rate rate_bps;         /* that the point grants each flow; FECN's explicit rate */
     uint8_t kind;               /* of the scheme; XOFF_NOTICE_NONE: nothing is said */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

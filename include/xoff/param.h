@@ -10,6 +10,10 @@
 
 #include <xoff/err.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum xoff_param_type {
     XOFF_P_BOOL,   /* int64_t 0 or 1: true, false, yes, no, on, off */
     XOFF_P_INT,    /* int64_t */
@@ -51,5 +55,9 @@ char *xoff_param_format(const struct xoff_param *p, const void *params, char *bu
 
 /* One line that says what the parameter accepts: "a time such as 2us, from 0s to 1s, or auto". */
 char *xoff_param_accepts(const struct xoff_param *p, char *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

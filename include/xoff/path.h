@@ -10,6 +10,10 @@
 
 #include <xoff/role.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct xoff_path_env {
     uint32_t n_ports;
     int64_t buffer_bytes;
@@ -102,5 +106,9 @@ static inline bool xoff_path_keeps_flows(const struct xoff_path *path)
 {
     return xoff_path_is_by_hash(path) && !path->shape.draws;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include <xoff/mmu.h>
 #include <xoff/rng.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define XOFF_ALL_PRIORITIES 0xff
 
 /* Why an edge was decided: the unit that crossed which threshold. The caller adds the egress queue
@@ -164,5 +168,9 @@ static inline enum xoff_hold xoff_pause_held_by(const struct xoff_pause *p, uint
     return p->ops->held_by ? p->ops->held_by(p->cfg, p->state, port, out_port, priority)
                            : XOFF_HOLD_BY_FRAMES;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 
 #include <xoff/err.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define XOFF_PAUSE_FRAME_BYTES 64 /* with FCS, both kinds */
 
 enum xoff_pause_opcode {
@@ -30,5 +34,9 @@ void xoff_pause_frame_encode(const struct xoff_pause_frame *frame, const uint8_t
  * octet of the class vector set. Such frames must not pause anybody. */
 int xoff_pause_frame_decode(const uint8_t *buf, size_t length, struct xoff_pause_frame *frame,
                             struct xoff_err *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

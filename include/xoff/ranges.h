@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define XOFF_RANGE_NONE UINT32_MAX
 
 struct xoff_range {
@@ -45,5 +49,9 @@ uint64_t xoff_ranges_gap(const struct xoff_range_pool *pool, uint32_t set, uint6
 uint64_t xoff_ranges_above(const struct xoff_range_pool *pool, uint32_t set, uint64_t at);
 /* The block whose range holds `at`; XOFF_RANGE_NONE: none. */
 uint32_t xoff_ranges_find(const struct xoff_range_pool *pool, uint32_t set, uint64_t at);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include <xoff/rp.h>
 #include <xoff/sched.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern const struct xoff_mmu_ops *const xoff_mmus[];
 extern const struct xoff_pause_ops *const xoff_pauses[];
 extern const struct xoff_sched_ops *const xoff_scheds[];
@@ -23,5 +27,9 @@ const struct xoff_sched_ops *xoff_sched_find(const char *name);
 const struct xoff_cp_ops *xoff_cp_find(const char *name);
 const struct xoff_rp_ops *xoff_rp_find(const char *name);
 const struct xoff_path_ops *xoff_path_find(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct xoff_rng {
     uint64_t key;
     uint64_t counter;
@@ -30,7 +34,8 @@ static inline void xoff_rng_init(struct xoff_rng *rng, uint64_t seed, uint64_t o
     uint64_t key = xoff_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
     key = xoff_mix64(key ^ (owner + UINT64_C(0xd1b54a32d192ed03)));
     key = xoff_mix64(key ^ (purpose + UINT64_C(0x8cb92ba72f3d8dd7)));
-    *rng = (struct xoff_rng){.key = key, .counter = 0};
+    rng->key = key;
+    rng->counter = 0;
 }
 
 static inline uint64_t xoff_rng_u64(struct xoff_rng *rng)
@@ -47,7 +52,8 @@ static inline uint32_t xoff_rng_u32(struct xoff_rng *rng)
 /* Uniform in [0, n), n > 0: multiply-shift; the bias is below 2^-32 for n < 2^32. */
 static inline uint64_t xoff_rng_below(struct xoff_rng *rng, uint64_t n)
 {
-    return (uint64_t)(((unsigned __int128)xoff_rng_u64(rng) * n) >> 64);
+    __extension__ typedef unsigned __int128 u128;
+    return (uint64_t)(((u128)xoff_rng_u64(rng) * n) >> 64);
 }
 
 /* Uniform in (0, 1), never 0 or 1: the middles of 2^52 equal parts (of 2^53 the last would round
@@ -66,5 +72,9 @@ double xoff_sqrt(double x);          /* correctly rounded */
 /* Exponential with mean 1; Pareto with minimum 1 and the given shape (> 0). */
 double xoff_rng_exponential(struct xoff_rng *rng);
 double xoff_rng_pareto(struct xoff_rng *rng, double shape);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

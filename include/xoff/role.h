@@ -35,6 +35,10 @@
 #include <xoff/param.h>
 #include <xoff/time.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The two wrappers that all roles have alike:
  *   xoff_ROLE_cfg_size   bytes of cfg for a caller with `n_ports` ports
  *   xoff_ROLE_configure  fills the handle; `cfg` has that many bytes and stays the caller's */
@@ -53,5 +57,9 @@
         handle->cfg = cfg;                                                                   \
         return ops->configure ? ops->configure(params, env, cfg, &handle->shape, err) : 0;   \
     }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -15,6 +15,10 @@
 #include <xoff/param.h>
 #include <xoff/telemetry.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define XOFF_RP_NO_WINDOW UINT64_MAX
 
 struct xoff_rp_env {
@@ -88,5 +92,9 @@ struct xoff_rp_ops {
      * marked. NULL: no CNPs, marks are echoed on ACKs. */
     xoff_time (*cnp_interval)(const void *cfg);
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 
 #include <xoff/role.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Per-priority settings of the scenario (`priorities:`). */
 struct xoff_sched_env {
     uint32_t max_frame_bytes;
@@ -74,5 +78,9 @@ static inline void xoff_sched_charge(const struct xoff_sched *s, void *state, ui
     if (s->ops->charge)
         s->ops->charge(s->cfg, state, queue, bytes, emptied);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include <xoff/pause.h>
 #include <xoff/pfc_frame.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct xoff_signal_cfg {
     struct xoff_pause_signalling how;
     xoff_time refresh_for; /* from one XOFF to its refresh; XOFF_NEVER: none */
@@ -42,5 +46,9 @@ static inline bool xoff_signal_is_due(const struct xoff_signal *signal)
 /* Fills the frame to send now and takes note of it. Call only when due. */
 void xoff_signal_take(const struct xoff_signal_cfg *cfg, struct xoff_signal *signal, xoff_time now,
                       struct xoff_pause_frame *frame);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

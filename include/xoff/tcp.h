@@ -19,6 +19,10 @@
 #include <xoff/ranges.h>
 #include <xoff/time.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define XOFF_TCP_SACKS 3 /* blocks in an ACK, as there is room for beside timestamps */
 
 enum xoff_tcp_echo { XOFF_TCP_ECHO_RFC3168, XOFF_TCP_ECHO_DCTCP };
@@ -138,5 +142,9 @@ uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx 
 /* At ack_at or later: the delayed ACK. */
 void xoff_tcp_on_delayed(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
                          const struct xoff_range_pool *pool, struct xoff_tcp_ack *ack);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

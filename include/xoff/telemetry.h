@@ -12,6 +12,10 @@
 
 #include <xoff/time.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define XOFF_INT_HOPS 5        /* a fat-tree has five switches between two hosts at most */
 #define XOFF_INT_WIRE_BYTES 42 /* what HPCC's header takes in every frame: 5 * 8 + 2 */
 #define XOFF_INT_QUEUE_UNIT 64
@@ -54,5 +58,9 @@ bool xoff_int_is_comparable(const struct xoff_int *earlier, const struct xoff_in
  * other). */
 bool xoff_int_measure(const struct xoff_int_hop *earlier, const struct xoff_int_hop *later,
                       struct xoff_int_change *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef int64_t xoff_time;  /* a point in time or a span, picoseconds */
 typedef uint64_t xoff_rate; /* bits per second */
 
@@ -47,14 +51,20 @@ static inline xoff_time xoff_time_min(xoff_time a, xoff_time b)
 /* Time of `bits` at `rate_bps`, rounded up: for bounds and thresholds, not for serialisation. */
 static inline xoff_time xoff_time_of_bits(uint64_t bits, xoff_rate rate_bps)
 {
-    return (xoff_time)(((unsigned __int128)bits * (uint64_t)XOFF_S + rate_bps - 1) / rate_bps);
+    __extension__ typedef unsigned __int128 u128;
+    return (xoff_time)(((u128)bits * (uint64_t)XOFF_S + rate_bps - 1) / rate_bps);
 }
 
 /* Bytes that pass in `span` at `rate_bps`, rounded up. */
 static inline int64_t xoff_bytes_in(xoff_time span, xoff_rate rate_bps)
 {
-    const unsigned __int128 unit = (unsigned __int128)8 * (uint64_t)XOFF_S;
-    return (int64_t)(((unsigned __int128)(uint64_t)span * rate_bps + unit - 1) / unit);
+    __extension__ typedef unsigned __int128 u128;
+    const u128 unit = (u128)8 * (uint64_t)XOFF_S;
+    return (int64_t)(((u128)(uint64_t)span * rate_bps + unit - 1) / unit);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

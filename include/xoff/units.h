@@ -6,6 +6,10 @@
 
 #include <xoff/time.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Each parser takes the whole string: digits, optional fraction, unit, nothing else. They return 0,
  * or -XOFF_E_UNIT (unit wrong or missing), -XOFF_E_TYPE (not a number), -XOFF_E_RANGE (too large to
  * represent, negative, or finer than the base unit). A bare 0 needs no unit.
@@ -72,5 +76,9 @@ uint32_t xoff_response_quanta(xoff_rate rate_bps);
 
 /* Signal speed used for cable lengths: 5 ns per metre. */
 #define XOFF_PS_PER_MM 5
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

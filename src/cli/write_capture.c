@@ -184,9 +184,9 @@ static void fill_pause(const struct results *r, const struct result_frame *frame
     packet->pause.classes = frame->classes;
     memcpy(packet->pause.quanta, frame->quanta, sizeof packet->pause.quanta);
     if (r->nodes[sender->node].is_switch)
-        packet_switch_mac(sender->node - r->n_hosts, sender->port, packet->source_mac);
+        xoff_packet_switch_mac(sender->node - r->n_hosts, sender->port, packet->source_mac);
     else
-        packet_host_mac(sender->node, packet->source_mac);
+        xoff_packet_host_mac(sender->node, packet->source_mac);
 }
 
 static void fill_extra(const struct result_frame_extra *extra, struct packet *packet)
@@ -266,8 +266,8 @@ static bool write_frame(struct capture_writer *w, uint64_t index)
     bool is_fine = true;
     if (w->out.capacity - w->out.length < ROOM_BYTES)
         is_fine = flush(w);
-    uint8_t *octets = pcapng_packet_place(&w->out);
-    const uint32_t bytes = packet_encode(&packet, &w->crc32, octets);
+    uint8_t *octets = xoff_pcapng_packet_place(&w->out);
+    const uint32_t bytes = xoff_packet_encode(&packet, &w->crc32, octets);
     char *comment = comment_of(w, frame);
     const struct pcapng_packet about = {
         .at_ns = (uint64_t)(frame->at / XOFF_NS),
@@ -280,7 +280,7 @@ static bool write_frame(struct capture_writer *w, uint64_t index)
         .has_crc_error = frame->is_corrupt,
         .comment = comment,
     };
-    XOFF_ASSERT(pcapng_packet(&w->out, &about));
+    XOFF_ASSERT(xoff_pcapng_packet(&w->out, &about));
     free(comment);
     return is_fine;
 }
@@ -303,8 +303,8 @@ static void write_head(struct capture_writer *w)
                                            .speed_bps = port->rate_bps,
                                            .snap_bytes = w->snap_bytes,
                                            .fcs_bytes = PACKET_FCS_BYTES};
-    XOFF_ASSERT(pcapng_section(&w->out, "xoff " XOFF_VERSION, comment));
-    XOFF_ASSERT(pcapng_interface(&w->out, &about));
+    XOFF_ASSERT(xoff_pcapng_section(&w->out, "xoff " XOFF_VERSION, comment));
+    XOFF_ASSERT(xoff_pcapng_interface(&w->out, &about));
     teller_init(&w->tellers[0], port->peer_node, port->peer_port);
     teller_init(&w->tellers[1], c->node, c->port);
 }
@@ -321,7 +321,7 @@ static int write_capture(const char *path, const struct results *r, const struct
     w.out.buf = malloc(w.out.capacity);
     XOFF_ASSERT(w.out.buf);
     setvbuf(w.file, NULL, _IONBF, 0); /* ours is larger */
-    crc32_init(&w.crc32);
+    xoff_crc32_init(&w.crc32);
     write_head(&w);
     errno = 0;
     bool is_fine = true;
@@ -330,7 +330,7 @@ static int write_capture(const char *path, const struct results *r, const struct
     const struct pcapng_counts counts = {.at_ns = (uint64_t)(r->end_at / XOFF_NS),
                                          .received_frames = c->n_frames + c->left_out,
                                          .dropped_frames = c->left_out};
-    is_fine = is_fine && flush(&w) && pcapng_counts(&w.out, &counts) && flush(&w);
+    is_fine = is_fine && flush(&w) && xoff_pcapng_counts(&w.out, &counts) && flush(&w);
     int reason = is_fine ? 0 : errno ? errno : EIO;
     if (fclose(w.file) && !reason)
         reason = errno;

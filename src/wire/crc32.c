@@ -24,7 +24,7 @@ static uint32_t times(uint32_t a, uint32_t b)
     return product;
 }
 
-void crc32_init(struct crc32 *crc32)
+void xoff_crc32_init(struct crc32 *crc32)
 {
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t crc = i;
@@ -40,7 +40,7 @@ void crc32_init(struct crc32 *crc32)
     crc32->zeros = 0;
 }
 
-uint32_t crc32_octets(const struct crc32 *crc32, uint32_t crc, const uint8_t *octets, size_t n)
+uint32_t xoff_crc32_octets(const struct crc32 *crc32, uint32_t crc, const uint8_t *octets, size_t n)
 {
     for (; n >= 8; n -= 8, octets += 8) {
         crc ^= (uint32_t)octets[0] | (uint32_t)octets[1] << 8 | (uint32_t)octets[2] << 16 |
@@ -70,7 +70,7 @@ static void prepare(struct crc32 *crc32, uint32_t n)
     crc32->zeros = n;
 }
 
-uint32_t crc32_zeros(struct crc32 *crc32, uint32_t crc, uint32_t n)
+uint32_t xoff_crc32_zeros(struct crc32 *crc32, uint32_t crc, uint32_t n)
 {
     if (!n)
         return crc;
@@ -82,7 +82,7 @@ uint32_t crc32_zeros(struct crc32 *crc32, uint32_t crc, uint32_t n)
     return product;
 }
 
-void crc32_put(uint32_t crc, uint8_t octets[4])
+void xoff_crc32_put(uint32_t crc, uint8_t octets[4])
 {
     for (uint32_t i = 0; i < 4; i++)
         octets[i] = (uint8_t)(~crc >> (8 * i));

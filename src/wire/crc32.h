@@ -15,12 +15,13 @@ struct crc32 {
     uint32_t nibble[8][16];
 };
 
-void crc32_init(struct crc32 *crc32);
+void xoff_crc32_init(struct crc32 *crc32);
 /* The register after `n` more octets. */
-uint32_t crc32_octets(const struct crc32 *crc32, uint32_t crc, const uint8_t *octets, size_t n);
+uint32_t xoff_crc32_octets(const struct crc32 *crc32, uint32_t crc, const uint8_t *octets,
+                           size_t n);
 /* The same for `n` octets of zero, in a time that hardly depends on n. */
-uint32_t crc32_zeros(struct crc32 *crc32, uint32_t crc, uint32_t n);
+uint32_t xoff_crc32_zeros(struct crc32 *crc32, uint32_t crc, uint32_t n);
 /* Ends the calculation: the four octets as they go onto the wire. */
-void crc32_put(uint32_t crc, uint8_t octets[4]);
+void xoff_crc32_put(uint32_t crc, uint8_t octets[4]);
 
 #endif

@@ -87,14 +87,14 @@ static uint32_t checksum(uint32_t sum)
     return ~sum & 0xffff;
 }
 
-void packet_host_mac(uint32_t host, uint8_t mac[6])
+void xoff_packet_host_mac(uint32_t host, uint8_t mac[6])
 {
     struct cursor c = {mac};
     put(&c, 0x0200, 2);
     put(&c, host, 4);
 }
 
-void packet_switch_mac(uint32_t number, uint32_t port, uint8_t mac[6])
+void xoff_packet_switch_mac(uint32_t number, uint32_t port, uint8_t mac[6])
 {
     struct cursor c = {mac};
     put(&c, 0x0600, 2);
@@ -104,8 +104,8 @@ void packet_switch_mac(uint32_t number, uint32_t port, uint8_t mac[6])
 /* Ethernet and IPv4 with lengths and checksum left open. */
 static void put_ip(struct cursor *c, const struct packet *p, uint32_t protocol)
 {
-    packet_host_mac(p->to, c->at);
-    packet_host_mac(p->from, c->at + 6);
+    xoff_packet_host_mac(p->to, c->at);
+    xoff_packet_host_mac(p->from, c->at + 6);
     c->at += 12;
     put(c, ETHERTYPE_IPV4, 2);
     const uint32_t ecn = p->kind != PACKET_DATA ? 0 : p->is_marked ? CE : ECT0;
@@ -174,10 +174,10 @@ static uint32_t invariant_crc(const uint8_t *buf, uint32_t headers, uint32_t zer
     memset(masked + 8 + AT_IP_CHECKSUM - AT_IP, 0xff, 2);  /* IPv4 checksum */
     memset(masked + 8 + AT_UDP_CHECKSUM - AT_IP, 0xff, 2); /* UDP checksum */
     masked[8 + IPV4_BYTES + UDP_BYTES + 4] = 0xff;         /* BTH: FECN, BECN, reserved */
-    uint32_t crc = crc32_octets(crc32, CRC32_START, masked, sizeof masked);
+    uint32_t crc = xoff_crc32_octets(crc32, CRC32_START, masked, sizeof masked);
     const uint32_t at = AT_BTH + BTH_BYTES;
-    crc = crc32_octets(crc32, crc, buf + at, headers - at);
-    return crc32_zeros(crc32, crc, zeros);
+    crc = xoff_crc32_octets(crc32, crc, buf + at, headers - at);
+    return xoff_crc32_zeros(crc32, crc, zeros);
 }
 
 /* Returns the length without padding and FCS; *headers is where zeros of payload begin, *tail where
@@ -213,7 +213,7 @@ static uint32_t encode_roce(const struct packet *p, struct crc32 *crc32, uint8_t
     const uint32_t length = *tail + ICRC_BYTES;
     set16(buf + AT_UDP_LENGTH, length - AT_L4);
     finish_ip(buf, length);
-    crc32_put(invariant_crc(buf, *headers, *tail - *headers, crc32), buf + *tail);
+    xoff_crc32_put(invariant_crc(buf, *headers, *tail - *headers, crc32), buf + *tail);
     return length;
 }
 
@@ -261,8 +261,8 @@ static uint32_t encode_tcp(const struct packet *p, uint8_t *buf, uint32_t *heade
 static uint32_t encode_notice(const struct packet *p, uint8_t *buf)
 {
     struct cursor c = {buf + 12};
-    packet_host_mac(p->to, buf);
-    packet_host_mac(p->from, buf + 6);
+    xoff_packet_host_mac(p->to, buf);
+    xoff_packet_host_mac(p->from, buf + 6);
     put(&c, ETHERTYPE_LOCAL, 2);
     put(&c, p->notice.kind, 1);
     put(&c, p->notice.cp_id, 8);
@@ -274,7 +274,7 @@ static uint32_t encode_notice(const struct packet *p, uint8_t *buf)
     return (uint32_t)(c.at - buf);
 }
 
-uint32_t packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t *buf)
+uint32_t xoff_packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t *buf)
 {
     uint32_t headers = XOFF_PAUSE_FRAME_BYTES - PACKET_FCS_BYTES, tail = headers, length = headers;
     XOFF_ASSERT(packet->n_sacks <= PACKET_MAX_SACKS && packet->n_hops <= PACKET_MAX_HOPS);
@@ -291,11 +291,11 @@ uint32_t packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t
     if (length + PACKET_FCS_BYTES < packet->bytes)
         padding = packet->bytes - length - PACKET_FCS_BYTES;
     memset(buf + length, 0, padding);
-    uint32_t crc = crc32_octets(crc32, CRC32_START, buf, headers);
-    crc = crc32_zeros(crc32, crc, tail - headers);
-    crc = crc32_octets(crc32, crc, buf + tail, length - tail);
-    crc = padding <= 8 ? crc32_octets(crc32, crc, buf + length, padding)
-                       : crc32_zeros(crc32, crc, padding);
-    crc32_put(packet->has_bad_fcs ? ~crc : crc, buf + length + padding);
+    uint32_t crc = xoff_crc32_octets(crc32, CRC32_START, buf, headers);
+    crc = xoff_crc32_zeros(crc32, crc, tail - headers);
+    crc = xoff_crc32_octets(crc32, crc, buf + tail, length - tail);
+    crc = padding <= 8 ? xoff_crc32_octets(crc32, crc, buf + length, padding)
+                       : xoff_crc32_zeros(crc32, crc, padding);
+    xoff_crc32_put(packet->has_bad_fcs ? ~crc : crc, buf + length + padding);
     return length + padding + PACKET_FCS_BYTES;
 }

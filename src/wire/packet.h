@@ -24,7 +24,7 @@ enum packet_protocol { PACKET_RC, PACKET_UC, PACKET_TCP };
 #define PACKET_MAX_HOPS 5
 #define PACKET_HOPS_BYTES 42 /* of HPCC's header, hops used or not */
 #define PACKET_FCS_BYTES 4
-/* Room that packet_encode() needs for a frame of `n` bytes. */
+/* Room that xoff_packet_encode() needs for a frame of `n` bytes. */
 #define PACKET_BUFFER_BYTES(n) ((n) + 192)
 
 /* In-band telemetry of a switch. */
@@ -71,11 +71,11 @@ struct packet {
 /* Writes the frame and returns its length on the wire, FCS included. That is `bytes`, but for
  * frames that the simulator counts as shorter than their headers: what was captured of those are
  * the first `bytes`. `buf` has PACKET_BUFFER_BYTES(bytes); `crc32` was made by
- * crc32_init(). */
-uint32_t packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t *buf);
+ * xoff_crc32_init(). */
+uint32_t xoff_packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t *buf);
 
 /* Locally administered addresses. */
-void packet_host_mac(uint32_t host, uint8_t mac[6]);
-void packet_switch_mac(uint32_t number, uint32_t port, uint8_t mac[6]);
+void xoff_packet_host_mac(uint32_t host, uint8_t mac[6]);
+void xoff_packet_switch_mac(uint32_t number, uint32_t port, uint8_t mac[6]);
 
 #endif

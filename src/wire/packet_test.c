@@ -16,19 +16,19 @@ static uint8_t buf[PACKET_BUFFER_BYTES(16000)];
 static int make_tables(void **unused)
 {
     (void)unused;
-    crc32_init(&crc32);
+    xoff_crc32_init(&crc32);
     return 0;
 }
 
 static uint32_t encode(const struct packet *p)
 {
     memset(buf, 0xee, sizeof buf);
-    return packet_encode(p, &crc32, buf);
+    return xoff_packet_encode(p, &crc32, buf);
 }
 
 static bool has_good_fcs(uint32_t length)
 {
-    return crc32_octets(&crc32, CRC32_START, buf, length) == 0xdebb20e3u;
+    return xoff_crc32_octets(&crc32, CRC32_START, buf, length) == 0xdebb20e3u;
 }
 
 static uint32_t sum_of(const uint8_t *at, uint32_t n, uint32_t sum)
@@ -108,7 +108,7 @@ static void invariant_crc_and_fcs(void **unused)
     for (uint32_t i = 0; i < sizeof changes; i++)
         pseudo[8 + changes[i]] = 0xff;
     uint8_t icrc[4];
-    crc32_put(crc32_octets(&crc32, CRC32_START, pseudo, n + 8), icrc);
+    xoff_crc32_put(xoff_crc32_octets(&crc32, CRC32_START, pseudo, n + 8), icrc);
     assert_memory_equal(buf + length - 8, icrc, 4);
     uint8_t unmarked_icrc[4];
     struct packet p = data;
@@ -264,7 +264,7 @@ static void pauses(void **unused)
     struct packet p = {.kind = PACKET_PAUSE,
                        .bytes = 64,
                        .pause = {.opcode = XOFF_OPCODE_PFC, .classes = 8, .quanta = {[3] = 9}}};
-    packet_switch_mac(3, 17, p.source_mac);
+    xoff_packet_switch_mac(3, 17, p.source_mac);
     assert_int_equal(encode(&p), 64);
     struct xoff_pause_frame back;
     struct xoff_err err;

@@ -125,7 +125,7 @@ static void put_time(struct block *b, uint64_t at_ns)
     put_number(b, at_ns & UINT32_MAX, 4);
 }
 
-bool pcapng_section(struct pcapng *out, const char *application, const char *comment)
+bool xoff_pcapng_section(struct pcapng *out, const char *application, const char *comment)
 {
     struct block b = begin(out, BLOCK_SECTION);
     put_number(&b, BYTE_ORDER_MAGIC, 4);
@@ -138,7 +138,7 @@ bool pcapng_section(struct pcapng *out, const char *application, const char *com
     return end(&b);
 }
 
-bool pcapng_interface(struct pcapng *out, const struct pcapng_interface *about)
+bool xoff_pcapng_interface(struct pcapng *out, const struct pcapng_interface *about)
 {
     struct block b = begin(out, BLOCK_INTERFACE);
     put_number(&b, LINKTYPE_ETHERNET, 2);
@@ -153,12 +153,12 @@ bool pcapng_interface(struct pcapng *out, const struct pcapng_interface *about)
     return end(&b);
 }
 
-uint8_t *pcapng_packet_place(const struct pcapng *out)
+uint8_t *xoff_pcapng_packet_place(const struct pcapng *out)
 {
     return out->buf + out->length + PACKET_HEAD_BYTES;
 }
 
-bool pcapng_packet(struct pcapng *out, const struct pcapng_packet *packet)
+bool xoff_pcapng_packet(struct pcapng *out, const struct pcapng_packet *packet)
 {
     struct block b = begin(out, BLOCK_PACKET);
     put_number(&b, 0, 4); /* interface */
@@ -176,7 +176,7 @@ bool pcapng_packet(struct pcapng *out, const struct pcapng_packet *packet)
     return end(&b);
 }
 
-bool pcapng_counts(struct pcapng *out, const struct pcapng_counts *counts)
+bool xoff_pcapng_counts(struct pcapng *out, const struct pcapng_counts *counts)
 {
     struct block b = begin(out, BLOCK_COUNTS);
     put_number(&b, 0, 4); /* interface */

@@ -45,11 +45,11 @@ struct pcapng_counts {
 };
 
 /* Texts may be NULL: left out. */
-bool pcapng_section(struct pcapng *out, const char *application, const char *comment);
-bool pcapng_interface(struct pcapng *out, const struct pcapng_interface *about);
+bool xoff_pcapng_section(struct pcapng *out, const char *application, const char *comment);
+bool xoff_pcapng_interface(struct pcapng *out, const struct pcapng_interface *about);
 /* Where the octets of the next packet will lie: those written there need not be copied. */
-uint8_t *pcapng_packet_place(const struct pcapng *out);
-bool pcapng_packet(struct pcapng *out, const struct pcapng_packet *packet);
-bool pcapng_counts(struct pcapng *out, const struct pcapng_counts *counts);
+uint8_t *xoff_pcapng_packet_place(const struct pcapng *out);
+bool xoff_pcapng_packet(struct pcapng *out, const struct pcapng_packet *packet);
+bool xoff_pcapng_counts(struct pcapng *out, const struct pcapng_counts *counts);
 
 #endif

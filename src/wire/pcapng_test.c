@@ -33,7 +33,7 @@ static void a_section(void **unused)
 {
     (void)unused;
     struct pcapng out = fresh(sizeof buf);
-    assert_true(pcapng_section(&out, "xoff", "hi"));
+    assert_true(xoff_pcapng_section(&out, "xoff", "hi"));
     assert_int_equal(out.length, sizeof section);
     assert_memory_equal(buf, section, sizeof section);
 }
@@ -57,7 +57,7 @@ static void an_interface(void **unused)
     struct pcapng out = fresh(sizeof buf);
     const struct pcapng_interface about = {
         .name = "h2", .description = "p", .speed_bps = 100000000000, .fcs_bytes = 4};
-    assert_true(pcapng_interface(&out, &about));
+    assert_true(xoff_pcapng_interface(&out, &about));
     assert_int_equal(out.length, sizeof interface);
     assert_memory_equal(buf, interface, sizeof interface);
 }
@@ -90,7 +90,7 @@ static void a_packet(void **unused)
 {
     (void)unused;
     struct pcapng out = fresh(sizeof buf);
-    assert_true(pcapng_packet(&out, &about_packet));
+    assert_true(xoff_pcapng_packet(&out, &about_packet));
     assert_int_equal(out.length, sizeof packet);
     assert_memory_equal(buf, packet, sizeof packet);
 }
@@ -101,10 +101,10 @@ static void a_packet_in_its_place(void **unused)
     struct pcapng out = fresh(sizeof buf);
     out.length = 4;
     struct pcapng_packet about = about_packet;
-    uint8_t *place = pcapng_packet_place(&out);
+    uint8_t *place = xoff_pcapng_packet_place(&out);
     memcpy(place, "abcde", 5);
     about.octets = place;
-    assert_true(pcapng_packet(&out, &about));
+    assert_true(xoff_pcapng_packet(&out, &about));
     assert_memory_equal(buf + 4, packet, sizeof packet);
 }
 
@@ -120,7 +120,7 @@ static void counts_at_the_end(void **unused)
     };
     struct pcapng out = fresh(sizeof buf);
     const struct pcapng_counts counts = {.at_ns = 7, .received_frames = 3, .dropped_frames = 1};
-    assert_true(pcapng_counts(&out, &counts));
+    assert_true(xoff_pcapng_counts(&out, &counts));
     assert_int_equal(out.length, sizeof want);
     assert_memory_equal(buf, want, sizeof want);
 }
@@ -131,7 +131,7 @@ static void whole_or_not_at_all(void **unused)
     for (size_t capacity = 0; capacity <= sizeof packet; capacity++) {
         struct pcapng out = fresh(capacity);
         const bool fits = capacity == sizeof packet;
-        assert_int_equal(pcapng_packet(&out, &about_packet), fits);
+        assert_int_equal(xoff_pcapng_packet(&out, &about_packet), fits);
         assert_int_equal(out.length, fits ? sizeof packet : 0);
         assert_int_equal(buf[capacity], 0xee); /* nothing behind the end */
     }
@@ -144,7 +144,7 @@ static void a_text_too_long_is_cut_between_characters(void **unused)
     memset(text, 'a', sizeof text - 1);
     memcpy(text + PCAPNG_MAX_TEXT - 1, "\xc3\xa9", 2); /* across the limit */
     struct pcapng out = fresh(sizeof buf);
-    assert_true(pcapng_section(&out, NULL, text));
+    assert_true(xoff_pcapng_section(&out, NULL, text));
     assert_int_equal(buf[26] | buf[27] << 8, PCAPNG_MAX_TEXT - 1);
     assert_int_equal(out.length % 4, 0);
     assert_true(out.length <= PCAPNG_BLOCK_BYTES(0));

@@ -107,8 +107,8 @@ static int dsh_configure(const void *params, const struct xoff_mmu_env *env, voi
     c->resume_offset_bytes = p->resume_offset;
     c->port_resume_offset_bytes = p->port_resume_offset;
     shape->state_size = sizeof(struct dsh_state) + env->n_ports * sizeof(struct dsh_port);
-    return shared_configure(&p->base, dsh_table, p, env, env->lossless ? 1 : 0, &c->base,
-                            c->eta_bytes, err);
+    return xoff_shared_configure(&p->base, dsh_table, p, env, env->lossless ? 1 : 0, &c->base,
+                                 c->eta_bytes, err);
 }
 
 /* Free bytes of the pool, which footroom and headroom share. */
@@ -307,7 +307,7 @@ static void dsh_view(const void *cfg, const void *state, struct xoff_mmu_view *v
 {
     const struct dsh_cfg *c = cfg;
     const struct dsh_state *s = state;
-    shared_view(&c->base, &s->base, view);
+    xoff_shared_view(&c->base, &s->base, view);
     view->capacity_bytes[XOFF_POOL_HEADROOM] = c->base.capacity_bytes;
     view->capacity_bytes[XOFF_POOL_INSURANCE] = c->base.headroom_capacity_bytes;
 }

@@ -6,7 +6,7 @@
 
 #include "mech/mmu/shared.h"
 
-const char *const shared_rules[] = {"worst", "eta", NULL};
+const char *const xoff_shared_rules[] = {"worst", "eta", NULL};
 
 /* Whole numbers for a double in (0, SHARED_MAX_ALPHA]. When it is the double nearest to a fraction
  * with a denominator up to 1024 that fraction is meant (1/3, 0.7), else it is rounded to a multiple
@@ -15,7 +15,7 @@ const char *const shared_rules[] = {"worst", "eta", NULL};
  * A denominator 2^k is a shift by k, exact. For another, mul = ceil(num * 2^50 / den) exceeds the
  * true value by e / den with e < den, so x * mul / 2^50 exceeds x * num / den by
  * x * e / (den * 2^50) < 1 / den for x < 2^40: not enough to reach the next whole number. */
-struct ratio ratio_of(double value)
+struct ratio xoff_ratio_of(double value)
 {
     uint64_t num, den = 1;
     do {
@@ -37,7 +37,7 @@ struct ratio ratio_of(double value)
     return (struct ratio){.mul = (whole << 50) + ((rest << 50) + den - 1) / den, .shift = 50};
 }
 
-uint32_t shared_n_lossless(const struct xoff_mmu_env *env)
+uint32_t xoff_shared_n_lossless(const struct xoff_mmu_env *env)
 {
     return (uint32_t)__builtin_popcount(env->lossless);
 }
@@ -62,8 +62,8 @@ static bool is_short(const struct xoff_mmu_env *env, uint32_t port, int64_t byte
     return bytes < env->ports[port].headroom_bytes || (bytes == 0 && !allow_loss);
 }
 
-int shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
-                          const char *key, bool allow_loss, struct xoff_err *err)
+int xoff_shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
+                               const char *key, bool allow_loss, struct xoff_err *err)
 {
     /* The port that needs most: its figure would do for all. */
     uint32_t worst = env->n_ports;
@@ -175,13 +175,13 @@ static int take_headroom(const struct shared_params *p, const struct xoff_mmu_en
     if (!n_shares)
         return 0;
     const bool is_eta = p->headroom == XOFF_PARAM_AUTO && p->rule == SHARED_RULE_ETA;
-    return shared_check_headroom(env, limit_bytes, is_eta ? "headroom_rule" : "headroom",
-                                 p->allow_loss, err);
+    return xoff_shared_check_headroom(env, limit_bytes, is_eta ? "headroom_rule" : "headroom",
+                                      p->allow_loss, err);
 }
 
-int shared_configure(const struct shared_params *p, const struct xoff_param *table,
-                     const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
-                     struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err)
+int xoff_shared_configure(const struct shared_params *p, const struct xoff_param *table,
+                          const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
+                          struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err)
 {
     const bool has_lossy = env->lossless != 0xff;
     if (!is_good_alpha(p->alpha))
@@ -197,10 +197,10 @@ int shared_configure(const struct shared_params *p, const struct xoff_param *tab
     }
     *c = (struct shared_cfg){
         .n_ports = env->n_ports,
-        .n_lossless = shared_n_lossless(env),
+        .n_lossless = xoff_shared_n_lossless(env),
         .lossless = env->lossless,
-        .alpha = ratio_of(p->alpha),
-        .alpha_lossy = ratio_of(p->alpha_lossy),
+        .alpha = xoff_ratio_of(p->alpha),
+        .alpha_lossy = xoff_ratio_of(p->alpha_lossy),
         .reserved_bytes = p->reserved,
         .reserved_lossy_bytes =
             p->reserved_lossy == XOFF_PARAM_AUTO ? p->reserved : p->reserved_lossy,
@@ -215,8 +215,8 @@ int shared_configure(const struct shared_params *p, const struct xoff_param *tab
     return c->capacity_bytes < 0 ? refuse_buffer(env, c, err) : 0;
 }
 
-void shared_view(const struct shared_cfg *c, const struct shared_state *s,
-                 struct xoff_mmu_view *view)
+void xoff_shared_view(const struct shared_cfg *c, const struct shared_state *s,
+                      struct xoff_mmu_view *view)
 {
     view->used_total_bytes = s->used_total_bytes;
     view->peak_total_bytes = s->peak_total_bytes;

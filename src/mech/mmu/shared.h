@@ -13,12 +13,12 @@
 
 #include <xoff/mmu.h>
 
-/* Keeps ratio_times() exact: see ratio_of(). */
+/* Keeps ratio_times() exact: see xoff_ratio_of(). */
 #define SHARED_MAX_BUFFER_BYTES (INT64_C(1) << 40)
 #define SHARED_MAX_ALPHA 1024
 
 enum shared_rule { SHARED_RULE_WORST, SHARED_RULE_ETA };
-extern const char *const shared_rules[];
+extern const char *const xoff_shared_rules[];
 
 struct shared_params {
     double alpha, alpha_lossy;
@@ -51,17 +51,17 @@ struct shared_state {
  * from the buffer and leaves the size of one share by port in limit_bytes. `table` and `params` are
  * the kind's own, for messages. Less headroom than the worst case is refused, or with allow_loss a
  * warning (role.h). */
-int shared_configure(const struct shared_params *p, const struct xoff_param *table,
-                     const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
-                     struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err);
+int xoff_shared_configure(const struct shared_params *p, const struct xoff_param *table,
+                          const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
+                          struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err);
 
 /* Refuses headroom of limit_bytes[port] that is below the worst case of its port, or warns; `key`
  * is where it comes from. */
-int shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
-                          const char *key, bool allow_loss, struct xoff_err *err);
+int xoff_shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
+                               const char *key, bool allow_loss, struct xoff_err *err);
 
-uint32_t shared_n_lossless(const struct xoff_mmu_env *env);
-struct ratio ratio_of(double value);
+uint32_t xoff_shared_n_lossless(const struct xoff_mmu_env *env);
+struct ratio xoff_ratio_of(double value);
 
 static inline int64_t ratio_times(const struct ratio *ratio, int64_t bytes)
 {
@@ -133,8 +133,8 @@ static inline void shared_release_lossy(const struct shared_cfg *c, struct share
 }
 
 /* Capacities, use and peaks; the kind adds what it has beside. */
-void shared_view(const struct shared_cfg *c, const struct shared_state *s,
-                 struct xoff_mmu_view *view);
+void xoff_shared_view(const struct shared_cfg *c, const struct shared_state *s,
+                      struct xoff_mmu_view *view);
 
 /* Rows of the parameter table of a kind whose params have struct shared_params `base`. */
 #define SHARED_PARAMS(params, alpha_preset)                                                        \
@@ -172,7 +172,7 @@ void shared_view(const struct shared_cfg *c, const struct shared_state *s,
          .type = XOFF_P_CHOICE,                                                                    \
          .offset = offsetof(params, base.rule),                                                    \
          .preset = "worst",                                                                        \
-         .choices = shared_rules,                                                                  \
+         .choices = xoff_shared_rules,                                                             \
          .help = "How headroom: auto is computed: the worst case of the link, or eta = 2 (rate * " \
                  "delay + max_frame) + response."},                                                \
     {                                                                                              \

@@ -17,7 +17,7 @@
 
 static const struct xoff_mmu_ops *const all_kinds[] = {&xoff_mmu_sih, &xoff_mmu_dsh,
                                                        &xoff_mmu_static};
-/* Those with shared_configure(). */
+/* Those with xoff_shared_configure(). */
 static const struct xoff_mmu_ops *const shared_kinds[] = {&xoff_mmu_sih, &xoff_mmu_dsh};
 #define N_ALL 3
 #define N_SHARED 2
@@ -299,7 +299,7 @@ static void test_ratios(void **unused)
         {0x1p-30, INT64_C(1) << 40, 1024}, /* no such denominator: a multiple of 2^-40 */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct ratio ratio = ratio_of(rows[i].value);
+        const struct ratio ratio = xoff_ratio_of(rows[i].value);
         assert_int_equal(ratio_times(&ratio, rows[i].bytes), rows[i].product);
     }
 }

@@ -87,8 +87,8 @@ static int sih_configure(const void *params, const struct xoff_mmu_env *env, voi
     struct sih_cfg *c = cfg;
     c->resume_offset_bytes = p->resume_offset;
     shape->state_size = sizeof(struct sih_state) + env->n_ports * sizeof(struct sih_port);
-    return shared_configure(&p->base, sih_table, p, env, shared_n_lossless(env), &c->base,
-                            c->headroom_limit_bytes, err);
+    return xoff_shared_configure(&p->base, sih_table, p, env, xoff_shared_n_lossless(env), &c->base,
+                                 c->headroom_limit_bytes, err);
 }
 
 /* Admission */
@@ -215,7 +215,7 @@ static void sih_view(const void *cfg, const void *state, struct xoff_mmu_view *v
 {
     const struct sih_cfg *c = cfg;
     const struct sih_state *s = state;
-    shared_view(&c->base, &s->base, view);
+    xoff_shared_view(&c->base, &s->base, view);
 }
 
 static const struct sih_queue *sih_queue_of(const void *cfg, const void *state, uint32_t port,

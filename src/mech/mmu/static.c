@@ -124,8 +124,8 @@ static int64_t static_least(int64_t a, int64_t b)
 static void static_fill_autos(const struct static_params *p, const struct xoff_mmu_env *env,
                               struct static_cfg *c)
 {
-    const int64_t n_ingress = env->n_ports * shared_n_lossless(env);
-    const int64_t n_lossy = XOFF_N_PRIORITIES - shared_n_lossless(env);
+    const int64_t n_ingress = env->n_ports * xoff_shared_n_lossless(env);
+    const int64_t n_lossy = XOFF_N_PRIORITIES - xoff_shared_n_lossless(env);
     const int64_t n_egress = env->n_ports * (env->has_one_lossy && n_lossy ? 1 : n_lossy);
     const int64_t left = c->buffer_bytes - c->headroom_capacity_bytes;
     c->xoff_bytes = p->xoff;
@@ -154,7 +154,7 @@ static int static_configure(const void *params, const struct xoff_mmu_env *env, 
 {
     const struct static_params *p = params;
     struct static_cfg *c = cfg;
-    const int64_t n_lossless = shared_n_lossless(env);
+    const int64_t n_lossless = xoff_shared_n_lossless(env);
     shape->state_size = sizeof(struct static_state) +
                         (size_t)env->n_ports * XOFF_N_PRIORITIES * sizeof(struct static_queue);
     *c = (struct static_cfg){
@@ -170,7 +170,8 @@ static int static_configure(const void *params, const struct xoff_mmu_env *env, 
         c->headroom_capacity_bytes += n_lossless * headroom;
     }
     const int code =
-        n_lossless ? shared_check_headroom(env, c->limit_bytes, "headroom", p->allow_loss, err) : 0;
+        n_lossless ? xoff_shared_check_headroom(env, c->limit_bytes, "headroom", p->allow_loss, err)
+                   : 0;
     if (code)
         return code;
     static_fill_autos(p, env, c);
