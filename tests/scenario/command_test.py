@@ -125,9 +125,9 @@ def check_kinds():
     run = xoff("topology", leaf)
     rows = [line.split() for line in run.stdout.splitlines()]
     check("topology has a line for each kind of switch",
-          ["switch", "16MB", "sih", "pfc", "ets", "none", "leaf1"] in rows and
-          ["switches.0", "32MB", "sih", "pfc", "ets", "none", "spine0"] in rows and
-          ["switches.1", "16MB", "dsh", "pfc", "ets", "none", "leaf0"] in rows, run)
+          ["switch", "16MB", "shared", "sih", "pfc", "ets", "none", "ecmp", "leaf1"] in rows and
+          ["switches.0", "32MB", "shared", "sih", "pfc", "ets", "none", "ecmp", "spine0"] in rows and
+          ["switches.1", "16MB", "shared", "dsh", "pfc", "ets", "none", "ecmp", "leaf0"] in rows, run)
     nodes = {n["name"]: n for n in json.loads(xoff("topology", "-j", leaf).stdout)["nodes"]}
     check("and in JSON the settings of each", [(nodes[n]["settings"], nodes[n]["buffer_bytes"],
           nodes[n]["mmu"]) for n in ("leaf0", "leaf1", "spine0")] ==

@@ -24,8 +24,8 @@ wrong = []
 
 # What two runs leave that share no file but the first two.
 OLD = ["--csv", "--no-report"]
-OLD_FILES = ["drops.csv", "flows.csv", "operations.csv", "pauses.csv", "ports.csv", "run.sqlite",
-             "samples.csv", "summary.json"]
+OLD_FILES = ["buffers.csv", "drops.csv", "flows.csv", "operations.csv", "pauses.csv", "ports.csv",
+             "run.sqlite", "samples.csv", "summary.json"]
 NEW = ["--capture", "h0", "--seed", "2", "--set", "stop=1900us"]
 NEW_FILES = ["capture-h0-0.pcapng", "report.html", "run.sqlite", "summary.json"]
 
