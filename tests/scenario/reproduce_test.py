@@ -2,8 +2,12 @@
 """xoff reproduce as a user meets it, on a small paper of its own and on those of the tree.
 
     reproduce_test.py XOFF
+
+With XOFF_QUICK set (under sanitizers) the papers of the tree run with one seed: every scenario is
+run, and a verdict that needs the others does not count.
 """
 import json
+import os
 import pathlib
 import re
 import signal
@@ -302,9 +306,16 @@ def check_large(folder):
 
 
 def check_tree(folder):
+    is_quick = "XOFF_QUICK" in os.environ
     run = subprocess.run([XOFF, "reproduce", "--quick", "--cache", folder / "cache", "-o",
-                          folder / "out", "--papers", ROOT / "papers"],
+                          folder / "out", "--papers", ROOT / "papers",
+                          *(["--seeds", "1"] if is_quick else [])],
                          capture_output=True, text=True, timeout=280)
+    if is_quick:
+        check("all papers of the tree run", run.returncode in (0, 1) and
+              "0 from the cache" in run.stderr and
+              not re.search(r"^\d+ claims: .*error|, error$", run.stdout, re.M), run)
+        return
     check("the papers of the tree are as recorded", run.returncode == 0 and
           "better than recorded" not in run.stdout, run)
 
