@@ -687,7 +687,7 @@ static void test_random_traffic_against_model(void **unused)
     /* The traffic reached every branch. */
     for (int pool = 0; pool <= XOFF_POOL_HEADROOM; pool++)
         assert_true(n_pools[pool] > 5000);
-    assert_true(n_pools[XOFF_POOL_INSURANCE] == 0);
+    assert_int_equal(n_pools[XOFF_POOL_INSURANCE], 0);
     assert_true(n_xoff > 5000);
 }
 

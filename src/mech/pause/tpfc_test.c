@@ -1,63 +1,16 @@
 /* Targeted PFC: watermarks to the byte, draws against what they should be, and random traffic
- * against a slow model that keeps the frames themselves. The switch has four ports, priorities 3
- * and 4 lossless.
+ * against a slow model that keeps the frames themselves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "pause_testing.h"
 
-#include <cmocka.h>
-
-#include <xoff/pause.h>
-
-#include "mech/mechanisms.h"
-
-#define N_PORTS 4
 #define N_PRIORITIES 2 /* lossless ones: 3 and 4 */
-#define LOSSLESS 0x18
-#define MAX_FRAMES 512
-
-/* Weak: a test build may bring its own. */
-__attribute__((weak)) void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    fprintf(stderr, "%s:%d: %s\n", file, line, expression);
-    abort();
-}
-
-struct fifo {
-    struct {
-        uint16_t in_port;
-        uint32_t bytes;
-    } frames[MAX_FRAMES];
-    uint32_t first, n; /* frames[first .. first + n), round the array */
-    int64_t bytes;
-};
-
-/* A policy with the queues it watches. */
-struct bench {
-    struct xoff_pause_env env;
-    struct xoff_mmu_port ports[N_PORTS];
-    _Alignas(16) unsigned char params[256];
-    struct xoff_pause policy;
-    void *cfg;
-    struct xoff_err err;
-    struct xoff_edges edges; /* of the last call */
-    uint8_t paused[N_PORTS]; /* what edges have told each port */
-    uint64_t n_pauses, n_resumes;
-    struct fifo queues[N_PORTS][XOFF_N_PRIORITIES]; /* [out_port][priority] */
-};
 
 static const struct xoff_crossings no_crossings;
 
 /* Watermarks 1000, 3000 and 6000; room for far more. */
-static void bench_setup(struct bench *b)
+static void tpfc_setup(struct bench *b)
 {
-    memset(b, 0, sizeof *b);
-    b->policy.ops = &xoff_pause_tpfc;
+    bench_setup(b, &xoff_pause_tpfc);
     for (uint32_t port = 0; port < N_PORTS; port++)
         b->ports[port] = (struct xoff_mmu_port){.rate_bps = XOFF_GBPS, .headroom_bytes = 1000};
     b->env = (struct xoff_pause_env){.n_ports = N_PORTS,
@@ -67,14 +20,6 @@ static void bench_setup(struct bench *b)
                                      .buffer_bytes = 400000,
                                      .ports = b->ports};
     xoff_rng_init(&b->env.rng, 1, 2, 3);
-    xoff_param_defaults(b->policy.ops->params, b->params);
-}
-
-static void bench_set(struct bench *b, const char *name, const char *text)
-{
-    const struct xoff_param *p = xoff_param_find(b->policy.ops->params, name);
-    assert_non_null(p);
-    assert_int_equal(xoff_param_set(p, b->params, text, &b->err), 0);
 }
 
 static void bench_set_watermarks(struct bench *b, const char *lw, const char *tw, const char *hw)
@@ -84,59 +29,20 @@ static void bench_set_watermarks(struct bench *b, const char *lw, const char *tw
     bench_set(b, "hw", hw);
 }
 
-/* Storage is as large as asked for, to the byte. */
-static int bench_configure(struct bench *b)
+/* Every frame is looked at; edges come in the order of ports, each of one priority and with a queue
+ * for its cause. */
+static void tpfc_follow(struct bench *b, uint16_t out_port, uint8_t priority)
 {
-    const struct xoff_pause_ops *ops = b->policy.ops;
-    memset(&b->err, 0, sizeof b->err);
-    b->cfg = malloc(xoff_pause_cfg_size(ops, b->env.n_ports));
-    assert_non_null(b->cfg);
-    const int code = xoff_pause_configure(&b->policy, ops, b->params, &b->env, b->cfg, &b->err);
-    if (code) {
-        assert_int_equal(code, -(int)b->err.code);
-        free(b->cfg);
-        return code;
-    }
-    void *state = malloc(b->policy.shape.state_size);
-    assert_non_null(state);
-    xoff_pause_init(&b->policy, state);
     assert_true(b->policy.shape.every_frame);
     assert_int_equal(b->policy.shape.max_edges, N_PORTS);
-    b->edges.at = malloc(b->policy.shape.max_edges * sizeof b->edges.at[0]);
-    assert_non_null(b->edges.at);
-    return 0;
-}
-
-static void bench_start(struct bench *b)
-{
-    if (bench_configure(b))
-        fail_msg("%s: %s", b->err.subject, b->err.message);
-}
-
-static void bench_end(struct bench *b)
-{
-    free(b->edges.at);
-    free(b->policy.state);
-    free(b->cfg);
-}
-
-/* Edges pair up, in the order of ports, each of one priority and with a queue for its cause. */
-static void bench_follow(struct bench *b, uint16_t out_port, uint8_t priority)
-{
-    assert_true(b->edges.n <= N_PORTS);
+    bench_follow(b);
     for (uint32_t i = 0; i < b->edges.n; i++) {
         const struct xoff_edge *e = &b->edges.at[i];
-        assert_true(e->port < N_PORTS);
         assert_true(i == 0 || e->port > b->edges.at[i - 1].port);
         assert_int_equal(e->priorities, 1u << priority);
-        assert_int_equal(b->paused[e->port] & e->priorities, e->pause ? 0 : e->priorities);
-        assert_int_equal(e->cause.above, e->pause);
         assert_int_equal(e->cause.unit, XOFF_UNIT_EGRESS);
         assert_int_equal(e->cause.port, out_port);
         assert_int_equal(e->cause.priority, priority);
-        b->paused[e->port] ^= e->priorities;
-        b->n_pauses += e->pause;
-        b->n_resumes += !e->pause;
     }
 }
 
@@ -149,13 +55,13 @@ static void in(struct bench *b, uint16_t in_port, uint16_t out_port, uint8_t pri
                                    .priority = priority,
                                    .bytes = bytes,
                                    .egress_bytes = q->bytes};
-    assert_true(q->n < MAX_FRAMES);
-    const uint32_t last = (q->first + q->n++) % MAX_FRAMES;
+    assert_true(q->n < QUEUE_FRAMES);
+    const uint32_t last = (q->first + q->n++) % QUEUE_FRAMES;
     q->frames[last].in_port = in_port;
     q->frames[last].bytes = bytes;
     q->bytes += bytes;
     xoff_pause_on_arrival(&b->policy, &a, &no_crossings, 0, &b->edges);
-    bench_follow(b, out_port, priority);
+    tpfc_follow(b, out_port, priority);
 }
 
 static void out(struct bench *b, uint16_t out_port, uint8_t priority)
@@ -167,12 +73,12 @@ static void out(struct bench *b, uint16_t out_port, uint8_t priority)
                                .priority = priority,
                                .pool = XOFF_POOL_SHARED,
                                .bytes = q->frames[q->first].bytes};
-    q->first = (q->first + 1) % MAX_FRAMES;
+    q->first = (q->first + 1) % QUEUE_FRAMES;
     q->n--;
     q->bytes -= d.bytes;
     d.egress_bytes = q->bytes;
     xoff_pause_on_departure(&b->policy, &d, &no_crossings, 0, &b->edges);
-    bench_follow(b, out_port, priority);
+    tpfc_follow(b, out_port, priority);
 }
 
 static void expect_edges(const struct bench *b, int pause, const char *ports)
@@ -195,7 +101,7 @@ static void expect_cause(const struct bench *b, int64_t occupied_bytes, int64_t 
 
 static void start_fair(struct bench *b)
 {
-    bench_setup(b);
+    tpfc_setup(b);
     bench_set_watermarks(b, "1000B", "3000B", "6000B");
     bench_start(b);
 }
@@ -231,7 +137,7 @@ static void test_hw_to_the_byte(void **unused)
     for (uint32_t missing = 0; missing < 2; missing++)
         for (uint32_t random = 0; random < 2; random++) {
             struct bench b;
-            bench_setup(&b);
+            tpfc_setup(&b);
             bench_set(&b, "targeting", random ? "random" : "fair");
             bench_set_watermarks(&b, "1000B", "5000B", "6000B");
             bench_start(&b);
@@ -293,7 +199,7 @@ static void test_every_enqueue_or_once(void **unused)
     (void)unused;
     for (uint32_t once = 0; once < 2; once++) {
         struct bench b;
-        bench_setup(&b);
+        tpfc_setup(&b);
         bench_set_watermarks(&b, "500B", "3000B", "9000B");
         bench_set(&b, "when", once ? "crossing" : "enqueue");
         bench_start(&b);
@@ -393,7 +299,7 @@ static void test_shares_in_frames_and_bytes(void **unused)
     for (uint32_t bytes = 0; bytes < 2; bytes++)
         for (uint32_t scan = 0; scan < 2; scan++) {
             struct bench b;
-            bench_setup(&b);
+            tpfc_setup(&b);
             bench_set_watermarks(&b, "100B", "2000B", "6000B");
             bench_set(&b, "sample", bytes ? "bytes" : "frames");
             bench_set(&b, "statistics", scan ? "scan" : "kept");
@@ -471,7 +377,7 @@ static void test_draws_are_uniform(void **unused)
             uint64_t seen[3] = {0}, then[3] = {0};
             double expected[3], total = 0, total_then = 0;
             struct bench b;
-            bench_setup(&b);
+            tpfc_setup(&b);
             bench_set(&b, "targeting", "random");
             bench_set_watermarks(&b, "100B", "4000B", "9000B");
             bench_set(&b, "sample", bytes ? "bytes" : "frames");
@@ -523,7 +429,7 @@ static void model_choose(struct model *m, const struct fifo *q, uint16_t out_por
     if (q->bytes < 3000)
         return;
     for (uint32_t i = 0; i < q->n; i++) {
-        const uint32_t at = (q->first + i) % MAX_FRAMES;
+        const uint32_t at = (q->first + i) % QUEUE_FRAMES;
         const uint64_t amount = m->is_bytes ? q->frames[at].bytes : 1;
         n_sources += amounts[q->frames[at].in_port] == 0;
         amounts[q->frames[at].in_port] += amount;
@@ -601,7 +507,7 @@ static void test_fair_set_is_exact(void **unused)
         struct bench b;
         struct model m = {.is_bytes = variant & 1, .once = variant & 2};
         struct xoff_rng rng;
-        bench_setup(&b);
+        tpfc_setup(&b);
         bench_set_watermarks(&b, "1000B", "3000B", "6000B");
         bench_set(&b, "sample", m.is_bytes ? "bytes" : "frames");
         bench_set(&b, "when", m.once ? "crossing" : "enqueue");
@@ -645,7 +551,7 @@ static void test_kept_and_scan_are_equal(void **unused)
         struct xoff_rng rng;
         uint64_t n_drawn = 0;
         for (uint32_t i = 0; i < 2; i++) {
-            bench_setup(&b[i]);
+            tpfc_setup(&b[i]);
             bench_set_watermarks(&b[i], "1000B", "3000B", "6000B");
             bench_set(&b[i], "targeting", variant & 4 ? "random" : "fair");
             bench_set(&b[i], "sample", variant & 1 ? "bytes" : "frames");
@@ -678,7 +584,7 @@ static void test_copied_state_goes_on(void **unused)
     (void)unused;
     static struct bench b, copy;
     struct xoff_rng rng;
-    bench_setup(&b);
+    tpfc_setup(&b);
     bench_set_watermarks(&b, "1000B", "3000B", "6000B");
     bench_set(&b, "targeting", "random");
     bench_start(&b);
@@ -739,7 +645,7 @@ static void test_refusals(void **unused)
     };
     struct bench b;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        bench_setup(&b);
+        tpfc_setup(&b);
         b.env.buffer_bytes = 50000;
         bench_set_watermarks(&b, rows[i].lw, rows[i].tw, rows[i].hw);
         bench_set(&b, "targets", rows[i].targets);
@@ -752,7 +658,7 @@ static void test_refusals(void **unused)
             bench_end(&b);
     }
     /* Nothing in flight fits: there is no HW that would do. */
-    bench_setup(&b);
+    tpfc_setup(&b);
     b.env.buffer_bytes = 4000;
     bench_set_watermarks(&b, "0B", "1B", "2B");
     assert_int_equal(bench_configure(&b), -XOFF_E_CONFLICT);
@@ -761,7 +667,7 @@ static void test_refusals(void **unused)
     bench_start(&b);
     bench_end(&b);
     /* A list of frames needs to know how many there can be. */
-    bench_setup(&b);
+    tpfc_setup(&b);
     b.env.min_frame_bytes = 1;
     bench_set_watermarks(&b, "0B", "1B", "2B");
     bench_set(&b, "statistics", "scan");
@@ -775,7 +681,7 @@ static void test_tw_auto(void **unused)
     (void)unused;
     for (uint32_t missing = 0; missing < 2; missing++) {
         struct bench b;
-        bench_setup(&b);
+        tpfc_setup(&b);
         b.ports[1].headroom_bytes = 2000;
         bench_set_watermarks(&b, "100B", "auto", "9000B");
         bench_set(&b, "targets", "2");
@@ -800,7 +706,7 @@ static void test_signalling(void **unused)
     assert_int_equal(how.quanta, 65535);
     assert_true(how.refreshes && how.resumes);
     bench_end(&b);
-    bench_setup(&b);
+    tpfc_setup(&b);
     bench_set_watermarks(&b, "1000B", "3000B", "6000B");
     bench_set(&b, "quanta", "7");
     bench_set(&b, "refresh", "false");

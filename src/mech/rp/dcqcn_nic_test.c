@@ -93,18 +93,18 @@ static void only_marks_start_anything(void **unused)
     struct flow flow;
     flow_setup(&flow, 100 * XOFF_GBPS);
     flow_start(&flow);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS);
-    assert_true(flow.answer.window_bytes == XOFF_RP_NO_WINDOW);
-    assert_true(flow.answer.deadline == XOFF_NEVER);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS);
+    assert_int_equal(flow.answer.window_bytes, XOFF_RP_NO_WINDOW);
+    assert_int_equal(flow.answer.deadline, XOFF_NEVER);
     for (int i = 0; i < 100; i++)
         flow_ack(&flow, false, i * XOFF_US);
-    assert_true(flow.answer.deadline == XOFF_NEVER);
+    assert_int_equal(flow.answer.deadline, XOFF_NEVER);
     flow_ack(&flow, true, XOFF_MS);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS); /* the first check is yet to come */
-    assert_true(flow.answer.deadline == XOFF_MS + 4001 * XOFF_NS);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS); /* the first check is yet to come */
+    assert_int_equal(flow.answer.deadline, XOFF_MS + 4001 * XOFF_NS);
     flow_ack(&flow, false, XOFF_MS + 4 * XOFF_US);
     flow_ack(&flow, true, XOFF_MS + 4 * XOFF_US);
-    assert_true(flow.answer.deadline == XOFF_MS + 4001 * XOFF_NS);
+    assert_int_equal(flow.answer.deadline, XOFF_MS + 4001 * XOFF_NS);
     assert_null(xoff_rp_dcqcn_nic.cnp_interval);
     assert_null(xoff_rp_dcqcn_nic.on_cnp);
 }
@@ -137,7 +137,7 @@ static void worked_example(void **unused)
         for (; n_marks < 3 && marks_ns[n_marks] < steps[i].at_ns; n_marks++)
             flow_mark(&flow, marks_ns[n_marks] * XOFF_NS);
         flow_run(&flow, steps[i].at_ns * XOFF_NS);
-        assert_true(flow.answer.rate_bps == steps[i].rate_bps);
+        assert_int_equal(flow.answer.rate_bps, steps[i].rate_bps);
     }
     assert_int_equal(flow.n_expired, 10); /* three cuts, seven increases, no event for alpha */
 }
@@ -215,14 +215,14 @@ static void marks_and_checks_at_one_instant(void **unused)
     flow_mark(&flow, 0);
     flow_ack(&flow, true, 4001 * XOFF_NS); /* the check is due, and made before the mark */
     assert_true(flow_rate(&flow) == 0x1p39);
-    assert_true(flow.answer.deadline == 8001 * XOFF_NS);
+    assert_int_equal(flow.answer.deadline, 8001 * XOFF_NS);
     flow_run(&flow, 8001 * XOFF_NS);
     assert_true(flow_rate(&flow) == 0x1p38);
     flow_ack(&flow, true, 20001 * XOFF_NS); /* checks at 12.001, 16.001, 20.001 us have passed */
-    assert_true(flow.answer.deadline == 24001 * XOFF_NS);
+    assert_int_equal(flow.answer.deadline, 24001 * XOFF_NS);
     flow_run(&flow, 24001 * XOFF_NS);
     flow_ack(&flow, true, 28001 * XOFF_NS - 1);
-    assert_true(flow.answer.deadline == 28001 * XOFF_NS);
+    assert_int_equal(flow.answer.deadline, 28001 * XOFF_NS);
 }
 
 /* Increase and check at 304.001 us, a mark pending. The longer period was set up earlier and goes
@@ -238,7 +238,7 @@ static void increase_and_check_at_one_instant(void **unused)
     flow_mark(&flow, 304 * XOFF_US);
     flow_run(&flow, 304001 * XOFF_NS);
     assert_true(flow_rate(&flow) == 0x3p37);
-    assert_true(flow.answer.deadline == 604001 * XOFF_NS);
+    assert_int_equal(flow.answer.deadline, 604001 * XOFF_NS);
     flow_run(&flow, 604001 * XOFF_NS);
     assert_true(flow_rate(&flow) == (0x3p37 + 0x3p38) / 2);
 
@@ -279,16 +279,16 @@ static void first_mark_scales_the_rate(void **unused)
     flow_set(&flow, "first_rate", "0.25");
     flow_start(&flow);
     flow_mark(&flow, 0);
-    assert_true(flow.answer.rate_bps == UINT64_C(1) << 38);
+    assert_int_equal(flow.answer.rate_bps, UINT64_C(1) << 38);
     flow_run(&flow, 4001 * XOFF_NS);
-    assert_true(flow.answer.rate_bps == UINT64_C(1) << 37);
+    assert_int_equal(flow.answer.rate_bps, UINT64_C(1) << 37);
     flow_run(&flow, 304001 * XOFF_NS); /* towards the scaled rate */
-    assert_true(flow.answer.rate_bps == UINT64_C(3) << 36);
+    assert_int_equal(flow.answer.rate_bps, UINT64_C(3) << 36);
 
     flow_set(&flow, "first_rate", "0.001"); /* the floor, 1/100, holds here too */
     flow_start(&flow);
     flow_mark(&flow, 0);
-    assert_true(flow.answer.rate_bps == (UINT64_C(1) << 40) / 100);
+    assert_int_equal(flow.answer.rate_bps, (UINT64_C(1) << 40) / 100);
 }
 
 /* Cuts at every check halve 100 Gb/s: the sixth leaves 1.5625 Gb/s, the seventh 0.78 < 1 Gb/s. */
@@ -302,13 +302,13 @@ static void floor_and_cap(void **unused)
     for (int i = 0; i < 6; i++)
         flow_mark(&flow, i * 4 * XOFF_US + i * XOFF_NS);
     flow_run(&flow, 24001 * XOFF_NS);
-    assert_true(flow.answer.rate_bps == 1562500000);
+    assert_int_equal(flow.answer.rate_bps, 1562500000);
     flow_mark(&flow, 25 * XOFF_US);
     flow_run(&flow, 28001 * XOFF_NS);
-    assert_true(flow.answer.rate_bps == XOFF_GBPS);
+    assert_int_equal(flow.answer.rate_bps, XOFF_GBPS);
     flow_mark(&flow, 29 * XOFF_US);
     flow_run(&flow, 32001 * XOFF_NS);
-    assert_true(flow.answer.rate_bps == XOFF_GBPS);
+    assert_int_equal(flow.answer.rate_bps, XOFF_GBPS);
     xoff_rate last = 0;
     while (flow.answer.deadline != XOFF_NEVER) {
         assert_true(flow.answer.rate_bps >= last);
@@ -316,7 +316,7 @@ static void floor_and_cap(void **unused)
         last = flow.answer.rate_bps;
         flow_run(&flow, flow.answer.deadline);
     }
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS);
 }
 
 /* One mark at alpha = 1: the gap of 50 Gb/s rounds away (below 1/2) with the 37th increase
@@ -330,23 +330,23 @@ static void timers_stop_at_line_rate(void **unused)
     flow_start(&flow);
     flow_mark(&flow, 0);
     flow_run(&flow, 4001 * XOFF_NS + 36 * 300 * XOFF_US);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS - 1);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS - 1);
     flow_run(&flow, XOFF_S);
     assert_int_equal(flow.n_expired, 38);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS);
-    assert_true(flow.answer.deadline == XOFF_NEVER);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS);
+    assert_int_equal(flow.answer.deadline, XOFF_NEVER);
     /* A day later alpha is nothing. The day is a multiple of 5 and of 4 us: the check comes 1 ns
      * after the mark and finds alpha as it was, so does the next one; the step at 5 us makes alpha
      * g, and the check at 8.001 us cuts to line (1 - 1/512). */
     const xoff_time day = 86400 * XOFF_S;
     flow_mark(&flow, day);
-    assert_true(flow.answer.deadline == day + XOFF_NS);
+    assert_int_equal(flow.answer.deadline, day + XOFF_NS);
     flow_mark(&flow, day + XOFF_US);
-    assert_true(flow.answer.deadline == day + 4001 * XOFF_NS);
+    assert_int_equal(flow.answer.deadline, day + 4001 * XOFF_NS);
     flow_mark(&flow, day + 4002 * XOFF_NS);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS);
     flow_run(&flow, day + 8001 * XOFF_NS);
-    assert_true(flow.answer.rate_bps == 99804687500);
+    assert_int_equal(flow.answer.rate_bps, 99804687500);
 }
 
 /* Every event of the source: each has a time and the number of its making, the smaller pair is
@@ -506,14 +506,14 @@ static void equals_the_model_that_runs_every_event(void **unused)
             /* what is due now may be left to the marked ACK itself */
             flow_run(&flow, xoff_rng_below(&rng, 2) ? now : now - 1);
             if (flow.answer.deadline > now)
-                assert_true(flow.answer.rate_bps == (xoff_rate)(m.rate + 0.5));
+                assert_int_equal(flow.answer.rate_bps, (xoff_rate)(m.rate + 0.5));
             const bool is_marked = xoff_rng_below(&rng, 4) > 0;
             flow_ack(&flow, is_marked, now);
             if (!is_marked)
                 continue;
             model_mark(&m, now);
             assert_true(flow.answer.deadline > now);
-            assert_true(flow.answer.rate_bps == (xoff_rate)(m.rate + 0.5));
+            assert_int_equal(flow.answer.rate_bps, (xoff_rate)(m.rate + 0.5));
             assert_memory_equal(&m.rate, flow.state, sizeof m.rate);
         }
         assert_true(flow.n_expired <= m.n_changes);
@@ -534,13 +534,13 @@ static void defaults_follow_the_rate(void **unused)
         for (int k = 0; k < 12; k++)
             flow_mark(&flow, k * 4 * XOFF_US + k * XOFF_NS);
         flow_run(&flow, 50 * XOFF_US); /* last check at 48.001 us: RC = RT = floor */
-        assert_true(flow.answer.rate_bps == floor);
+        assert_int_equal(flow.answer.rate_bps, floor);
         flow_run(&flow, 348001 * XOFF_NS);
-        assert_true(flow.answer.rate_bps == floor);
+        assert_int_equal(flow.answer.rate_bps, floor);
         flow_run(&flow, 648001 * XOFF_NS); /* RT = floor + ai */
-        assert_true(flow.answer.rate_bps == floor + ai / 2);
+        assert_int_equal(flow.answer.rate_bps, floor + ai / 2);
         flow_run(&flow, 948001 * XOFF_NS); /* RT = floor + ai + hai */
-        assert_true(flow.answer.rate_bps == floor + ai / 4 + (ai + hai) / 2);
+        assert_int_equal(flow.answer.rate_bps, floor + ai / 4 + (ai + hai) / 2);
     }
 }
 

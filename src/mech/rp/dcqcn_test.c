@@ -89,19 +89,19 @@ static void starts_at_line_rate_without_timers(void **unused)
     struct flow flow;
     flow_setup(&flow, 100 * XOFF_GBPS);
     flow_start(&flow);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS);
-    assert_true(flow.answer.window_bytes == XOFF_RP_NO_WINDOW);
-    assert_true(flow.answer.deadline == XOFF_NEVER);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS);
+    assert_int_equal(flow.answer.window_bytes, XOFF_RP_NO_WINDOW);
+    assert_int_equal(flow.answer.deadline, XOFF_NEVER);
     for (int i = 0; i < 100; i++)
         flow_sent(&flow, 4000000, i * XOFF_MS);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS);
-    assert_true(flow.answer.deadline == XOFF_NEVER);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS);
+    assert_int_equal(flow.answer.deadline, XOFF_NEVER);
     /* The bytes before the first CNP are no part of a B: one byte short of it nothing happens. */
     flow_cnp(&flow, XOFF_S);
     flow_sent(&flow, 9999999, XOFF_S);
-    assert_true(flow.answer.rate_bps == 50 * XOFF_GBPS);
+    assert_int_equal(flow.answer.rate_bps, 50 * XOFF_GBPS);
     flow_sent(&flow, 1, XOFF_S);
-    assert_true(flow.answer.rate_bps == 75 * XOFF_GBPS);
+    assert_int_equal(flow.answer.rate_bps, 75 * XOFF_GBPS);
 }
 
 /* The worked example of docs/mechanisms/dcqcn.md. 40 Gb/s, so RAI = 40 Mb/s; CNPs at 0, 50, 400 us.
@@ -127,11 +127,11 @@ static void worked_example(void **unused)
         flow_run(&flow, now);
         if (now == 0 || now == 400 * XOFF_US)
             flow_cnp(&flow, now);
-        assert_true(flow.answer.rate_bps == steps[i].rate_bps);
+        assert_int_equal(flow.answer.rate_bps, steps[i].rate_bps);
         if (now == 0)
             flow_cnp(&flow, 50 * XOFF_US);
     }
-    assert_true(flow.answer.deadline == 455 * XOFF_US);
+    assert_int_equal(flow.answer.deadline, 455 * XOFF_US);
 }
 
 /* Steps of the target for a word of T (timer) and B (byte counter) after a CNP, F = 5. Everything
@@ -169,7 +169,7 @@ static void stage_boundaries(void **unused)
         for (size_t k = 0; cases[i].word[k]; k++) {
             const double before = flow_rate(&flow);
             if (cases[i].word[k] == 'T') {
-                assert_true(flow.answer.deadline == now + 55 * XOFF_US);
+                assert_int_equal(flow.answer.deadline, now + 55 * XOFF_US);
                 now += 55 * XOFF_US;
                 flow_run(&flow, now);
             } else {
@@ -221,11 +221,11 @@ static void floor_and_cap(void **unused)
     flow_start(&flow);
     for (int i = 0; i < 9; i++)
         flow_cnp(&flow, i);
-    assert_true(flow.answer.rate_bps == 78125000);
+    assert_int_equal(flow.answer.rate_bps, 78125000);
     flow_cnp(&flow, 9);
-    assert_true(flow.answer.rate_bps == 40000000);
+    assert_int_equal(flow.answer.rate_bps, 40000000);
     flow_cnp(&flow, 10);
-    assert_true(flow.answer.rate_bps == 40000000);
+    assert_int_equal(flow.answer.rate_bps, 40000000);
     xoff_rate last = 0;
     while (flow.answer.deadline != XOFF_NEVER) {
         assert_true(flow.answer.rate_bps >= last);
@@ -233,7 +233,7 @@ static void floor_and_cap(void **unused)
         last = flow.answer.rate_bps;
         flow_run(&flow, flow.answer.deadline);
     }
-    assert_true(flow.answer.rate_bps == 40 * XOFF_GBPS);
+    assert_int_equal(flow.answer.rate_bps, 40 * XOFF_GBPS);
 }
 
 /* One CNP: the gap of 50 Gb/s halves every 55 us and rounds away (below 1/2) after 37 of them
@@ -246,19 +246,19 @@ static void timers_stop_at_line_rate(void **unused)
     flow_start(&flow);
     flow_cnp(&flow, 0);
     flow_run(&flow, 36 * 55 * XOFF_US);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS - 1);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS - 1);
     flow_run(&flow, XOFF_S);
     assert_int_equal(flow.n_expired, 37);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS);
-    assert_true(flow.answer.deadline == XOFF_NEVER);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS);
+    assert_int_equal(flow.answer.deadline, XOFF_NEVER);
     /* After a day alpha is nothing: the cut cannot be seen, the CNP after it is (255 + 1) / 256 of
      * nothing and 1/256: RC = line * (1 - 1/512). */
     flow_cnp(&flow, 86400 * XOFF_S);
-    assert_true(flow.answer.rate_bps == 100 * XOFF_GBPS);
-    assert_true(flow.answer.deadline == XOFF_NEVER);
+    assert_int_equal(flow.answer.rate_bps, 100 * XOFF_GBPS);
+    assert_int_equal(flow.answer.deadline, XOFF_NEVER);
     flow_cnp(&flow, 86400 * XOFF_S + 1);
-    assert_true(flow.answer.rate_bps == 99804687500);
-    assert_true(flow.answer.deadline == 86400 * XOFF_S + 1 + 55 * XOFF_US);
+    assert_int_equal(flow.answer.rate_bps, 99804687500);
+    assert_int_equal(flow.answer.deadline, 86400 * XOFF_S + 1 + 55 * XOFF_US);
 }
 
 /* Every timer, one expiry at a time. */
@@ -390,7 +390,7 @@ static void equals_the_model_that_runs_every_timer(void **unused)
             /* what is due now may be left to the call itself */
             flow_run(&flow, xoff_rng_below(&rng, 2) ? now : now - 1);
             if (flow.answer.deadline > now)
-                assert_true(flow.answer.rate_bps == (xoff_rate)(m.rc + 0.5));
+                assert_int_equal(flow.answer.rate_bps, (xoff_rate)(m.rc + 0.5));
             if (xoff_rng_below(&rng, 2)) {
                 xoff_rp_dcqcn.on_cnp(flow.cfg, flow.state, now, &flow.answer);
                 model_cnp(&m, now);
@@ -403,7 +403,7 @@ static void equals_the_model_that_runs_every_timer(void **unused)
             }
             n_calls++;
             assert_true(flow.answer.deadline > now);
-            assert_true(flow.answer.rate_bps == (xoff_rate)(m.rc + 0.5));
+            assert_int_equal(flow.answer.rate_bps, (xoff_rate)(m.rc + 0.5));
         }
         assert_true(flow.n_expired <= m.n_changes + n_calls);
     }
@@ -417,14 +417,14 @@ static void defaults_follow_the_rate(void **unused)
         struct flow flow;
         flow_setup(&flow, rates[i]);
         flow_start(&flow);
-        assert_true(xoff_rp_dcqcn.cnp_interval(flow.cfg) == 50 * XOFF_US);
+        assert_int_equal(xoff_rp_dcqcn.cnp_interval(flow.cfg), 50 * XOFF_US);
         for (int k = 0; k < 20; k++)
             flow_cnp(&flow, 0);
-        assert_true(flow.answer.rate_bps == rates[i] / 1000);
+        assert_int_equal(flow.answer.rate_bps, rates[i] / 1000);
         flow_run(&flow, 4 * 55 * XOFF_US); /* RC = RT = rate / 1000 at the floor */
-        assert_true(flow.answer.rate_bps == rates[i] / 1000);
+        assert_int_equal(flow.answer.rate_bps, rates[i] / 1000);
         flow_run(&flow, 5 * 55 * XOFF_US); /* RT = 2 / 1000 */
-        assert_true(flow.answer.rate_bps == rates[i] / 1000 * 3 / 2);
+        assert_int_equal(flow.answer.rate_bps, rates[i] / 1000 * 3 / 2);
         /* (5, 5) is additive: RT = 7 / 1000; T = 6 one more; (6, 6) adds rate / 100: RT = 18 */
         for (int k = 0; k < 5; k++)
             flow_sent(&flow, 10000000, 280 * XOFF_US);
@@ -438,7 +438,7 @@ static void defaults_follow_the_rate(void **unused)
     flow_setup(&flow, 40 * XOFF_GBPS);
     flow_set(&flow, "cnp_interval", "4us");
     flow_start(&flow);
-    assert_true(xoff_rp_dcqcn.cnp_interval(flow.cfg) == 4 * XOFF_US);
+    assert_int_equal(xoff_rp_dcqcn.cnp_interval(flow.cfg), 4 * XOFF_US);
 }
 
 static void assert_set_refused(const char *name, const char *text)
@@ -492,8 +492,8 @@ static void refusals(void **unused)
     flow_set(&flow, "gain", "1");
     flow_start(&flow);
     flow_cnp(&flow, 0);
-    assert_true(flow.answer.rate_bps == 40 * XOFF_GBPS);
-    assert_true(flow.answer.deadline == XOFF_NEVER);
+    assert_int_equal(flow.answer.rate_bps, 40 * XOFF_GBPS);
+    assert_int_equal(flow.answer.deadline, XOFF_NEVER);
     flow_set(&flow, "min_rate", "40000000001bps");
     assert_int_equal(flow_configure(&flow, &err), -XOFF_E_CONFLICT);
     assert_string_equal(err.subject, "min_rate");

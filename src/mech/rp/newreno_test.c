@@ -36,8 +36,8 @@ static void worked_example(void **unused)
     (void)unused;
     struct tested_flow f;
     start(&f);
-    assert_true(f.answer.rate_bps == 10 * XOFF_GBPS);
-    assert_true(f.answer.deadline == XOFF_NEVER);
+    assert_int_equal(f.answer.rate_bps, 10 * XOFF_GBPS);
+    assert_int_equal(f.answer.deadline, XOFF_NEVER);
     assert_int_equal(f.answer.window_bytes, 10000);
     for (uint64_t n = 1; n <= 10; n++)
         assert_int_equal(flow_ack(&f, 1000, plain), 10000 + 1000 * n);
@@ -59,8 +59,8 @@ static void worked_example(void **unused)
     for (int n = 0; n < 5; n++)
         assert_int_equal(flow_ack(&f, 1000, repairing), 6000);
     assert_int_equal(flow_ack(&f, 1000, repairing), 7000);
-    assert_true(f.answer.rate_bps == 10 * XOFF_GBPS);
-    assert_true(f.answer.deadline == XOFF_NEVER);
+    assert_int_equal(f.answer.rate_bps, 10 * XOFF_GBPS);
+    assert_int_equal(f.answer.deadline, XOFF_NEVER);
 }
 
 /* An ACK adds what it acknowledges, up to two segments (RFC 3465, L = 2). */

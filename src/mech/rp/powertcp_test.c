@@ -47,7 +47,7 @@ static void worked_example(void **unused)
     rig_start(&hop.rig);
     assert_int_equal(hop.rig.answer.window_bytes, 100000);
     assert_int_equal(hop.rig.answer.rate_bps, 100 * XOFF_GBPS);
-    assert_true(hop.rig.answer.deadline == XOFF_NEVER);
+    assert_int_equal(hop.rig.answer.deadline, XOFF_NEVER);
     feed(&hop, 0, 0, 6400, 1000, 100000);
     assert_int_equal(hop.rig.answer.window_bytes, 100000);
     feed(&hop, 800, 10000, 12800, 11000, 110000);

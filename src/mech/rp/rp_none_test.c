@@ -22,9 +22,9 @@ static void expect_line_rate(const struct xoff_rp_ops *ops, xoff_rate rate_bps, 
     assert_int_equal(ops->state_size, 0);
     assert_int_equal(ops->configure(NULL, &env, cfg, &err), 0);
     ops->init(cfg, NULL, &flow, 5 * XOFF_US, &answer);
-    assert_true(answer.rate_bps == rate_bps);
-    assert_true(answer.window_bytes == XOFF_RP_NO_WINDOW);
-    assert_true(answer.deadline == XOFF_NEVER);
+    assert_int_equal(answer.rate_bps, rate_bps);
+    assert_int_equal(answer.window_bytes, XOFF_RP_NO_WINDOW);
+    assert_int_equal(answer.deadline, XOFF_NEVER);
     /* It wants to hear of nothing, so the answer stays. */
     assert_true(!ops->on_ack && !ops->on_cnp && !ops->on_sent && !ops->on_loss && !ops->expire);
     assert_null(ops->cnp_interval);

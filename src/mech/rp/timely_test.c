@@ -34,17 +34,17 @@ static void worked_example(void **unused)
     struct tested_flow f;
     setup(&f);
     flow_start(&f);
-    assert_true(f.answer.rate_bps == 10 * XOFF_GBPS);
-    assert_true(f.answer.window_bytes == XOFF_RP_NO_WINDOW);
-    assert_true(f.answer.deadline == XOFF_NEVER);
-    assert_true(round_trip(&f, 40 * XOFF_US) == 10 * XOFF_GBPS);
+    assert_int_equal(f.answer.rate_bps, 10 * XOFF_GBPS);
+    assert_int_equal(f.answer.window_bytes, XOFF_RP_NO_WINDOW);
+    assert_int_equal(f.answer.deadline, XOFF_NEVER);
+    assert_int_equal(round_trip(&f, 40 * XOFF_US), 10 * XOFF_GBPS);
     expect_near(round_trip(&f, 60 * XOFF_US), 3e9);
     expect_near(round_trip(&f, 60 * XOFF_US), 2.7375e9);
     expect_near(round_trip(&f, 56 * XOFF_US), 2.7475e9);
     expect_near(round_trip(&f, 45 * XOFF_US), 2.7575e9);
     expect_near(round_trip(&f, 600 * XOFF_US), 2.7575e9 * 13 / 15);
-    assert_true(f.answer.window_bytes == XOFF_RP_NO_WINDOW);
-    assert_true(f.answer.deadline == XOFF_NEVER);
+    assert_int_equal(f.answer.window_bytes, XOFF_RP_NO_WINDOW);
+    assert_int_equal(f.answer.deadline, XOFF_NEVER);
 }
 
 /* A flow that has been cut to 5 Gb/s, its RTT at `rtt` and d = 0 (alpha 1 forgets). */
@@ -56,7 +56,7 @@ static void start_at(struct tested_flow *f, xoff_time rtt)
     flow_start(f);
     round_trip(f, rtt - 20 * XOFF_US);
     round_trip(f, rtt); /* g = 1: halved, for t_low <= rtt <= t_high */
-    assert_true(f->answer.rate_bps == 5 * XOFF_GBPS);
+    assert_int_equal(f->answer.rate_bps, 5 * XOFF_GBPS);
 }
 
 /* With the RTT rising by 10 us, g = 0.5 and beta 0.5: cut to 3.75 Gb/s unless below t_low. */
@@ -70,14 +70,14 @@ static void both_sides_of_t_low(void **unused)
     flow_start(&f);
     round_trip(&f, 600 * XOFF_US);
     round_trip(&f, 1000 * XOFF_US); /* 1 - 0.5 (1 - 1/2) */
-    assert_true(f.answer.rate_bps == 7500 * XOFF_MBPS);
+    assert_int_equal(f.answer.rate_bps, 7500 * XOFF_MBPS);
     round_trip(&f, 40 * XOFF_US);
-    assert_true(f.answer.rate_bps == 7510 * XOFF_MBPS);
-    assert_true(round_trip(&f, 50 * XOFF_US - 1) == 7520 * XOFF_MBPS);
+    assert_int_equal(f.answer.rate_bps, 7510 * XOFF_MBPS);
+    assert_int_equal(round_trip(&f, 50 * XOFF_US - 1), 7520 * XOFF_MBPS);
 
     flow_start(&f);
     round_trip(&f, 40 * XOFF_US);
-    assert_true(round_trip(&f, 50 * XOFF_US) == 7500 * XOFF_MBPS); /* g = 0.5 */
+    assert_int_equal(round_trip(&f, 50 * XOFF_US), 7500 * XOFF_MBPS); /* g = 0.5 */
 }
 
 /* At t_high a flat RTT still raises the rate; a picosecond more and it is cut, if by little. */
@@ -86,7 +86,7 @@ static void both_sides_of_t_high(void **unused)
     (void)unused;
     struct tested_flow f;
     start_at(&f, 500 * XOFF_US);
-    assert_true(round_trip(&f, 500 * XOFF_US) == 5010 * XOFF_MBPS);
+    assert_int_equal(round_trip(&f, 500 * XOFF_US), 5010 * XOFF_MBPS);
     /* factor 1 - 0.5 * (1 ps / 500 us): 5.01 Gb/s * 10^-9 = 5 bit/s less */
     expect_near(round_trip(&f, 500 * XOFF_US + 1), 5.01e9 - 5);
     assert_true(f.answer.rate_bps < 5010 * XOFF_MBPS);
@@ -103,8 +103,8 @@ static void both_sides_of_gradient_zero(void **unused)
     (void)unused;
     struct tested_flow f;
     start_at(&f, 100 * XOFF_US);
-    assert_true(round_trip(&f, 100 * XOFF_US) == 5010 * XOFF_MBPS);
-    assert_true(round_trip(&f, 100 * XOFF_US - 1) == 5020 * XOFF_MBPS);
+    assert_int_equal(round_trip(&f, 100 * XOFF_US), 5010 * XOFF_MBPS);
+    assert_int_equal(round_trip(&f, 100 * XOFF_US - 1), 5020 * XOFF_MBPS);
     /* 1 ps more than before: 0.5 * (1 ps / 20 us) of 5.02 Gb/s are 125.5 bit/s. */
     expect_near(round_trip(&f, 100 * XOFF_US), 5.02e9 - 125.5);
     assert_true(f.answer.rate_bps < 5020 * XOFF_MBPS);
@@ -127,7 +127,7 @@ static void hyperactive_after_five(void **unused)
     rate_bps = f.answer.rate_bps;
     for (uint32_t n = 1; n <= 6; n++) {
         rate_bps += (n <= 5 ? 10 : 50) * XOFF_MBPS;
-        assert_true(round_trip(&f, 40 * XOFF_US) == rate_bps);
+        assert_int_equal(round_trip(&f, 40 * XOFF_US), rate_bps);
     }
 }
 
@@ -141,12 +141,12 @@ static void stays_in_range(void **unused)
     flow_set(&f, "delta", "4Gbps");
     flow_start(&f);
     round_trip(&f, 100 * XOFF_US);
-    assert_true(round_trip(&f, 90 * XOFF_US) == 10 * XOFF_GBPS);
+    assert_int_equal(round_trip(&f, 90 * XOFF_US), 10 * XOFF_GBPS);
     /* g = 7/8 * 100 / 20 - a little > 1 / beta: the factor is held at 0 */
-    assert_true(round_trip(&f, 190 * XOFF_US) == 3 * XOFF_GBPS);
-    assert_true(round_trip(&f, 5000 * XOFF_US) == 3 * XOFF_GBPS);
-    assert_true(round_trip(&f, 40 * XOFF_US) == 7 * XOFF_GBPS);
-    assert_true(round_trip(&f, 40 * XOFF_US) == 10 * XOFF_GBPS);
+    assert_int_equal(round_trip(&f, 190 * XOFF_US), 3 * XOFF_GBPS);
+    assert_int_equal(round_trip(&f, 5000 * XOFF_US), 3 * XOFF_GBPS);
+    assert_int_equal(round_trip(&f, 40 * XOFF_US), 7 * XOFF_GBPS);
+    assert_int_equal(round_trip(&f, 40 * XOFF_US), 10 * XOFF_GBPS);
 }
 
 /* The update at acked_to 1000 comes with 9000 B sent: the next is at 9001, not at 9000. */
@@ -162,18 +162,18 @@ static void once_per_round_trip(void **unused)
     flow_ack(&f, 1000, (struct xoff_rp_ack){.rtt = 100 * XOFF_US});
     f.sent_to = 20000;
     flow_ack(&f, 8000, (struct xoff_rp_ack){.rtt = 120 * XOFF_US});
-    assert_true(f.answer.rate_bps == 10 * XOFF_GBPS);
+    assert_int_equal(f.answer.rate_bps, 10 * XOFF_GBPS);
     /* The RTT of 120 us was not looked at: the difference is from 100 us, g = 0.5. */
     flow_ack(&f, 1, (struct xoff_rp_ack){.rtt = 110 * XOFF_US});
-    assert_true(f.answer.rate_bps == 7500 * XOFF_MBPS);
+    assert_int_equal(f.answer.rate_bps, 7500 * XOFF_MBPS);
     flow_ack(&f, 10999, (struct xoff_rp_ack){.rtt = 200 * XOFF_US});
-    assert_true(f.answer.rate_bps == 7500 * XOFF_MBPS);
+    assert_int_equal(f.answer.rate_bps, 7500 * XOFF_MBPS);
     /* An RTT that is not known waits for the next; then g = 0.5 again. */
     f.sent_to = 30000;
     flow_ack(&f, 1000, (struct xoff_rp_ack){.rtt = 0});
-    assert_true(f.answer.rate_bps == 7500 * XOFF_MBPS);
+    assert_int_equal(f.answer.rate_bps, 7500 * XOFF_MBPS);
     flow_ack(&f, 1000, (struct xoff_rp_ack){.rtt = 120 * XOFF_US});
-    assert_true(f.answer.rate_bps == 5625 * XOFF_MBPS);
+    assert_int_equal(f.answer.rate_bps, 5625 * XOFF_MBPS);
 }
 
 /* Links of 1, 10 and 100 Gb/s: rises of 1, 10, 100 Mb/s, then five times that; the least rate is
@@ -189,10 +189,10 @@ static void auto_follows_the_rate(void **unused)
         flow_set(&f, "beta", "1");
         flow_start(&f);
         round_trip(&f, 60 * XOFF_US);
-        assert_true(round_trip(&f, 400 * XOFF_US) == part_bps);
+        assert_int_equal(round_trip(&f, 400 * XOFF_US), part_bps);
         for (uint32_t n = 1; n <= 6; n++)
             round_trip(&f, 10 * XOFF_US);
-        assert_true(f.answer.rate_bps == (1 + 5 + 5) * part_bps);
+        assert_int_equal(f.answer.rate_bps, (1 + 5 + 5) * part_bps);
 
         flow_set(&f, "delta", "3kbps");
         flow_start(&f);
@@ -200,7 +200,7 @@ static void auto_follows_the_rate(void **unused)
         round_trip(&f, 400 * XOFF_US);
         for (uint32_t n = 1; n <= 6; n++)
             round_trip(&f, 10 * XOFF_US);
-        assert_true(f.answer.rate_bps == part_bps + (5 + 5) * 3000);
+        assert_int_equal(f.answer.rate_bps, part_bps + (5 + 5) * 3000);
     }
 }
 
