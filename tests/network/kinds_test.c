@@ -52,15 +52,6 @@ static void understand_each_other(void **state)
 }
 
 /* The same burst of 3 x 120 KB at both ends of a link: one buffer has room for it, one has not. */
-static const struct xoff_mmu_view *buffer_of(const struct rig *rig, const char *name)
-{
-    for (uint32_t i = 0; i < rig->results->n_buffers; i++)
-        if (rig->results->buffers[i].node == rig_node(rig, name))
-            return &rig->results->buffers[i].view;
-    fail_msg("%s has no buffer", name);
-    return NULL;
-}
-
 static void each_has_its_buffer(void **state)
 {
     (void)state;
@@ -76,7 +67,8 @@ static void each_has_its_buffer(void **state)
             "- {kind: incast, from: h1..h3, to: h0, size: 120KB, at: 0s, priority: 3}\n"
             "- {kind: incast, from: h5..h7, to: h4, size: 120KB, at: 0s, priority: 3}\n");
     rig_assert_clean(&rig);
-    const struct xoff_mmu_view *left = buffer_of(&rig, "left"), *right = buffer_of(&rig, "right");
+    const struct xoff_mmu_view *left = &rig_buffer(&rig, rig_node(&rig, "left"))->view;
+    const struct xoff_mmu_view *right = &rig_buffer(&rig, rig_node(&rig, "right"))->view;
     assert_int_equal(right->capacity_bytes[XOFF_POOL_HEADROOM],
                      left->capacity_bytes[XOFF_POOL_HEADROOM]);
     assert_int_equal(

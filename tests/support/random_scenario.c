@@ -215,6 +215,8 @@ static void say_switch(struct draw *d)
         say(d, "  marking: %s\n", chance(d, 20) ? "int" : "none");
     if (chance(d, 10))
         say(d, "  path: scatter\n");
+    if (chance(d, 20))
+        say(d, "  fabric: output-queued\n");
 }
 
 /* Of those that need no telemetry; short frames have no room for TCP's header. */
