@@ -281,7 +281,7 @@ static void say_entry(struct draw *d, uint32_t stop_ns)
         break;
     case 5:
         say(d, "- {kind: cbr, pattern: shift, shift: %u", 1 + below(d, d->n_hosts - 1));
-        say(d, ", frame: %uB", 64 + below(d, d->max_frame - 63));
+        say(d, ", frame: %uB", 71 + below(d, d->max_frame - 70)); /* TCP needs 71 */
         break;
     case 6:
         say(d, "- {kind: all-to-all, size: %uB", 1 + below(d, 20000));
