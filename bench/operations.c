@@ -393,6 +393,33 @@ unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BEN
     return n;
 }
 
+static size_t rp_state_size(const struct xoff_rp_ops *ops)
+{
+    _Alignas(16) unsigned char params[1024], cfg[1024];
+    const struct xoff_rp_env env = {
+        .rate_bps = 100 * XOFF_GBPS, .frame_bytes = 1518, .payload_bytes = 1456};
+    struct xoff_rp_shape shape = {0};
+    struct xoff_err err;
+    XOFF_ASSERT(ops->params_size <= sizeof params && ops->cfg_size <= sizeof cfg);
+    xoff_param_defaults(ops->params, params);
+    if (ops->configure)
+        XOFF_ASSERT(ops->configure(params, &env, cfg, &shape, &err) == 0);
+    return shape.state_size;
+}
+
+static struct xoff_rel_shape rel_shape(const struct xoff_rel_ops *ops)
+{
+    _Alignas(16) unsigned char params[1024], cfg[1024];
+    const struct xoff_rel_env env = {
+        .payload_bytes = 1456, .timeout_for = XOFF_MS, .ack_delay = XOFF_US, .ack_every = 1};
+    struct xoff_rel_shape shape = {0};
+    struct xoff_err err;
+    XOFF_ASSERT(ops->params_size <= sizeof params && ops->cfg_size <= sizeof cfg);
+    xoff_param_defaults(ops->params, params);
+    XOFF_ASSERT(ops->configure(params, &env, cfg, &shape, &err) == 0);
+    return shape;
+}
+
 unsigned bench_sizes(struct bench_size rows[BENCH_MAX])
 {
     unsigned n = 0;
@@ -402,16 +429,20 @@ unsigned bench_sizes(struct bench_size rows[BENCH_MAX])
                                                        XOFF_N_PRIORITIES * sizeof(struct egress)};
     rows[n++] = (struct bench_size){"host", sizeof(struct host)};
     rows[n++] = (struct bench_size){"link, one way", sizeof(struct link)};
+    const struct xoff_rel_shape tcp = rel_shape(xoff_rel_find("tcp"));
+    const size_t tcp_bytes = sizeof(struct flow) - sizeof(struct xoff_rel_tx) + tcp.tx_size;
     size_t rp_bytes = 0;
-    for (uint32_t i = 0; xoff_rps[i]; i++)
-        rp_bytes = xoff_rps[i]->state_size > rp_bytes ? xoff_rps[i]->state_size : rp_bytes;
+    for (uint32_t i = 0; xoff_rps[i]; i++) {
+        const size_t bytes = rp_state_size(xoff_rps[i]);
+        rp_bytes = bytes > rp_bytes ? bytes : rp_bytes;
+    }
     rows[n++] = (struct bench_size){"flow, sending", sizeof(struct flow)};
     rows[n++] = (struct bench_size){"  with DCQCN",
-                                    sizeof(struct flow) + xoff_rp_find("dcqcn")->state_size};
-    rows[n++] = (struct bench_size){"  with TCP and the largest reaction point",
-                                    sizeof(struct flow) + sizeof(struct xoff_tcp_tx) + rp_bytes};
+                                    sizeof(struct flow) + rp_state_size(xoff_rp_find("dcqcn"))};
+    rows[n++] =
+        (struct bench_size){"  with TCP and the largest reaction point", tcp_bytes + rp_bytes};
     rows[n++] = (struct bench_size){"flow, receiving", sizeof(struct rx_flow)};
-    rows[n++] = (struct bench_size){"  with TCP", sizeof(struct rx_flow) + sizeof(struct tcp_flow)};
+    rows[n++] = (struct bench_size){"  with TCP", sizeof(struct rx_flow) + tcp.rx_size};
     rows[n++] = (struct bench_size){"flow, finished: records at both ends",
                                     sizeof(struct flow_note) + sizeof(struct rx_note)};
     return n;

@@ -2,17 +2,14 @@
  *
  * Told about ACKs, CNPs, notifications, bytes sent, losses and expiry; answers at what rate and
  * within what window the flow may send, and when it wants to be woken. cfg belongs to a transport
- * of a host (all its flows go out at one rate), state to a flow. Contract as in mmu.h: params ->
- * cfg -> state, plain bytes, `now` comes in.
+ * of a host (all its flows go out at one rate), state to a flow. The contract is that of every role
+ * (role.h).
  */
 #ifndef XOFF_RP_H
 #define XOFF_RP_H
 
-#include <stddef.h>
-
-#include <xoff/err.h>
 #include <xoff/notice.h>
-#include <xoff/param.h>
+#include <xoff/role.h>
 #include <xoff/telemetry.h>
 
 #ifdef __cplusplus
@@ -20,6 +17,7 @@ extern "C" {
 #endif
 
 #define XOFF_RP_NO_WINDOW UINT64_MAX
+#define XOFF_RP_LINE_RATE UINT64_MAX /* whatever that is: no number to reckon with */
 
 struct xoff_rp_env {
     xoff_rate rate_bps;     /* of the host's link */
@@ -58,21 +56,24 @@ struct xoff_rp_answer {
     xoff_time deadline;    /* expire() is wanted; XOFF_NEVER: not */
 };
 
-enum xoff_reliability { XOFF_REL_DATAGRAM, XOFF_REL_GO_BACK_N, XOFF_REL_TCP };
+struct xoff_rp_shape {
+    size_t state_size; /* of a flow's state */
+};
 
-/* Every call but configure() may change *answer, which holds the answer before the call (init()
- * fills all of it). Calls that are NULL are not wanted. */
+/* Every call but configure() may change *answer, which holds the answer before the call; before
+ * init() it is XOFF_RP_LINE_RATE, no window and no deadline. Calls that are NULL are not wanted. */
 struct xoff_rp_ops {
     const char *name, *summary;
     const struct xoff_param *params;
-    size_t params_size, cfg_size, state_size;
-    const char *marking;               /* the congestion point it reads: "none", "ecn", "int"... */
-    enum xoff_reliability reliability; /* that it comes with, unless the scenario says otherwise */
-    bool needs_acks;                   /* without them it learns nothing */
-    bool reads_telemetry;
+    size_t params_size, cfg_size, cfg_port_size;
+    const char *marking;  /* the congestion point it reads: "none", "ecn", "int"... */
+    const char *np;       /* the notification point that tells it: "echo", "cnp"... */
+    const char *rel;      /* the reliability it comes with, unless the scenario says otherwise */
+    bool needs_acks;      /* without them it learns nothing */
     bool reads_each_mark; /* TCP's echo must tell marked bytes from others (DCTCP) */
     int (*configure)(const void *params, const struct xoff_rp_env *env, void *cfg,
-                     struct xoff_err *err);
+                     struct xoff_rp_shape *shape, struct xoff_err *err);
+    /* NULL: that is its first answer. */
     void (*init)(const void *cfg, void *state, const struct xoff_rp_flow *flow, xoff_time now,
                  struct xoff_rp_answer *answer);
     void (*on_ack)(const void *cfg, void *state, const struct xoff_rp_ack *ack, xoff_time now,
@@ -86,12 +87,89 @@ struct xoff_rp_ops {
     /* `flight_bytes`: sent and not acknowledged as the loss was found (RFC 5681, FlightSize). */
     void (*on_loss)(const void *cfg, void *state, enum xoff_rp_loss loss, uint64_t flight_bytes,
                     uint64_t sent_to, xoff_time now, struct xoff_rp_answer *answer);
-    /* Called at or after answer->deadline; must move it beyond `now`. */
+    /* Called at or after answer->deadline; must move it beyond `now`. NULL: there is none. */
     void (*expire)(const void *cfg, void *state, xoff_time now, struct xoff_rp_answer *answer);
-    /* Notification point at the receiver: least time between two CNPs of a flow whose frames are
-     * marked. NULL: no CNPs, marks are echoed on ACKs. */
-    xoff_time (*cnp_interval)(const void *cfg);
 };
+
+struct xoff_rp {
+    const struct xoff_rp_ops *ops;
+    const void *cfg;
+    struct xoff_rp_shape shape;
+};
+
+XOFF_ROLE(rp)
+
+static inline void xoff_rp_init(const struct xoff_rp *rp, void *state,
+                                const struct xoff_rp_flow *flow, xoff_time now,
+                                struct xoff_rp_answer *answer)
+{
+    answer->rate_bps = XOFF_RP_LINE_RATE;
+    answer->window_bytes = XOFF_RP_NO_WINDOW;
+    answer->deadline = XOFF_NEVER;
+    if (rp->ops->init)
+        rp->ops->init(rp->cfg, state, flow, now, answer);
+    else if (state) /* NULL will do where the state has no bytes */
+        memset(state, 0, rp->shape.state_size);
+}
+
+/* Whether ACKs and the losses they show can change its answer, so that a caller may skip the calls
+ * and what they need to know. */
+static inline bool xoff_rp_hears_acks(const struct xoff_rp *rp)
+{
+    return rp->ops->on_ack || rp->ops->on_loss;
+}
+
+static inline void xoff_rp_on_ack(const struct xoff_rp *rp, void *state,
+                                  const struct xoff_rp_ack *ack, xoff_time now,
+                                  struct xoff_rp_answer *answer)
+{
+    if (rp->ops->on_ack)
+        rp->ops->on_ack(rp->cfg, state, ack, now, answer);
+}
+
+/* Returns whether the call was wanted. */
+static inline bool xoff_rp_on_cnp(const struct xoff_rp *rp, void *state, xoff_time now,
+                                  struct xoff_rp_answer *answer)
+{
+    if (rp->ops->on_cnp)
+        rp->ops->on_cnp(rp->cfg, state, now, answer);
+    return rp->ops->on_cnp != NULL;
+}
+
+/* Returns whether the call was wanted. */
+static inline bool xoff_rp_on_notice(const struct xoff_rp *rp, void *state,
+                                     const struct xoff_notice *notice, xoff_time now,
+                                     struct xoff_rp_answer *answer)
+{
+    if (rp->ops->on_notice)
+        rp->ops->on_notice(rp->cfg, state, notice, now, answer);
+    return rp->ops->on_notice != NULL;
+}
+
+static inline bool xoff_rp_hears_sent(const struct xoff_rp *rp)
+{
+    return rp->ops->on_sent;
+}
+
+static inline void xoff_rp_on_sent(const struct xoff_rp *rp, void *state, uint32_t frame_bytes,
+                                   xoff_time now, struct xoff_rp_answer *answer)
+{
+    rp->ops->on_sent(rp->cfg, state, frame_bytes, now, answer);
+}
+
+static inline void xoff_rp_on_loss(const struct xoff_rp *rp, void *state, enum xoff_rp_loss loss,
+                                   uint64_t flight_bytes, uint64_t sent_to, xoff_time now,
+                                   struct xoff_rp_answer *answer)
+{
+    if (rp->ops->on_loss)
+        rp->ops->on_loss(rp->cfg, state, loss, flight_bytes, sent_to, now, answer);
+}
+
+static inline void xoff_rp_expire(const struct xoff_rp *rp, void *state, xoff_time now,
+                                  struct xoff_rp_answer *answer)
+{
+    rp->ops->expire(rp->cfg, state, now, answer);
+}
 
 #ifdef __cplusplus
 }

@@ -8,12 +8,15 @@
 #include <xoff/headroom.h>
 #include <xoff/mmu.h>
 #include <xoff/notice.h>
+#include <xoff/np.h>
 #include <xoff/param.h>
 #include <xoff/path.h>
 #include <xoff/pause.h>
 #include <xoff/pfc_frame.h>
 #include <xoff/registry.h>
+#include <xoff/rel.h>
 #include <xoff/rng.h>
+#include <xoff/rp.h>
 #include <xoff/sched.h>
 #include <xoff/signal.h>
 #include <xoff/time.h>

@@ -4,8 +4,10 @@
 
 #include <xoff/cp.h>
 #include <xoff/mmu.h>
+#include <xoff/np.h>
 #include <xoff/path.h>
 #include <xoff/pause.h>
+#include <xoff/rel.h>
 #include <xoff/rp.h>
 #include <xoff/sched.h>
 
@@ -44,5 +46,13 @@ extern const struct xoff_rp_ops xoff_rp_newreno;
 
 extern const struct xoff_path_ops xoff_path_ecmp;
 extern const struct xoff_path_ops xoff_path_scatter;
+
+extern const struct xoff_rel_ops xoff_rel_datagram;
+extern const struct xoff_rel_ops xoff_rel_go_back_n;
+extern const struct xoff_rel_ops xoff_rel_tcp;
+
+extern const struct xoff_np_ops xoff_np_echo;
+extern const struct xoff_np_ops xoff_np_cnp;
+extern const struct xoff_np_ops xoff_np_int;
 
 #endif

@@ -6,19 +6,11 @@
 #include "mech/mechanisms.h"
 
 const struct xoff_mmu_ops *const xoff_mmus[] = {
-    &xoff_mmu_sih,
-    &xoff_mmu_dsh,
-    &xoff_mmu_static,
-    &xoff_mmu_ns3,
-    NULL,
+    &xoff_mmu_sih, &xoff_mmu_dsh, &xoff_mmu_static, &xoff_mmu_ns3, NULL,
 };
 
 const struct xoff_pause_ops *const xoff_pauses[] = {
-    &xoff_pause_pfc,
-    &xoff_pause_8023x,
-    &xoff_pause_tpfc,
-    &xoff_pause_none,
-    NULL,
+    &xoff_pause_pfc, &xoff_pause_8023x, &xoff_pause_tpfc, &xoff_pause_none, NULL,
 };
 
 const struct xoff_sched_ops *const xoff_scheds[] = {
@@ -50,6 +42,21 @@ const struct xoff_rp_ops *const xoff_rps[] = {
 };
 
 const struct xoff_path_ops *const xoff_paths[] = {&xoff_path_ecmp, &xoff_path_scatter, NULL};
+
+const struct xoff_rel_ops *const xoff_rels[] = {
+    &xoff_rel_datagram,
+    &xoff_rel_go_back_n,
+    &xoff_rel_tcp,
+    NULL,
+};
+const char *const xoff_rel_words[] = {"auto", "datagram", "go-back-n", "tcp", NULL};
+
+const struct xoff_np_ops *const xoff_nps[] = {
+    &xoff_np_echo,
+    &xoff_np_cnp,
+    &xoff_np_int,
+    NULL,
+};
 
 /* The entry of a role's array whose name is `wanted`, or NULL. */
 #define FIND(array, wanted)                              \
@@ -88,4 +95,14 @@ const struct xoff_rp_ops *xoff_rp_find(const char *name)
 const struct xoff_path_ops *xoff_path_find(const char *name)
 {
     FIND(xoff_paths, name);
+}
+
+const struct xoff_rel_ops *xoff_rel_find(const char *name)
+{
+    FIND(xoff_rels, name);
+}
+
+const struct xoff_np_ops *xoff_np_find(const char *name)
+{
+    FIND(xoff_nps, name);
 }

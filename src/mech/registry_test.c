@@ -26,6 +26,7 @@ static void test_defaults_come_first(void **unused)
     assert_string_equal(xoff_scheds[0]->name, "ets");
     assert_string_equal(xoff_cps[0]->name, "none");
     assert_string_equal(xoff_rps[0]->name, "datagram");
+    assert_string_equal(xoff_nps[0]->name, "echo");
 }
 
 static void test_lookup(void **unused)
@@ -64,6 +65,8 @@ static void test_lookup(void **unused)
         assert_null(xoff_cp_find(unknown[i]));
         assert_null(xoff_rp_find(unknown[i]));
         assert_null(xoff_path_find(unknown[i]));
+        assert_null(xoff_rel_find(unknown[i]));
+        assert_null(xoff_np_find(unknown[i]));
     }
 }
 
@@ -125,9 +128,34 @@ static void test_entries_are_complete(void **unused)
         assert_ptr_equal(xoff_rp_find(ops->name), ops);
         assert_non_null(ops->summary);
         expect_good_table(ops->params, ops->params_size);
-        assert_true(ops->cfg_size && ops->configure && ops->init);
-        /* The marking it reads is one there is. */
+        assert_true(!ops->cfg_size == !ops->configure);
+        /* What it reads, is told by and comes with is there. */
         assert_non_null(xoff_cp_find(ops->marking));
+        assert_non_null(xoff_np_find(ops->np));
+        assert_non_null(xoff_rel_find(ops->rel));
+        /* Keys of its notification point stand among its own. */
+        for (const struct xoff_param *p = xoff_np_find(ops->np)->params; p->name; p++)
+            assert_null(xoff_param_find(ops->params, p->name));
+    }
+    size_t n_rels = 0;
+    for (; xoff_rels[n_rels]; n_rels++) {
+        const struct xoff_rel_ops *ops = xoff_rels[n_rels];
+        assert_ptr_equal(xoff_rel_find(ops->name), ops);
+        assert_string_equal(xoff_rel_words[n_rels + 1], ops->name);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
+        assert_true(ops->has_acks == (ops->on_data && ops->on_ack && ops->on_late));
+        /* The default of on_sent() goes with that of next(). */
+        assert_true(!ops->next || ops->on_sent);
+    }
+    assert_true(n_rels <= XOFF_MAX_RELS);
+    assert_string_equal(xoff_rel_words[0], "auto");
+    assert_null(xoff_rel_words[n_rels + 1]);
+    for (size_t i = 0; xoff_nps[i]; i++) {
+        const struct xoff_np_ops *ops = xoff_nps[i];
+        assert_ptr_equal(xoff_np_find(ops->name), ops);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
     }
 }
 

@@ -155,7 +155,7 @@ static void audit_flows(struct net *net, const struct host *host, struct results
         if (note->slot == NET_NO_SLOT || !note->reliable)
             continue;
         const struct flow *flow = flow_at(host, note->slot);
-        const uint64_t acked = flow_acked_to(host, flow), sent = flow_sent_to(host, flow);
+        const uint64_t acked = flow->rel.una, sent = flow->rel.sent_to;
         if (acked < sent || sent < flow_end(host, flow, net->end_at))
             results_add_finding(
                 results, "%s: flow %u to %s stands still, %llu of %llu B acknowledged",

@@ -55,6 +55,11 @@ int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsign
 int build_points(struct net *net, struct sw *sw, struct xoff_err *err);
 void build_point_timers(struct sw *sw);
 int build_path(struct net *net, struct sw *sw, struct xoff_err *err);
+/* transport_build.c: the transports of all rates, and those that a host uses. *index is the one
+ * that an error is about. */
+int build_transports(struct net *net, uint32_t *index, struct xoff_err *err);
+void build_use_transports(struct net *net, struct host *host);
+void build_free_transports(struct net *net);
 /* Transports that read telemetry need switches that write it, and room for it. */
 int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_err *err);
 /* switch_build.c: the frames of a switch, when all have said what frames carry. */

@@ -99,9 +99,9 @@ static uint32_t frames_before(const struct host *host, const struct numbering *n
 }
 
 static const uint8_t by_of[] = {
-    [XOFF_REL_GO_BACK_N] = RESULT_BY_GO_BACK_N,
-    [XOFF_REL_DATAGRAM] = RESULT_BY_DATAGRAM,
-    [XOFF_REL_TCP] = RESULT_BY_TCP,
+    [XOFF_REL_AS_ROCE] = RESULT_BY_GO_BACK_N,
+    [XOFF_REL_AS_DATAGRAM] = RESULT_BY_DATAGRAM,
+    [XOFF_REL_AS_TCP] = RESULT_BY_TCP,
 };
 
 static void take_pause(const struct frame *f, struct result_frame *out)
@@ -138,7 +138,7 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
     out->to = f->dst;
     out->flow = f->flow;
     out->hash = f->hash;
-    out->by = by_of[net->spec.transports[f->transport].reliability];
+    out->by = by_of[net->spec.transports[f->transport].rel->format];
     out->priority = f->priority;
     out->is_marked = f->flags & FRAME_MARKED;
     if (f->kind == FRAME_NOTICE)
@@ -168,10 +168,10 @@ static void take_extra(const struct net *net, const struct frame *f, struct resu
     if ((f->kind == FRAME_NOTICE || is_tagged) && extra_at(f)->tag.kind != XOFF_NOTICE_NONE) {
         out->has_notice = true;
         out->notice = extra_at(f)->tag;
-    } else if (t->has_telemetry && f->kind != FRAME_NOTICE) {
+    } else if (t->np.ops->has_telemetry && f->kind != FRAME_NOTICE) {
         out->has_telemetry = true;
         out->telemetry = extra_at(f)->telemetry;
-    } else if (t->spec->reliability == XOFF_REL_TCP && t->tcp.has_sack && f->kind == FRAME_ACK) {
+    } else if (t->rel.shape.names_blocks && f->kind == FRAME_ACK) {
         const struct sack *sack = &extra_at(f)->sack;
         out->n_sacks = sack->n;
         for (uint32_t i = 0; i < sack->n; i++) {

@@ -109,9 +109,8 @@ static void collect_flows(struct net *net, struct results *r)
                 .tag = n->tag,
                 .priority = n->priority,
                 .reliable = n->reliable,
-                .offered_bytes =
-                    n->offered ? n->offered /* without end: it never closes */
-                               : flow_sent_to(&net->hosts[h], flow_at(&net->hosts[h], n->slot)),
+                .offered_bytes = n->offered ? n->offered /* without end: it never closes */
+                                            : flow_at(&net->hosts[h], n->slot)->rel.sent_to,
                 .sent_bytes = n->sent,
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,
@@ -126,9 +125,9 @@ static void collect_flows(struct net *net, struct results *r)
         const struct host *host = &net->hosts[h];
         for (uint32_t i = 0; host->rx && i <= host->rx_mask; i++)
             if (host->rx[i].key) {
-                const struct rx_flow *rx = &host->rx[i];
+                struct rx_flow *rx = &host->rx[i];
                 struct result_flow *f = &r->flows[first[(rx->key - 1) >> 32] + rx->message];
-                f->delivered_bytes = rx->received - (f->reliable ? rx->message_from : 0);
+                f->delivered_bytes = rx_rel(host, rx)->delivered - rx->message_from;
                 f->marked_frames = rx->marked;
             }
         for (uint32_t i = 0; i < host->n_rx_notes; i++) {

@@ -1,8 +1,8 @@
 /* Flows at their sender: offers become flows and messages, flows become frames.
  *
  * A flow is on the ready list of its priority, on its pacing timer, or waits: for more to send, for
- * its window, for an ACK. What it may send is told by its reliability (go-back-N here, TCP in
- * tcp.h), how fast and how much by its reaction point (rp.h) and the app's own pace.
+ * its window, for an ACK. What it may send is told by its reliability (rel.h), how fast and how
+ * much by its reaction point (rp.h) and the app's own pace.
  *
  * The timer of a flow serves both the retransmission timeout and the reaction point's deadline, and
  * runs behind: it is moved only to an earlier time, and on expiry to where progress has pushed the
@@ -18,7 +18,7 @@ uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time no
 {
     if (!flow->endless)
         return flow->offered;
-    return now < host->net->spec.stop ? UINT64_MAX / 2 : flow_sent_to(host, flow);
+    return now < host->net->spec.stop ? UINT64_MAX / 2 : flow->rel.sent_to;
 }
 
 static const struct message *message_at(const struct host *host, const struct flow *flow,
@@ -32,26 +32,16 @@ static const struct message *message_at(const struct host *host, const struct fl
 
 /* What the flow would send next; false: nothing for now. */
 static inline bool next_segment(const struct host *host, const struct flow *flow, xoff_time now,
-                                struct xoff_tcp_segment *s)
+                                struct xoff_rel_segment *s)
 {
     const uint64_t end = flow_end(host, flow, now);
-    if (__builtin_expect(flow->reliability == XOFF_REL_TCP, 0)) {
-        const struct transport *t = &host->transports[flow->transport];
-        if (!xoff_tcp_next(&t->tcp, flow_tcp(host, flow), &host->ranges, end, flow->window_bytes,
-                           s))
-            return false;
-        if (s->bytes > flow->payload_max)
-            s->bytes = flow->payload_max;
-    } else {
-        if (flow->sent_to >= end || flow->sent_to - flow->acked >= flow->window_bytes)
-            return false;
-        const uint64_t left = end - flow->sent_to;
-        *s = (struct xoff_tcp_segment){
-            .seq = flow->sent_to,
-            .bytes = left < flow->payload_max ? (uint32_t)left : flow->payload_max,
-            .is_again = flow->sent_to < flow->highest,
-        };
-    }
+    const bool may =
+        __builtin_expect(flow->is_sequential, 1)
+            ? xoff_rel_next_in_sequence(&flow->rel, end, flow->window_bytes, flow->payload_max, s)
+            : xoff_rel_next(&host->transports[flow->transport].rel, &flow->rel, &host->ranges, end,
+                            flow->window_bytes, flow->payload_max, s);
+    if (!may)
+        return false;
     if (flow->has_messages) { /* a frame carries bytes of one message */
         const uint64_t left = message_at(host, flow, s->seq)->end - s->seq;
         if (left < s->bytes)
@@ -70,7 +60,7 @@ static inline uint32_t frame_bytes_of(const struct host *host, const struct flow
 
 uint32_t flow_next_bytes(const struct host *host, const struct flow *flow, xoff_time now)
 {
-    struct xoff_tcp_segment s;
+    struct xoff_rel_segment s;
     XOFF_ASSERT(next_segment(host, flow, now, &s));
     return frame_bytes_of(host, flow, s.bytes);
 }
@@ -118,15 +108,20 @@ static void leave_ready(struct host *host, uint32_t index)
         host->port.backlog &= (uint8_t) ~(1u << flow->priority);
 }
 
+static inline bool may_send(const struct host *host, const struct flow *flow, xoff_time now)
+{
+    struct xoff_rel_segment s;
+    if (!flow->is_sequential)
+        return next_segment(host, flow, now, &s);
+    return xoff_rel_has_next(&flow->rel, flow_end(host, flow, now), flow->window_bytes);
+}
+
 /* Returns whether it has something to send, now or when its pace allows. */
 static inline bool settle(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
-    struct xoff_tcp_segment s;
-    if (!next_segment(host, flow, now, &s)) {
-        const bool is_tcp = flow->reliability == XOFF_REL_TCP;
-        const uint64_t next = is_tcp ? flow_tcp(host, flow)->sent_to : flow->sent_to;
-        flow->is_bound = next < flow_end(host, flow, now);
+    if (!may_send(host, flow, now)) {
+        flow->is_bound = flow->rel.next < flow_end(host, flow, now);
         if (flow->is_ready)
             leave_ready(host, index);
         return false;
@@ -145,8 +140,8 @@ void flow_settle(struct host *host, uint32_t index, xoff_time now)
 {
     const struct flow *flow = flow_at(host, index);
     /* Most ACKs find the flow where it belongs. */
-    if (flow->is_ready && flow->sent_to < flow->offered &&
-        flow->sent_to - flow->acked < flow->window_bytes && flow->reliability != XOFF_REL_TCP)
+    if (flow->is_ready && flow->is_sequential &&
+        xoff_rel_has_next(&flow->rel, flow->offered, flow->window_bytes))
         return;
     settle(host, index, now);
 }
@@ -158,8 +153,7 @@ void flow_close(struct host *host, uint32_t index)
         leave_ready(host, index);
     heap_remove(&host->timers, host_pace_timer(host, index));
     heap_remove(&host->timers, host_pace_timer(host, index) + 1);
-    if (flow->reliability == XOFF_REL_TCP)
-        xoff_tcp_tx_fini(flow_tcp(host, flow), &host->ranges);
+    xoff_rel_fini_tx(&host->transports[flow->transport].rel, &flow->rel, &host->ranges);
     host->flow_notes[flow->number].slot = NET_NO_SLOT;
     flow->next = host->free_flow;
     host->free_flow = index;
@@ -168,10 +162,10 @@ void flow_close(struct host *host, uint32_t index)
 void flow_set_timer(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
-    xoff_time at = flow_timeout_at(host, flow);
+    xoff_time at = flow->rel.deadline;
     /* With nothing to send and nothing outstanding the clocks of a reaction point can wait: they
      * catch up when there is something again (flow_offer). */
-    const bool is_idle = at == XOFF_NEVER && flow_sent_to(host, flow) >= flow_end(host, flow, now);
+    const bool is_idle = at == XOFF_NEVER && flow->rel.sent_to >= flow_end(host, flow, now);
     if (!is_idle)
         at = xoff_time_min(at, flow->rp.deadline);
     const uint32_t timer = host_pace_timer(host, index) + 1;
@@ -246,45 +240,34 @@ void flow_take_answer(struct host *host, uint32_t index, xoff_time now)
     flow_set_timer(host, index, now);
 }
 
-static inline void note_sent(struct host *host, uint32_t index, const struct xoff_tcp_segment *s,
+static inline void note_sent(struct host *host, uint32_t index, const struct xoff_rel_segment *s,
                              uint32_t bytes, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
-    if (flow->reliability == XOFF_REL_TCP) {
-        xoff_tcp_on_sent(&t->tcp, flow_tcp(host, flow), s, now);
-    } else {
-        flow->sent_to += s->bytes;
-        if (flow->sent_to > flow->highest)
-            flow->highest = flow->sent_to;
-        if (flow->reliability == XOFF_REL_GO_BACK_N && flow->timeout_at == XOFF_NEVER) {
-            flow->timeout_at = now + host->net->spec.timeout_for;
-            flow_set_timer(host, index, now);
-        }
-    }
+    xoff_rel_on_sent(&t->rel, &flow->rel, s, now);
     if (flow->pace_bps) {
         pace(flow, bytes, now);
     } else {
         flow->paced_at = now;
         flow->paced_bytes = bytes;
     }
-    if (t->rp->on_sent) {
+    if (xoff_rp_hears_sent(&t->rp)) {
         const struct xoff_rp_answer answer = flow->rp;
-        t->rp->on_sent(t->rp_cfg, flow_rp_state(flow), bytes, now, &flow->rp);
+        xoff_rp_on_sent(&t->rp, flow_rp_state(host, flow), bytes, now, &flow->rp);
         if (answer.rate_bps != flow->rp.rate_bps || answer.window_bytes != flow->rp.window_bytes)
             flow_take_answer(host, index, now);
-        else
-            flow_set_timer(host, index, now);
-    } else if (flow->reliability == XOFF_REL_TCP) {
-        flow_set_timer(host, index, now);
+        else if (answer.deadline != flow->rp.deadline || flow->rel.deadline == XOFF_NEVER)
+            flow_set_timer(host, index, now); /* with nothing outstanding it may be idle now */
     }
+    if (flow->rel.deadline < flow->timer_at)
+        flow_set_timer(host, index, now);
 }
 
-/* The first message of a datagram stream has been sent, and is forgotten. */
+/* The first message of a stream without ACKs has been sent, and is forgotten. */
 static void forget_message(struct host *host, struct flow *flow)
 {
     const uint32_t m = flow->messages;
-    flow->acked = host->messages.at[m].end;
     flow->messages = host->messages.at[m].next;
     message_return(&host->messages, m);
 }
@@ -292,7 +275,7 @@ static void forget_message(struct host *host, struct flow *flow)
 void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *frame)
 {
     struct flow *flow = flow_at(host, index);
-    struct xoff_tcp_segment s;
+    struct xoff_rel_segment s;
     XOFF_ASSERT(next_segment(host, flow, now, &s));
     uint32_t number = flow->number, word = flow->word;
     bool is_last = !flow->endless && !flow->is_stream && s.seq + s.bytes == flow->offered;
@@ -303,11 +286,10 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         word = m->word;
         is_last = s.seq + s.bytes == m->end;
     }
+    s.is_last = is_last;
     struct flow_note *note = &host->flow_notes[number];
-    const bool is_datagram = flow->reliability == XOFF_REL_DATAGRAM;
     *frame = (struct frame){
-        /* A datagram counts from the start of its message: only that tells how long it is. */
-        .seq = is_datagram ? s.seq - flow->acked : s.seq,
+        .seq = flow->has_acks ? s.seq : s.seq - flow->rel.una,
         .src = host->node,
         .dst = flow->to,
         .flow = flow->number,
@@ -319,20 +301,16 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         .transport = flow->transport & 15u,
         .priority = flow->priority,
         .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (ends ? FRAME_ENDS : 0) |
-                           (s.is_again ? FRAME_AGAIN : 0)),
+                           (s.is_again ? FRAME_AGAIN : 0) | (s.has_reduced ? FRAME_REDUCED : 0)),
         .message = number,
         .word = word,
     };
-    if (flow->has_halved && !s.is_again) {
-        frame->flags |= FRAME_REDUCED;
-        flow->has_halved = false;
-    }
     note->sent += s.bytes;
     note->again_frames += s.is_again;
     host->offered_bytes += frame->bytes;
     pop_ready(host, flow);
     note_sent(host, index, &s, frame->bytes, now);
-    if (is_datagram && is_last) {
+    if (!flow->has_acks && is_last) {
         if (ends) {
             flow_close(host, index);
             return;
@@ -340,8 +318,8 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         forget_message(host, flow);
     }
     bool asks = !settle(host, index, now);
-    if (flow->reliability == XOFF_REL_TCP) /* only the end: a closed window is waited out */
-        asks = flow_sent_to(host, flow) >= flow_end(host, flow, now);
+    if (host->transports[flow->transport].rel.shape.asks_at_end_only)
+        asks = flow->rel.sent_to >= flow_end(host, flow, now);
     if (asks || (flow->endless && flow->next_at >= host->net->spec.stop))
         frame->flags |= FRAME_ASKS;
 }
@@ -394,7 +372,7 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8
         .to = offer->to,
         .tag = offer->tag,
         .priority = priority,
-        .reliable = t->spec->reliability != XOFF_REL_DATAGRAM,
+        .reliable = t->rel.ops->has_acks,
         .is_stream = (offer->continues && !offer->is_message) || offer->bytes == UINT64_MAX,
         .transport = offer->transport,
         .frame_bytes =
@@ -433,7 +411,8 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .payload_max = frame_bytes - t->header_bytes, /* traffic makes sure that some is left */
         .priority = priority,
         .transport = offer->transport,
-        .reliability = (uint8_t)t->spec->reliability,
+        .is_sequential = xoff_rel_is_sequential(&t->rel),
+        .has_acks = t->rel.ops->has_acks,
         .endless = offer->bytes == UINT64_MAX,
         .is_stream = offer->continues,
         .has_messages = offer->continues && offer->is_message,
@@ -441,18 +420,16 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .app_bps = offer->rate_bps,
         .next_at = now,
         .messages = NET_NO_SLOT,
-        .timeout_at = XOFF_NEVER,
         .timer_at = XOFF_NEVER,
     };
     if (t->spec->has_common_rtt)
         flow->base_rtt = host->net->max_rtt[offer->transport];
-    else if (t->spec->reliability != XOFF_REL_DATAGRAM)
+    else if (flow->has_acks)
         flow->base_rtt =
             path_rtt(host->net, host->node, offer->to, hash, frame_bytes, t->ack_bytes);
-    if (flow->reliability == XOFF_REL_TCP)
-        xoff_tcp_tx_init(&t->tcp, flow_tcp(host, flow));
+    xoff_rel_init_tx(&t->rel, &flow->rel);
     const struct xoff_rp_flow about = {.base_rtt = flow->base_rtt, .pace_bps = offer->rate_bps};
-    t->rp->init(t->rp_cfg, flow_rp_state(flow), &about, now, &flow->rp);
+    xoff_rp_init(&t->rp, flow_rp_state(host, flow), &about, now, &flow->rp);
     flow_take_answer(host, index, now);
     return index;
 }
@@ -494,7 +471,7 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
     struct flow *flow = flow_at(host, index);
     if (flow->rp.deadline <= now) {
         const struct transport *t = &host->transports[flow->transport];
-        t->rp->expire(t->rp_cfg, flow_rp_state(flow), now, &flow->rp);
+        xoff_rp_expire(&t->rp, flow_rp_state(host, flow), now, &flow->rp);
         flow_take_answer(host, index, now);
     }
     if (!flow->endless) {

@@ -1,14 +1,14 @@
-/* Flows at their receiver: order, ACKs and CNPs, and the completion of messages.
+/* Flows at their receiver: what arrives, what is sent back, and the completion of messages.
  *
- * Go-back-N takes frames in order only, acknowledges every `ack_every`-th and those behind which
- * the sender has no more for now, at the latest after `ack_delay`, and answers the first frame
- * beyond a gap with a NACK. TCP is in tcp.h. A frame that was marked is echoed on the next ACK;
- * where the transport has a notification point it also causes a CNP, at most one per flow and
- * interval.
+ * The reliability (rel.h) says what is taken and what is acknowledged, the notification point
+ * (np.h) what else the sender is told. ACKs that are held back wait in a ring in order of time.
  *
  * Nothing is kept of a flow that has arrived whole but its record. Frames of it that come once
- * more, since its last ACKs were lost or late, are known by that record and acknowledged blindly.
+ * more, since its last ACKs were lost or late, are known by that record; the reliability says what
+ * they are answered.
  */
+#include <string.h>
+
 #include "net/model.h"
 
 static uint64_t key_of(const struct frame *data)
@@ -24,8 +24,36 @@ static uint32_t rx_slot(const struct host *host, uint64_t key)
     return i;
 }
 
+_Static_assert((int)XOFF_REL_MARKED == FRAME_MARKED && (int)XOFF_REL_ASKS == FRAME_ASKS &&
+                   (int)XOFF_REL_REDUCED == FRAME_REDUCED,
+               "a reliability reads the flags of a frame as they are");
+
+static inline struct xoff_rel_data data_of(const struct frame *data)
+{
+    return (struct xoff_rel_data){
+        .seq = data->seq, .sent_at = data->sent_at, .bytes = data->payload, .bits = data->flags};
+}
+
+static uint32_t take_state(struct host *host)
+{
+    if (host->free_rx_state == NET_NO_SLOT)
+        host_grow_rx_states(host);
+    const uint32_t slot = host->free_rx_state;
+    memcpy(&host->free_rx_state, host->rx_states + (size_t)slot * host->rx_state_bytes,
+           sizeof host->free_rx_state);
+    return slot;
+}
+
+static void return_state(struct host *host, uint32_t slot)
+{
+    memcpy(host->rx_states + (size_t)slot * host->rx_state_bytes, &host->free_rx_state,
+           sizeof host->free_rx_state);
+    host->free_rx_state = slot;
+}
+
 /* The state of a flow at its receiver, made when its first frame comes; NULL: finished before. */
-static struct rx_flow *rx_find(struct host *host, const struct frame *data)
+static struct rx_flow *rx_find(struct host *host, const struct transport *t,
+                               const struct frame *data)
 {
     const uint64_t key = key_of(data);
     host->has_copies |= data->flags & FRAME_AGAIN;
@@ -40,10 +68,14 @@ static struct rx_flow *rx_find(struct host *host, const struct frame *data)
         return NULL;
     *rx = (struct rx_flow){.key = key,
                            .message = data->message,
-                           .tcp = NET_NO_SLOT,
+                           .ends = NET_NO_SLOT,
+                           .more = NET_NO_SLOT,
                            .priority = data->priority,
-                           .transport = data->transport,
-                           .ack_at = XOFF_NEVER};
+                           .transport = data->transport};
+    if (t->rel.shape.rx_size > sizeof rx->rel)
+        rx->more = take_state(host);
+    xoff_rel_init_rx(&t->rel, rx_rel(host, rx));
+    xoff_np_init(&t->np, &rx->np);
     host->n_rx++;
     return rx;
 }
@@ -63,88 +95,84 @@ static void rx_forget(struct host *host, struct rx_flow *entry)
     host->n_rx--;
 }
 
-/* A frame back to the sender of `data`; ACKs carry its telemetry back. */
-static void send_back(struct host *host, struct worker *w, const struct frame *data,
-                      enum frame_kind kind, uint64_t seq, uint32_t n_frames, uint32_t n_marked)
+/* The second line of a frame that acknowledges `data`. */
+static void fill_extra(const struct transport *t, const struct frame *data,
+                       const struct xoff_rel_ack *ack, struct frame *back)
 {
-    const struct net_spec *spec = &host->net->spec;
-    const struct transport *t = &host->transports[data->transport];
-    int64_t priority = spec->ack_priority;
-    if (kind == FRAME_CNP && spec->cnp_priority >= 0)
-        priority = spec->cnp_priority;
-    struct long_frame back; /* what lies behind it is filled where it is read */
-    back.frame = (struct frame){
-        .seq = seq,
-        .src = host->node,
-        .dst = data->src,
-        .flow = data->flow,
-        .hash = data->hash,
-        .sent_at = data->sent_at,
-        .bytes = (uint16_t)t->ack_bytes,
-        .payload = (uint16_t)(n_marked << 8 | n_frames),
-        .kind = (unsigned)kind & 15u,
-        .transport = data->transport,
-        .priority = priority < 0 ? data->priority : (uint8_t)priority,
-        .flags = n_marked ? FRAME_MARKED : 0,
-    };
-    if (t->has_telemetry)
-        extra_of(&back.frame)->telemetry = extra_at(data)->telemetry;
-    host_queue_ack(host, w, &back.frame);
-}
-
-static void send_tcp_ack(struct host *host, struct worker *w, const struct tcp_flow *tcp,
-                         const struct xoff_tcp_ack *ack)
-{
-    const struct transport *t = &host->transports[tcp->transport];
-    const int64_t priority = host->net->spec.ack_priority;
-    const uint64_t id = tcp->key - 1;
-    /* The option takes 2 bytes and 8 for each block, in words of 4. */
-    const uint32_t option_bytes = ack->n_sacks ? 4 + 8 * ack->n_sacks : 0;
-    struct long_frame back;
-    back.frame = (struct frame){
-        .seq = ack->acked_to,
-        .src = host->node,
-        .dst = (uint32_t)(id >> 32),
-        .flow = (uint32_t)id,
-        .hash = flow_hash((uint32_t)(id >> 32), host->node, (uint32_t)id),
-        .sent_at = tcp->echo_at,
-        .bytes = (uint16_t)(t->ack_bytes + option_bytes),
-        .kind = FRAME_ACK,
-        .transport = tcp->transport & 15u,
-        .priority = priority < 0 ? tcp->priority : (uint8_t)priority,
-        .flags = ack->echo ? FRAME_MARKED : 0,
-    };
-    if (t->tcp.has_sack) {
-        struct sack *sack = &extra_of(&back.frame)->sack;
+    if (t->np.shape.returns_written) {
+        *extra_of(back) = *extra_at(data);
+    } else if (t->rel.shape.names_blocks) {
+        struct sack *sack = &extra_of(back)->sack;
         sack->n = ack->n_sacks;
         for (uint32_t i = 0; i < ack->n_sacks; i++) {
             sack->from[i] = (uint32_t)(ack->sack_from[i] - ack->acked_to);
             sack->bytes[i] = (uint32_t)(ack->sack_to[i] - ack->sack_from[i]);
         }
     }
+}
+
+/* Out of line, so that taking a frame spills no registers for it. */
+__attribute__((noinline)) static void send_ack(struct host *host, struct worker *w,
+                                               const struct transport *t, const struct frame *data,
+                                               const struct xoff_rel_ack *ack)
+{
+    const int64_t priority = host->net->spec.ack_priority;
+    struct long_frame back; /* what lies behind it is filled where it is read */
+    back.frame = (struct frame){
+        .seq = ack->acked_to,
+        .src = host->node,
+        .dst = data->src,
+        .flow = data->flow,
+        .hash = data->hash,
+        .sent_at = ack->sent_at,
+        /* TCP's option takes 2 bytes and 8 for each block, in words of 4. */
+        .bytes = (uint16_t)(t->ack_bytes + (ack->n_sacks ? 4 + 8u * ack->n_sacks : 0)),
+        .payload = (uint16_t)(ack->n_marked << 8 | ack->n_frames),
+        .kind = ack->is_nack ? FRAME_NACK : FRAME_ACK,
+        .transport = data->transport,
+        .priority = priority < 0 ? data->priority : (uint8_t)priority,
+        .flags = ack->echo ? FRAME_MARKED : 0,
+    };
+    if (host->store.step > 1)
+        fill_extra(t, data, ack, &back.frame);
+    host_queue_ack(host, w, &back.frame);
+}
+
+__attribute__((noinline)) static void send_cnp(struct host *host, struct worker *w,
+                                               const struct transport *t, const struct frame *data)
+{
+    const struct net_spec *spec = &host->net->spec;
+    const int64_t priority = spec->cnp_priority >= 0 ? spec->cnp_priority : spec->ack_priority;
+    struct long_frame back;
+    back.frame = (struct frame){
+        .src = host->node,
+        .dst = data->src,
+        .flow = data->flow,
+        .hash = data->hash,
+        .sent_at = data->sent_at,
+        .bytes = (uint16_t)t->ack_bytes,
+        .kind = FRAME_CNP,
+        .transport = data->transport,
+        .priority = priority < 0 ? data->priority : (uint8_t)priority,
+    };
     host_queue_ack(host, w, &back.frame);
 }
 
 /* A message, or a whole flow, has arrived. */
-static void finish_received(struct host *host, struct worker *w, struct rx_flow *rx,
-                            uint32_t number, uint32_t word, uint64_t bytes, bool ends_flow)
+static void finish_received(struct host *host, const struct transport *t, struct rx_flow *rx,
+                            uint32_t number, uint32_t word, uint64_t bytes, bool ends_flow,
+                            xoff_time now)
 {
     const uint32_t from = (uint32_t)((rx->key - 1) >> 32);
     if (host->n_rx_notes == host->rx_notes_capacity)
         host_grow_rx_notes(host);
-    host->rx_notes[host->n_rx_notes++] = (struct rx_note){.from = from,
-                                                          .number = number,
-                                                          .received = bytes,
-                                                          .marked = rx->marked,
-                                                          .finish_at = sim_now(w)};
+    host->rx_notes[host->n_rx_notes++] = (struct rx_note){
+        .from = from, .number = number, .received = bytes, .marked = rx->marked, .finish_at = now};
     rx->marked = 0;
     if (ends_flow) {
-        if (rx->tcp != NET_NO_SLOT) {
-            struct tcp_flow *tcp = &host->tcp_rx[rx->tcp];
-            xoff_tcp_rx_fini(&tcp->rx, &host->ranges);
-            tcp->next = host->free_tcp_rx;
-            host->free_tcp_rx = rx->tcp;
-        }
+        xoff_rel_fini_rx(&t->rel, rx_rel(host, rx), &host->ranges);
+        if (rx->more != NET_NO_SLOT)
+            return_state(host, rx->more);
         rx_forget(host, rx);
     }
     const struct app_event event = {
@@ -153,11 +181,9 @@ static void finish_received(struct host *host, struct worker *w, struct rx_flow 
 }
 
 /* When the ACK that is held back for a flow goes out; XOFF_NEVER: none is. */
-static xoff_time held_until(const struct host *host, const struct rx_flow *rx)
+static xoff_time held_until(const struct host *host, struct rx_flow *rx)
 {
-    if (!rx->key)
-        return XOFF_NEVER;
-    return rx->tcp == NET_NO_SLOT ? rx->ack_at : host->tcp_rx[rx->tcp].rx.ack_at;
+    return rx->key ? rx_rel(host, rx)->deadline : XOFF_NEVER;
 }
 
 static void hold_ack(struct host *host, uint64_t key, xoff_time at)
@@ -200,82 +226,26 @@ void flow_send_delayed(struct host *host, struct worker *w)
         struct rx_flow *rx = &host->rx[rx_slot(host, due.key)];
         if (held_until(host, rx) != due.at)
             continue;
-        if (rx->tcp != NET_NO_SLOT) {
-            struct tcp_flow *tcp = &host->tcp_rx[rx->tcp];
-            struct xoff_tcp_ack ack;
-            xoff_tcp_on_delayed(&host->transports[tcp->transport].tcp, &tcp->rx, &host->ranges,
-                                &ack);
-            send_tcp_ack(host, w, tcp, &ack);
-            continue;
-        }
+        const struct transport *t = &host->transports[rx->transport];
         const uint32_t from = (uint32_t)((due.key - 1) >> 32), flow = (uint32_t)(due.key - 1);
         const struct long_frame data = {.frame = {.src = from,
                                                   .flow = flow,
                                                   .hash = flow_hash(from, host->node, flow),
-                                                  .sent_at = rx->sent_at,
                                                   .priority = rx->priority,
                                                   .transport = rx->transport & 15u}};
-        rx->ack_at = XOFF_NEVER;
-        send_back(host, w, &data.frame, FRAME_ACK, rx->received, rx->unacked_frames,
-                  rx->unacked_marked);
-        rx->unacked_frames = rx->unacked_marked = 0;
+        struct xoff_rel_ack ack;
+        xoff_rel_expire_rx(&t->rel, rx_rel(host, rx), &host->ranges, &ack);
+        send_ack(host, w, t, &data.frame, &ack);
     }
     trim_held(host);
 }
 
-/* Order and acknowledgement of go-back-N. Returns false for a frame not taken. */
-static bool take_in_order(struct host *host, struct worker *w, struct rx_flow *rx,
-                          const struct frame *data)
-{
-    const bool is_marked = data->flags & FRAME_MARKED;
-    if (data->seq != rx->received) {
-        if (data->seq < rx->received || !rx->is_nacked)
-            send_back(host, w, data, data->seq < rx->received ? FRAME_ACK : FRAME_NACK,
-                      rx->received, 1, is_marked);
-        rx->is_nacked |= data->seq > rx->received;
-        return false;
-    }
-    rx->is_nacked = false;
-    rx->unacked_frames++;
-    rx->unacked_marked = (uint16_t)(rx->unacked_marked + is_marked);
-    if (rx->unacked_frames >= host->net->spec.ack_every || data->flags & FRAME_ASKS) {
-        send_back(host, w, data, FRAME_ACK, rx->received + data->payload, rx->unacked_frames,
-                  rx->unacked_marked);
-        rx->unacked_frames = rx->unacked_marked = 0;
-        rx->ack_at = XOFF_NEVER;
-    } else {
-        rx->sent_at = data->sent_at;
-        if (rx->ack_at == XOFF_NEVER) {
-            rx->ack_at = sim_now(w) + host->net->spec.ack_delay;
-            hold_ack(host, rx->key, rx->ack_at);
-        }
-    }
-    return true;
-}
-
-static struct tcp_flow *tcp_of(struct host *host, struct rx_flow *rx, const struct frame *data)
-{
-    if (rx->tcp == NET_NO_SLOT) {
-        if (host->free_tcp_rx == NET_NO_SLOT)
-            host_grow_tcp_rx(host);
-        rx->tcp = host->free_tcp_rx;
-        struct tcp_flow *tcp = &host->tcp_rx[rx->tcp];
-        host->free_tcp_rx = tcp->next;
-        *tcp = (struct tcp_flow){.key = rx->key,
-                                 .ends = NET_NO_SLOT,
-                                 .priority = data->priority,
-                                 .transport = data->transport};
-        xoff_tcp_rx_init(&tcp->rx);
-    }
-    return &host->tcp_rx[rx->tcp];
-}
-
 /* Remembers where a message ends, in order. */
-static void add_end(struct host *host, struct tcp_flow *tcp, const struct frame *data)
+static void add_end(struct host *host, struct rx_flow *rx, const struct frame *data)
 {
     const uint64_t end = data->seq + data->payload;
     const uint32_t m = message_take(&host->messages); /* first, since the pool may move */
-    uint32_t *link = &tcp->ends;
+    uint32_t *link = &rx->ends;
     while (*link != NET_NO_SLOT && host->messages.at[*link].end < end)
         link = &host->messages.at[*link].next;
     if (*link != NET_NO_SLOT && host->messages.at[*link].end == end) {
@@ -290,110 +260,131 @@ static void add_end(struct host *host, struct tcp_flow *tcp, const struct frame 
     *link = m;
 }
 
-static void take_segment(struct host *host, struct worker *w, struct rx_flow *rx,
-                         const struct frame *data)
+/* Messages whose ends have been reached are done, and perhaps the flow. */
+static void finish_ends(struct host *host, const struct transport *t, struct rx_flow *rx,
+                        uint64_t delivered, xoff_time now)
 {
-    const struct xoff_tcp_cfg *cfg = &host->transports[data->transport].tcp;
-    struct tcp_flow *tcp = tcp_of(host, rx, data);
-    if ((data->flags & FRAME_LAST) && data->seq + data->payload > tcp->rx.next)
-        add_end(host, tcp, data);
-    if (!tcp->rx.n_unacked)
-        tcp->echo_at = data->sent_at;
-    struct xoff_tcp_ack acks[2];
-    host_grow_ranges(host, 1);
-    const xoff_time ack_at = tcp->rx.ack_at;
-    const uint32_t n = xoff_tcp_on_segment(cfg, &tcp->rx, &host->ranges, data->seq, data->payload,
-                                           data->flags & FRAME_MARKED, data->flags & FRAME_REDUCED,
-                                           data->flags & FRAME_ASKS, sim_now(w), acks);
-    for (uint32_t i = 0; i < n; i++) {
-        send_tcp_ack(host, w, tcp, &acks[i]);
-        tcp->echo_at = data->sent_at;
-    }
-    if (tcp->rx.ack_at != XOFF_NEVER && tcp->rx.ack_at != ack_at)
-        hold_ack(host, rx->key, tcp->rx.ack_at);
-    rx->received = tcp->rx.next;
-    while (tcp->ends != NET_NO_SLOT && host->messages.at[tcp->ends].end <= tcp->rx.next) {
-        const uint32_t m = tcp->ends;
+    while (rx->ends != NET_NO_SLOT && host->messages.at[rx->ends].end <= delivered) {
+        const uint32_t m = rx->ends;
         const struct message done = host->messages.at[m];
-        tcp->ends = done.next;
+        rx->ends = done.next;
         message_return(&host->messages, m);
         const uint64_t bytes = done.end - rx->message_from;
-        rx->message_from = done.end;
-        finish_received(host, w, rx, done.number, done.word, bytes, done.ends_flow);
+        rx->message_from = t->rel.ops->has_acks ? done.end : 0;
+        finish_received(host, t, rx, done.number, done.word, bytes, done.ends_flow, now);
         if (done.ends_flow)
             return;
     }
-    if (rx->received > rx->message_from && data->seq < rx->received)
+}
+
+/* Another message than the last frame's, without ACKs: what the last one lacked is lost. */
+static void change_message(struct host *host, struct rx_flow *rx, uint32_t message)
+{
+    while (rx->ends != NET_NO_SLOT) {
+        const uint32_t m = rx->ends;
+        rx->ends = host->messages.at[m].next;
+        message_return(&host->messages, m);
+    }
+    rx->message = message;
+}
+
+/* The frame is taken, up to `delivered`: the end of a message may have been reached. */
+static void deliver(struct host *host, const struct transport *t, struct rx_flow *rx,
+                    const struct frame *data, uint64_t before, uint64_t delivered, xoff_time now)
+{
+    const uint64_t end = data->seq + data->payload;
+    const bool has_end = (data->flags & FRAME_LAST) && end > before;
+    if (delivered > before && data->seq < delivered)
         rx->message = data->message;
-}
-
-/* A datagram counts from the start of its message. Frames of a message come together, but not in
- * order where paths differ. */
-static void take_datagram(struct host *host, struct worker *w, struct rx_flow *rx,
-                          const struct frame *data)
-{
-    if (rx->message != data->message) {
-        rx->message = data->message; /* what the last one lacked is lost */
-        rx->received = rx->total = 0;
-    }
-    rx->received += data->payload;
-    if (data->flags & FRAME_LAST) {
-        rx->total = data->seq + data->payload;
-        rx->has_end = data->flags & FRAME_ENDS;
-    }
-    if (rx->total && rx->received >= rx->total)
-        finish_received(host, w, rx, data->message, data->word, rx->received, rx->has_end);
-}
-
-/* Of a flow that arrived whole before. */
-static void acknowledge_blindly(struct host *host, struct worker *w, const struct frame *data)
-{
-    const uint64_t acked_to = data->seq + data->payload;
-    if (host->transports[data->transport].spec->reliability != XOFF_REL_TCP) {
-        send_back(host, w, data, FRAME_ACK, acked_to, 1, (data->flags & FRAME_MARKED) != 0);
+    if (has_end && end <= delivered && rx->ends == NET_NO_SLOT) {
+        const uint64_t bytes = end - rx->message_from;
+        rx->message_from = t->rel.ops->has_acks ? end : 0;
+        finish_received(host, t, rx, data->message, data->word, bytes, data->flags & FRAME_ENDS,
+                        now);
         return;
     }
-    const struct tcp_flow gone = {.key = key_of(data),
-                                  .echo_at = data->sent_at,
-                                  .priority = data->priority,
-                                  .transport = data->transport};
-    const struct xoff_tcp_ack ack = {.acked_to = acked_to};
-    send_tcp_ack(host, w, &gone, &ack);
+    if (has_end && t->rel.shape.reorders)
+        add_end(host, rx, data);
+    if (__builtin_expect(rx->ends != NET_NO_SLOT, 0))
+        finish_ends(host, t, rx, delivered, now);
+}
+
+/* Frames that are taken in any order. */
+static void take_loose(struct host *host, const struct transport *t, struct rx_flow *rx,
+                       const struct frame *data, xoff_time now)
+{
+    struct xoff_rel_rx *rel = rx_rel(host, rx);
+    const bool is_other = rx->message != data->message;
+    if (is_other)
+        change_message(host, rx, data->message);
+    xoff_rel_count(rel, is_other, data->payload);
+    if ((data->flags & FRAME_LAST) || rx->ends != NET_NO_SLOT)
+        deliver(host, t, rx, data, 0, rel->delivered, now);
+}
+
+/* What the reliability must be asked about: any frame but a plain one in order. */
+static void ask_reliability(struct host *host, struct worker *w, const struct transport *t,
+                            struct rx_flow *rx, const struct frame *data)
+{
+    struct xoff_rel_rx *rel = rx_rel(host, rx);
+    const xoff_time now = sim_now(w), held_to = rel->deadline;
+    const struct xoff_rel_data about = data_of(data);
+    const uint64_t before = rel->delivered;
+    if (t->rel.shape.rx_blocks)
+        host_grow_ranges(host, t->rel.shape.rx_blocks);
+    struct xoff_rel_ack acks[XOFF_REL_ACKS];
+    const uint32_t n_acks = xoff_rel_on_data(&t->rel, rel, &host->ranges, &about, now, acks);
+    for (uint32_t i = 0; i < n_acks; i++)
+        send_ack(host, w, t, data, &acks[i]);
+    if (rel->deadline != XOFF_NEVER && rel->deadline != held_to)
+        hold_ack(host, rx->key, rel->deadline);
+    deliver(host, t, rx, data, before, rel->delivered, now);
+}
+
+static void notify(struct host *host, struct worker *w, const struct transport *t,
+                   struct rx_flow *rx, const struct frame *data)
+{
+    const struct xoff_np_data about = {
+        .seq = data->seq, .bytes = data->payload, .is_marked = data->flags & FRAME_MARKED};
+    if (xoff_np_on_data(&t->np, &rx->np, &about, sim_now(w)) & XOFF_NP_CNP)
+        send_cnp(host, w, t, data);
+}
+
+static void answer_late(struct host *host, struct worker *w, const struct transport *t,
+                        const struct frame *data)
+{
+    const struct xoff_rel_data about = data_of(data);
+    struct xoff_rel_ack ack;
+    if (xoff_rel_on_late(&t->rel, &about, &ack))
+        send_ack(host, w, t, data, &ack);
 }
 
 static void take_data(struct host *host, struct worker *w, const struct frame *data)
 {
     const struct transport *t = &host->transports[data->transport];
     const bool is_marked = data->flags & FRAME_MARKED;
-    struct rx_flow *rx = rx_find(host, data);
+    struct rx_flow *rx = rx_find(host, t, data);
     if (__builtin_expect(!rx, 0)) {
-        acknowledge_blindly(host, w, data);
+        answer_late(host, w, t, data);
         return;
     }
     rx->marked += is_marked;
-    if (is_marked && t->has_cnps && sim_now(w) >= rx->cnp_at) {
-        rx->cnp_at = sim_now(w) + t->cnp_interval;
-        send_back(host, w, data, FRAME_CNP, 0, 0, 0);
+    if (xoff_np_hears(&t->np, is_marked))
+        notify(host, w, t, rx, data);
+    struct xoff_rel_rx *rel = rx_rel(host, rx);
+    struct xoff_rel_ack ack;
+    if (xoff_rel_is_loose(&t->rel)) {
+        take_loose(host, t, rx, data, sim_now(w));
+        return;
     }
-    switch (t->spec->reliability) {
-    case XOFF_REL_TCP:
-        take_segment(host, w, rx, data);
+    if (!xoff_rel_take(rel, data->seq, data->payload, data->sent_at, is_marked, &ack)) {
+        ask_reliability(host, w, t, rx, data);
         return;
-    case XOFF_REL_DATAGRAM:
-        take_datagram(host, w, rx, data);
-        return;
-    case XOFF_REL_GO_BACK_N:
-        break;
     }
-    if (!take_in_order(host, w, rx, data))
-        return;
-    rx->received += data->payload;
+    send_ack(host, w, t, data, &ack);
     rx->message = data->message;
-    if (data->flags & FRAME_LAST) {
-        const uint64_t bytes = rx->received - rx->message_from;
-        rx->message_from = rx->received;
-        finish_received(host, w, rx, data->message, data->word, bytes, data->flags & FRAME_ENDS);
-    }
+    if (data->flags & FRAME_LAST)
+        deliver(host, t, rx, data, data->seq, rel->delivered, sim_now(w));
 }
 
 void flow_on_data(struct host *host, struct worker *w, const struct frame *data)

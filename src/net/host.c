@@ -147,7 +147,7 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
     if (frame->kind == FRAME_DATA)
         flow_on_data(host, w, frame);
     else if (frame->kind < FRAME_CNP)
-        flow_on_ack(host, w, frame);
+        flow_on_ack(host, frame, sim_now(w));
     else if (frame->kind == FRAME_CNP)
         flow_on_cnp(host, frame, sim_now(w));
     else

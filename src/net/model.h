@@ -4,17 +4,17 @@
 
 #include "net/switch.h"
 
-/* SACK blocks relative to the ACK's seq. */
+/* The ranges that an ACK names (SACK), relative to its seq. */
 struct sack {
     uint32_t n;
-    uint32_t from[XOFF_TCP_SACKS], bytes[XOFF_TCP_SACKS];
+    uint32_t from[XOFF_REL_BLOCKS], bytes[XOFF_REL_BLOCKS];
 };
 
 /* The line behind a frame, in runs that have one. */
 union extra {
     struct xoff_int telemetry; /* on data, and sent back on its ACK */
     struct xoff_notice tag;    /* on data, and the content of a notification */
-    struct sack sack;          /* on an ACK of TCP */
+    struct sack sack;          /* on an ACK that names ranges */
 };
 
 _Static_assert(sizeof(union extra) <= sizeof(struct frame_extra), "one cache line");
@@ -32,44 +32,43 @@ static inline const union extra *extra_at(const struct frame *frame)
 /* A transport as hosts with links of one rate use it. */
 struct transport {
     const struct net_transport *spec;
-    const struct xoff_rp_ops *rp;
-    void *rp_cfg;
-    struct xoff_tcp_cfg tcp;
-    xoff_time cnp_interval; /* where it has_cnps */
+    struct xoff_rp rp;
+    struct xoff_rel rel;
+    struct xoff_np np;
     uint32_t header_bytes, ack_bytes;
-    bool has_telemetry, has_cnps;
 };
 
-/* A flow at its sender. Behind it lie the state of its reaction point and, for TCP, of its sender:
- * host.flow_bytes from one to the next. */
+/* A flow at its sender. Its last member is the head of its reliability's state, which goes on
+ * behind it; then comes the state of its reaction point. host.flow_bytes from one to the next. */
 struct flow {
     uint32_t number, to, hash;
     uint32_t next; /* in the ready list, or the free list */
     uint32_t payload_max;
-    uint8_t priority, transport, reliability;
+    uint8_t priority, transport;
     bool endless, is_ready, is_stream, has_messages;
-    bool is_bound;   /* the window held it back */
-    bool has_halved; /* TCP: the next new frame says that the echo was answered */
+    bool is_bound;      /* the window held it back */
+    bool is_sequential; /* xoff_rel_is_sequential(): kept here, since every frame asks */
+    bool has_acks;      /* of its reliability */
     uint32_t word;
-    uint64_t offered, sent_to, acked; /* payload bytes: sent_to is the next to send */
-    uint64_t highest;                 /* beyond it nothing was ever sent */
-    xoff_rate app_bps;                /* pace of the app, 0: none */
-    xoff_rate pace_bps;               /* in force, 0: line rate */
+    uint64_t offered;   /* payload bytes */
+    xoff_rate app_bps;  /* pace of the app, 0: none */
+    xoff_rate pace_bps; /* in force, 0: line rate */
     uint64_t carry;
     xoff_time next_at;  /* pacing */
     xoff_time ready_at; /* on the ready list since then */
     xoff_time paced_at;
     uint32_t paced_bytes;            /* last frame sent: a new pace holds from there on */
     uint32_t messages, last_message; /* outstanding, in order: host.messages */
-    xoff_time timeout_at;            /* go-back-N */
     xoff_time timer_at;              /* the timer that is set: it runs behind, see flow.c */
     xoff_time base_rtt;
     uint64_t window_bytes; /* in force */
-    uint64_t echo_to;      /* TCP: an echo beyond it is of another window of data */
     struct xoff_rp_answer rp;
+    struct xoff_rel_tx rel;
 };
 
-_Static_assert(sizeof(struct flow) <= 208, "512 bytes per active flow, with rp and TCP state");
+_Static_assert(sizeof(struct flow) <= 200, "512 bytes per active flow, with rp and rel state");
+_Static_assert(offsetof(struct flow, rel) + sizeof(struct xoff_rel_tx) == sizeof(struct flow),
+               "the state of the reliability goes on behind its head");
 
 /* A message of a stream, at its sender or waiting for a gap at its receiver. */
 struct message {
@@ -97,34 +96,18 @@ struct flow_note {
 
 /* A flow at its receiver. */
 struct rx_flow {
-    uint64_t key;      /* source << 32 | number, plus 1; 0: empty */
-    uint64_t received; /* in-order bytes (reliable) or all bytes (datagram) */
-    union {
-        uint64_t total;        /* datagram: known from the last frame; 0: not yet */
-        uint64_t message_from; /* reliable: where the message being received begins */
-    };
-    xoff_time cnp_at; /* no CNP before */
-    uint32_t message; /* number of the one being received */
-    uint32_t tcp;     /* into host.tcp_rx; NET_NO_SLOT: none */
+    uint64_t key;          /* source << 32 | number, plus 1; 0: empty */
+    uint64_t message_from; /* where the message being received begins; 0 without ACKs */
+    uint64_t np;           /* state of the notification point */
+    uint32_t message;      /* number of the one being received */
     uint32_t marked;
-    uint16_t unacked_frames, unacked_marked;
-    bool is_nacked;
-    bool has_end; /* datagram: the frame that sets `total` ends the flow */
-    /* For an ACK that coalescing holds back. */
+    uint32_t ends; /* messages whose end has arrived but lies beyond a gap, in order */
+    uint32_t more; /* into host.rx_states; NET_NO_SLOT: `rel` has room for the state */
     uint8_t priority, transport;
-    xoff_time ack_at;  /* it is sent then; XOFF_NEVER: none is held */
-    xoff_time sent_at; /* of the last frame */
+    uint64_t rel[4]; /* state of the reliability */
 };
 
-/* What TCP needs beyond that. */
-struct tcp_flow {
-    struct xoff_tcp_rx rx;
-    uint64_t key;      /* of its rx_flow */
-    xoff_time echo_at; /* sent_at of the first frame not acknowledged */
-    uint32_t ends;     /* messages whose end lies beyond a gap, in order */
-    uint8_t priority, transport;
-    uint32_t next; /* free list */
-};
+_Static_assert(sizeof(struct rx_flow) <= 80, "many flows");
 
 /* A delayed ACK. */
 struct delayed {
@@ -173,20 +156,21 @@ struct host {
     struct xoff_sched sched;
     unsigned char *sched_state;
     const struct transport *transports;
-    unsigned char *flows; /* flow_bytes apart: flow_at() */
-    uint32_t flow_bytes, rp_bytes;
+    unsigned char *flows;       /* flow_bytes apart: flow_at() */
+    uint32_t flow_bytes, rp_at; /* where the state of the reaction point lies in a flow */
     uint32_t n_flows, flows_capacity, free_flow;
     struct message_pool messages;
     struct xoff_range_pool ranges;
-    struct tcp_flow *tcp_rx;
-    uint32_t n_tcp_rx, tcp_rx_capacity, free_tcp_rx;
+    unsigned char *rx_states; /* rx_state_bytes apart: states that an rx_flow has no room for */
+    uint32_t rx_state_bytes;  /* 0: there are none */
+    uint32_t n_rx_states, rx_states_capacity, free_rx_state;
     struct delayed *delayed; /* ring, in order of time; entries may be out of date */
     uint32_t delayed_head, n_delayed, delayed_capacity;
     uint32_t n_listening;    /* apps that hear events */
     struct pending *pending; /* events that apps have not been told of */
     uint32_t n_pending, pending_capacity;
-    bool has_copies;      /* frames sent more than once have arrived: rx_find */
-    uint32_t *finished;   /* rx_notes by key, made when it is first asked for: notes.c */
+    bool has_copies;    /* frames sent more than once have arrived: rx_find */
+    uint32_t *finished; /* rx_notes by key, made when it is first asked for: notes.c */
     uint32_t finished_mask, n_finished;
     bool has_retired; /* flows without end have left the ready list */
     struct heap_entry *timer_entries;
@@ -275,30 +259,9 @@ static inline struct flow *flow_at(const struct host *host, uint32_t index)
     return (struct flow *)(host->flows + (size_t)index * host->flow_bytes);
 }
 
-static inline struct xoff_tcp_tx *flow_tcp(const struct host *host, const struct flow *flow)
+static inline void *flow_rp_state(const struct host *host, struct flow *flow)
 {
-    return (struct xoff_tcp_tx *)((unsigned char *)flow + sizeof *flow + host->rp_bytes);
-}
-
-/* Beyond it nothing was ever sent; the oldest byte not acknowledged; when to send again. */
-static inline uint64_t flow_sent_to(const struct host *host, const struct flow *flow)
-{
-    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->sent_to : flow->highest;
-}
-
-static inline uint64_t flow_acked_to(const struct host *host, const struct flow *flow)
-{
-    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->una : flow->acked;
-}
-
-static inline xoff_time flow_timeout_at(const struct host *host, const struct flow *flow)
-{
-    return flow->reliability == XOFF_REL_TCP ? flow_tcp(host, flow)->timeout_at : flow->timeout_at;
-}
-
-static inline void *flow_rp_state(struct flow *flow)
-{
-    return (unsigned char *)flow + sizeof *flow;
+    return (unsigned char *)flow + host->rp_at;
 }
 
 static inline void message_return(struct message_pool *pool, uint32_t m)
@@ -342,12 +305,19 @@ uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time no
 
 /* flow_ack.c: what comes back to the sender, and its timers. */
 void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
-void flow_on_ack(struct host *host, struct worker *w, const struct frame *ack);
+void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now);
 void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now);
+/* `frame` brought a notification of a congestion point for its flow. */
 void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
                     xoff_time now);
 
 /* flow_rx.c: receiving. */
+static inline struct xoff_rel_rx *rx_rel(const struct host *host, struct rx_flow *rx)
+{
+    if (__builtin_expect(rx->more == NET_NO_SLOT, 1))
+        return (struct xoff_rel_rx *)rx->rel;
+    return (struct xoff_rel_rx *)(host->rx_states + (size_t)rx->more * host->rx_state_bytes);
+}
 void flow_on_data(struct host *host, struct worker *w, const struct frame *data);
 /* Delayed ACKs that are due. */
 void flow_send_delayed(struct host *host, struct worker *w);
@@ -384,7 +354,7 @@ void host_grow_rx_notes(struct host *host);
 void note_operation(struct host *host, const struct app_offer *offer, xoff_time now);
 uint32_t message_take(struct message_pool *pool);
 bool host_has_finished(struct host *host, uint64_t key);
-void host_grow_tcp_rx(struct host *host);
+void host_grow_rx_states(struct host *host);
 void host_grow_pending(struct host *host);
 void host_grow_delayed(struct host *host);
 void host_grow_ranges(struct host *host, uint32_t n);

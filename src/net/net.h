@@ -4,7 +4,6 @@
 
 #include <xoff/headroom.h>
 #include <xoff/registry.h>
-#include <xoff/tcp.h>
 
 #include "base/heap.h"
 #include "net/app.h"
@@ -38,12 +37,12 @@ struct net_receiver {
 /* A cap on what a flow may have outstanding, beside what its reaction point says. */
 enum net_window { NET_WINDOW_NONE, NET_WINDOW_BDP, NET_WINDOW_SCALED, NET_WINDOW_BYTES };
 
-/* How flows are carried: a reaction point on a reliability. */
+/* How flows are carried: a reaction point on a reliability, told by a notification point. */
 struct net_transport {
     const struct xoff_rp_ops *rp;
-    const void *rp_params;
-    enum xoff_reliability reliability;
-    struct xoff_tcp_params tcp;
+    const struct xoff_rel_ops *rel;
+    const struct xoff_np_ops *np;
+    const void *rp_params, *rel_params, *np_params;
     enum net_window window; /* BDP: line rate times RTT; SCALED: that by rate over line rate */
     int64_t window_bytes;   /* NET_WINDOW_BYTES */
     int64_t has_common_rtt; /* base RTT of every flow is the largest of the network */
@@ -99,7 +98,7 @@ struct net_spec {
     int64_t ack_priority; /* XOFF_PARAM_AUTO: that of the data */
     int64_t cnp_priority; /* XOFF_PARAM_AUTO: that of ACKs */
     int64_t ack_every;    /* data frames per ACK */
-    xoff_time ack_delay;  /* longest time that an ACK of go-back-N is held back */
+    xoff_time ack_delay;  /* longest time that an ACK is held back */
     xoff_time timeout_for;
     const struct net_receiver *receivers;
     uint32_t n_receivers;

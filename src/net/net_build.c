@@ -144,114 +144,6 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     return code;
 }
 
-/* Combinations that cannot work, each with what to do instead. */
-static int check_reliability(const struct net_transport *spec, struct xoff_err *err)
-{
-    const bool is_datagram = spec->reliability == XOFF_REL_DATAGRAM;
-    if (is_datagram && spec->rp->needs_acks)
-        return xoff_err_set(err, XOFF_E_CONFLICT, "reliability", "datagram",
-                            "this kind learns from ACKs, and datagrams have none; give go-back-n "
-                            "or tcp");
-    if (is_datagram && spec->window != NET_WINDOW_NONE)
-        return xoff_err_set(err, XOFF_E_CONFLICT, "window", NULL,
-                            "ACKs open a window, and datagrams have none; give reliability: "
-                            "go-back-n, or window: none");
-    if (spec->reliability == XOFF_REL_TCP && spec->rp->reads_telemetry)
-        return xoff_err_set(err, XOFF_E_CONFLICT, "reliability", "tcp",
-                            "telemetry comes back on ACKs of go-back-n only");
-    return 0;
-}
-
-/* A transport at hosts with links of one rate. */
-static int build_transport(struct net *net, const struct net_transport *spec, xoff_rate rate_bps,
-                           struct transport *t, struct xoff_err *err)
-{
-    const struct net_wire *wire = net->spec.wire;
-    const bool is_tcp = spec->reliability == XOFF_REL_TCP;
-    t->spec = spec;
-    t->rp = spec->rp;
-    t->has_telemetry = spec->rp->reads_telemetry;
-    t->header_bytes = net_header_bytes(wire, spec);
-    t->ack_bytes = is_tcp ? wire->tcp_header_bytes : wire->ack_bytes;
-    int code = check_reliability(spec, err);
-    if (code)
-        return code;
-    if (t->has_telemetry)
-        t->ack_bytes += XOFF_INT_WIRE_BYTES;
-    if (net->spec.max_frame_bytes <= t->header_bytes) {
-        char text[32];
-        return xoff_err_set(err, XOFF_E_RANGE, "kind",
-                            xoff_format_bytes(text, sizeof text, net->spec.max_frame_bytes),
-                            "port.max_frame leaves no room for payload behind its headers");
-    }
-    const uint32_t payload_bytes = net->spec.max_frame_bytes - t->header_bytes;
-    const struct xoff_rp_env env = {.rate_bps = rate_bps,
-                                    .frame_bytes = net->spec.max_frame_bytes,
-                                    .payload_bytes = payload_bytes};
-    t->rp_cfg = build_block(1, t->rp->cfg_size);
-    code = t->rp->configure(spec->rp_params, &env, t->rp_cfg, err);
-    if (code)
-        return code;
-    t->has_cnps = t->rp->cnp_interval != NULL;
-    t->cnp_interval = t->has_cnps ? t->rp->cnp_interval(t->rp_cfg) : 0;
-    code = is_tcp ? xoff_tcp_configure(&spec->tcp, payload_bytes, &t->tcp, err) : 0;
-    if (code) {
-        char subject[sizeof err->subject];
-        snprintf(subject, sizeof subject, "tcp.%.*s", (int)sizeof subject - 5, err->subject);
-        memcpy(err->subject, subject, sizeof subject);
-    }
-    return code;
-}
-
-static int build_transports(struct net *net, uint32_t *index, struct xoff_err *err)
-{
-    const uint32_t n = net->spec.n_transports;
-    net->rates = build_block(net->n_hosts, sizeof *net->rates);
-    for (uint32_t h = 0; h < net->n_hosts; h++) {
-        const xoff_rate rate_bps = build_nic_rate(net, h);
-        uint32_t i = 0;
-        while (i < net->n_rates && net->rates[i] != rate_bps)
-            i++;
-        if (i == net->n_rates)
-            net->rates[net->n_rates++] = rate_bps;
-    }
-    net->transports = build_block((size_t)net->n_rates * n, sizeof *net->transports);
-    int code = 0;
-    for (uint32_t i = 0; i < net->n_rates * n && !code; i++) {
-        const struct net_transport *spec = &net->spec.transports[i % n];
-        struct transport *t = &net->transports[i];
-        code = build_transport(net, spec, net->rates[i / n], t, err);
-        net->has_extra |= t->has_telemetry;
-        net->has_extra |= spec->reliability == XOFF_REL_TCP && t->tcp.has_sack;
-        if (!code && i < n && (spec->has_common_rtt || t->has_telemetry))
-            net->max_rtt[i] =
-                path_max_rtt(net, net->spec.max_frame_bytes, t->ack_bytes, &net->max_switches);
-        *index = i % n;
-    }
-    return code;
-}
-
-/* A host's flows have room for the largest state of any of its transports. */
-static void use_transports(struct net *net, struct host *host)
-{
-    const uint32_t n = net->spec.n_transports;
-    uint32_t row = 0;
-    while (net->rates[row] != build_nic_rate(net, host->node))
-        row++;
-    host->transports = net->transports + (size_t)row * n;
-    size_t rp_bytes = 0, tcp_bytes = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct transport *t = &host->transports[i];
-        rp_bytes = t->rp->state_size > rp_bytes ? t->rp->state_size : rp_bytes;
-        if (t->spec->reliability == XOFF_REL_TCP)
-            tcp_bytes = sizeof(struct xoff_tcp_tx);
-    }
-    host->rp_bytes = (uint32_t)((rp_bytes + 15) / 16 * 16);
-    host->flow_bytes =
-        (uint32_t)((sizeof(struct flow) + host->rp_bytes + tcp_bytes + 63) / 64 * 64);
-    XOFF_ASSERT(host->flow_bytes <= NET_MAX_FLOW_BYTES);
-}
-
 /* How the switch that a host is attached to tells pauses; without one a policy is made to be asked.
  */
 static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signalling *how,
@@ -281,10 +173,10 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     host->store.free = NET_NO_PLACE;
     host->store.step = net->has_extra ? 2 : 1;
     host->free_flow = NET_NO_SLOT;
-    host->free_tcp_rx = NET_NO_SLOT;
+    host->free_rx_state = NET_NO_SLOT;
     host->messages.free = NET_NO_SLOT;
     xoff_range_pool_init(&host->ranges, NULL, 0);
-    use_transports(net, host);
+    build_use_transports(net, host);
     host->timer_at = XOFF_NEVER;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         host->ready[p].head = NET_NO_SLOT;
@@ -470,7 +362,7 @@ static void free_host(struct host *host)
     free(host->store.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
     free(host->app_rngs), free(host->app_streams), free(host->rx), free(host->flow_notes);
     free(host->rx_notes), free(host->operations), free(host->app_first_stream);
-    free(host->messages.at), free(host->ranges.blocks), free(host->tcp_rx), free(host->delayed);
+    free(host->messages.at), free(host->ranges.blocks), free(host->rx_states), free(host->delayed);
     free(host->finished), free(host->pending);
     build_free_notes(&host->notes);
 }
@@ -486,9 +378,7 @@ void net_destroy(struct net *net)
     sim_destroy(net->sim);
     routes_destroy(net->routes);
     free(net->hosts), free(net->switches), free(net->apps);
-    for (uint32_t i = 0; i < net->n_rates * net->spec.n_transports; i++)
-        free(net->transports[i].rp_cfg);
-    free(net->transports), free(net->rates);
+    build_free_transports(net);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);
     free(net);

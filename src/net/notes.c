@@ -181,12 +181,13 @@ void histogram_grow(struct histogram *h, uint32_t n_bins)
     h->n_bins = n_bins;
 }
 
-void host_grow_tcp_rx(struct host *host)
+void host_grow_rx_states(struct host *host)
 {
-    host->tcp_rx = grown32(host->tcp_rx, &host->tcp_rx_capacity, sizeof *host->tcp_rx);
-    while (host->n_tcp_rx < host->tcp_rx_capacity) {
-        host->tcp_rx[host->n_tcp_rx] = (struct tcp_flow){.next = host->free_tcp_rx};
-        host->free_tcp_rx = host->n_tcp_rx++;
+    host->rx_states = grown32(host->rx_states, &host->rx_states_capacity, host->rx_state_bytes);
+    for (; host->n_rx_states < host->rx_states_capacity; host->n_rx_states++) {
+        memcpy(host->rx_states + (size_t)host->n_rx_states * host->rx_state_bytes,
+               &host->free_rx_state, sizeof host->free_rx_state);
+        host->free_rx_state = host->n_rx_states;
     }
 }
 

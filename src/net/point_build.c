@@ -85,7 +85,7 @@ int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_er
 {
     int code = 0;
     for (uint32_t i = 0; i < net->spec.n_transports && !code; i++) {
-        if (!net->transports[i].has_telemetry)
+        if (!net->spec.transports[i].np->has_telemetry)
             continue;
         for (uint32_t s = 0; s < net->n_switches && !code; s++)
             code = check_switch_stamps(net->switches[s], err);

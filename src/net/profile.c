@@ -91,7 +91,7 @@ const struct net_wire net_wire_ns3 = {.header_bytes = 48,
 
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport)
 {
-    const bool is_tcp = transport->reliability == XOFF_REL_TCP;
+    const bool is_tcp = transport->rel->format == XOFF_REL_AS_TCP;
     return (is_tcp ? wire->tcp_header_bytes : wire->header_bytes) +
-           (transport->rp->reads_telemetry ? XOFF_INT_WIRE_BYTES : 0);
+           (transport->np->has_telemetry ? XOFF_INT_WIRE_BYTES : 0);
 }

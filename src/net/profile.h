@@ -12,7 +12,7 @@ struct worker;
 
 struct net_wire {
     uint32_t header_bytes, tcp_header_bytes; /* of a data frame */
-    uint32_t ack_bytes;                      /* of ACK, NACK and CNP of go-back-N */
+    uint32_t ack_bytes;                      /* of ACK, NACK and CNP, unless they are TCP's */
     uint32_t pause_bytes;
     uint32_t min_bytes;  /* shorter data frames are padded */
     xoff_time min_delay; /* of a link */

@@ -64,6 +64,14 @@ struct named {
     struct built *built;
 };
 
+static void *defaults_of(struct built *b, const struct xoff_param *table, size_t size)
+{
+    void *params = calloc(1, size + 1);
+    XOFF_ASSERT(params && app_set_keep(&b->apps, params) == 0);
+    xoff_param_defaults(table, params);
+    return params;
+}
+
 static int find_transport(void *context, const char *name)
 {
     struct named *n = context;
@@ -79,13 +87,16 @@ static int find_transport(void *context, const char *name)
             return (int)i;
     if (b->n_transports == NET_MAX_TRANSPORTS)
         return -2;
-    void *params = calloc(1, rp->params_size + 1);
-    XOFF_ASSERT(params && app_set_keep(&b->apps, params) == 0);
-    xoff_param_defaults(rp->params, params);
-    struct net_transport *out = &b->transports[b->n_transports];
-    *out = (struct net_transport){.rp = rp, .rp_params = params, .reliability = rp->reliability};
-    xoff_param_defaults(xoff_tcp_table, &out->tcp);
-    plan_choose_echo(out);
+    const struct xoff_rel_ops *rel = xoff_rel_find(rp->rel);
+    const struct xoff_np_ops *np = xoff_np_find(rp->np);
+    b->transports[b->n_transports] = (struct net_transport){
+        .rp = rp,
+        .rel = rel,
+        .np = np,
+        .rp_params = defaults_of(b, rp->params, rp->params_size),
+        .rel_params = defaults_of(b, rel->params, rel->params_size),
+        .np_params = defaults_of(b, np->params, np->params_size),
+    };
     return (int)b->n_transports++;
 }
 
@@ -98,7 +109,7 @@ static uint32_t header_of(void *context, uint8_t transport)
 static bool acknowledges(void *context, uint8_t transport)
 {
     const struct named *n = context;
-    return n->built->transports[transport].reliability != XOFF_REL_DATAGRAM;
+    return n->built->transports[transport].rel->has_acks;
 }
 
 /* Whether frames of a flow take one way. What cannot be configured is refused later. */

@@ -29,19 +29,26 @@ _Noreturn void xoff_assert_fail(const char *expression, const char *file, int li
     abort();
 }
 
-static void write_table(FILE *out, const struct xoff_param *table)
+static void write_rows(FILE *out, const struct xoff_param *table)
 {
-    if (!table || !table->name) {
-        fprintf(out, "No keys of its own.\n");
-        return;
-    }
-    fprintf(out, "| key | accepts | default | meaning |\n|---|---|---|---|\n");
-    for (const struct xoff_param *p = table; p->name; p++) {
+    for (const struct xoff_param *p = table; p && p->name; p++) {
         char accepts[256];
         const char *preset = !p->preset ? "required" : p->preset[0] ? p->preset : "none";
         xoff_param_accepts(p, accepts, sizeof accepts);
         fprintf(out, "| `%s` | %s | %s | %s |\n", p->name, accepts, preset, p->help);
     }
+}
+
+/* Keys of both tables in one; `more` may be NULL. */
+static void write_table(FILE *out, const struct xoff_param *table, const struct xoff_param *more)
+{
+    if ((!table || !table->name) && (!more || !more->name)) {
+        fprintf(out, "No keys of its own.\n");
+        return;
+    }
+    fprintf(out, "| key | accepts | default | meaning |\n|---|---|---|---|\n");
+    write_rows(out, table);
+    write_rows(out, more);
 }
 
 static void write_kinds(FILE *out, enum kinds_role role)
@@ -51,11 +58,11 @@ static void write_kinds(FILE *out, enum kinds_role role)
         const bool is_default = i == 0 && role != KINDS_TRAFFIC && role != KINDS_TOPOLOGY;
         fprintf(out, "\n**`%s`**%s: %s.\n\n", kind.name, is_default ? " (default)" : "",
                 kind.summary);
-        write_table(out, kind.params);
+        write_table(out, kind.params, kind.np_params);
         const struct traffic_kind *traffic = role == KINDS_TRAFFIC ? kind.ops : NULL;
         if (traffic && traffic->items_key) {
             fprintf(out, "\nEntries of `%s`:\n\n", traffic->items_key);
-            write_table(out, traffic->item_params);
+            write_table(out, traffic->item_params, NULL);
         }
     }
 }
@@ -67,7 +74,15 @@ static bool write_region(FILE *out, const char *mark)
         char name[64];
         snprintf(name, sizeof name, "keys: %s", s->path[0] ? s->path : "top");
         if (strcmp(name, mark) == 0) {
-            write_table(out, s->table);
+            write_table(out, s->table, NULL);
+            return true;
+        }
+    }
+    for (uint32_t k = 0; xoff_rels[k]; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "keys: transport.%s", xoff_rels[k]->name);
+        if (strcmp(name, mark) == 0) {
+            write_table(out, xoff_rels[k]->params, NULL);
             return true;
         }
     }
@@ -104,6 +119,11 @@ static void test_complete(void **state)
             continue; /* the table of host_link */
         snprintf(mark, sizeof mark, "<!-- keys: %s -->\n", s->path[0] ? s->path : "top");
         if (!strstr(doc, mark))
+            fail_msg("%s: lacks %s", page.name, mark);
+    }
+    for (uint32_t k = 0; xoff_rels[k]; k++) {
+        snprintf(mark, sizeof mark, "<!-- keys: transport.%s -->\n", xoff_rels[k]->name);
+        if (xoff_rels[k]->params->name && !strstr(doc, mark))
             fail_msg("%s: lacks %s", page.name, mark);
     }
     for (int role = 0; role < N_KINDS_ROLES; role++) {

@@ -341,6 +341,12 @@ static void test_print_is_complete(void **state)
             assert_contains(text, key);
         }
     }
+    for (uint32_t k = 0; xoff_rels[k]; k++)
+        for (const struct xoff_param *p = xoff_rels[k]->params; p->name; p++) {
+            char key[64];
+            snprintf(key, sizeof key, "%s: ", p->name);
+            assert_contains(text, key);
+        }
     free(text);
     scenario_destroy(s);
 }

@@ -91,18 +91,18 @@ struct plan_switch {
     struct plan_place place[N_NET_PARTS]; /* of what is given; NET_PART_NET: of all */
 };
 
-/* `transport:` and each of `transports:`: a reaction point on a reliability. */
+/* `transport:` and each of `transports:`: a reaction point on a reliability. Keys of the
+ * notification point that it names stand among its own, keys of a reliability under its name. */
 struct plan_transport {
     char name[TOPO_NAME]; /* "": the scenario's own */
     struct net_transport net;
     /* As written. */
-    int64_t reliability;          /* 0: what the reaction point comes with */
+    int64_t reliability;          /* into xoff_rel_words; 0: what the reaction point comes with */
     char window[XOFF_PARAM_TEXT]; /* none, bdp, scaled, or bytes */
+    void *rel_params[XOFF_MAX_RELS]; /* of each of xoff_rels; net.rel_params is one of them */
     struct plan_place place;
 };
 #define PLAN_MAX_NAMED_TRANSPORTS 8
-/* Makes tcp.echo what the reaction point reads, where it is left open. */
-void plan_choose_echo(struct net_transport *transport);
 
 /* `curves:` entries: a series of `measure` at one place, kept by name. */
 struct plan_curve {

@@ -97,8 +97,12 @@ void plan_destroy(struct plan *plan)
         free(plan->traffic[i].items);
     }
     free(plan->traffic);
-    for (uint32_t i = 0; i < plan->n_transports; i++)
+    for (uint32_t i = 0; i < plan->n_transports; i++) {
         free((void *)plan->transports[i].net.rp_params);
+        free((void *)plan->transports[i].net.np_params);
+        for (uint32_t k = 0; k < XOFF_MAX_RELS; k++)
+            free(plan->transports[i].rel_params[k]);
+    }
     free(plan->transports);
     free(plan->changes);
     free(plan->routes);
@@ -183,42 +187,63 @@ static bool read_window(const char *text, struct net_transport *transport)
     return xoff_parse_bytes(text, &transport->window_bytes) == 0 && transport->window_bytes > 0;
 }
 
-/* DCTCP reads another echo than RFC 3168's; the rest of TCP does not care. */
-void plan_choose_echo(struct net_transport *transport)
+#define MAX_KEYS 64 /* of a transport, all its parts together */
+
+static uint32_t add_keys(const char **keys, uint32_t n, const struct xoff_param *table)
 {
-    const bool is_dctcp = strcmp(transport->rp->name, "dctcp") == 0;
-    if (transport->tcp.echo == XOFF_PARAM_AUTO)
-        transport->tcp.echo = is_dctcp ? XOFF_TCP_ECHO_DCTCP : XOFF_TCP_ECHO_RFC3168;
+    for (const struct xoff_param *p = table; p->name; p++) {
+        XOFF_ASSERT(n < MAX_KEYS - 1);
+        keys[n++] = p->name;
+    }
+    return n;
 }
 
-static int read_transport_keys(struct fields_reader *r, const struct yaml_node *node,
-                               const struct kind *kind, struct plan_transport *transport)
+/* Keys of the kind, of its notification point and those of all transports stand side by side;
+ * `keys` is all zero. */
+static void list_keys(const struct net_transport *net, const char **keys)
 {
-    /* The shared keys; those of the kind and of tcp are read apart. */
-    const char *known[64] = {"kind", "tcp"};
-    uint32_t n = 2;
-    for (const struct xoff_param *p = kind->params; p && p->name && n < 63; p++)
-        known[n++] = p->name;
-    int rc = fields_overlay(r, node, section_transport, transport, known);
-    if (!rc && !read_window(transport->window, &transport->net)) {
-        const size_t length = fields_enter(r, "window");
-        rc = fields_fail(r, yaml_find(node, "window"), XOFF_E_RANGE,
-                         "not a window; accepted: none, bdp, scaled, or a size such as 100KB");
-        fields_leave(r, length);
-    }
-    const struct yaml_node *tcp = yaml_find(node, "tcp");
-    if (!rc && tcp) {
-        const size_t length = fields_enter(r, "tcp");
-        rc = fields_overlay(r, tcp, xoff_tcp_table, &transport->net.tcp, NULL);
+    uint32_t n = 0;
+    keys[n++] = "kind";
+    for (uint32_t k = 0; xoff_rels[k]; k++)
+        if (xoff_rels[k]->params->name)
+            keys[n++] = xoff_rels[k]->name;
+    n = add_keys(keys, n, section_transport);
+    n = add_keys(keys, n, net->np->params);
+    add_keys(keys, n, net->rp->params);
+}
+
+/* `tcp:` and the like: the keys of each reliability under its name. */
+static int read_rels(struct fields_reader *r, const struct yaml_node *node,
+                     struct plan_transport *transport)
+{
+    int rc = 0;
+    for (uint32_t k = 0; xoff_rels[k] && !rc; k++) {
+        const struct xoff_rel_ops *ops = xoff_rels[k];
+        const struct yaml_node *keys = node ? yaml_find(node, ops->name) : NULL;
+        const struct kind kind = {.params = ops->params, .params_size = ops->params_size};
+        const size_t length = fields_enter(r, ops->name);
+        rc = keys ? fields_want(r, keys, YAML_MAPPING, "a mapping of keys and values") : 0;
+        if (!rc)
+            rc = plan_read_kind(r, keys, &kind, NULL, NULL, &transport->rel_params[k]);
         fields_leave(r, length);
     }
     return rc;
 }
 
+/* The reliability that it says, or what its reaction point comes with. */
+static void choose_rel(struct plan_transport *transport)
+{
+    struct net_transport *net = &transport->net;
+    net->rel = transport->reliability ? xoff_rels[transport->reliability - 1]
+                                      : xoff_rel_find(net->rp->rel);
+    for (uint32_t k = 0; xoff_rels[k]; k++)
+        if (xoff_rels[k] == net->rel)
+            net->rel_params = transport->rel_params[k];
+}
+
 static int read_transport(struct fields_reader *r, const struct yaml_node *node,
                           struct plan_transport *transport)
 {
-    static const char *const others[] = {"kind", "tcp", "reliability", "window", "base_rtt", NULL};
     struct net_transport *net = &transport->net;
     struct kind kind;
     int rc = fields_kind(r, node, KINDS_TRANSPORT, &kind);
@@ -226,17 +251,32 @@ static int read_transport(struct fields_reader *r, const struct yaml_node *node,
         return rc;
     if (node)
         transport->place = (struct plan_place){node->line, node->column};
+    if (node && node->kind != YAML_MAPPING)
+        node = NULL; /* the name of a kind alone */
     net->rp = kind.ops;
+    net->np = xoff_np_find(net->rp->np);
     xoff_param_defaults(section_transport, transport);
-    xoff_param_defaults(xoff_tcp_table, &net->tcp);
-    void *params;
-    rc = plan_read_kind(r, node, &kind, NULL, others, &params);
+    const struct kind np_kind = {.params = net->np->params, .params_size = net->np->params_size};
+    const char *keys[MAX_KEYS] = {0};
+    list_keys(net, keys);
+    void *params = NULL;
+    rc = plan_read_kind(r, node, &kind, NULL, keys, &params);
     net->rp_params = params;
-    if (!rc && node && node->kind == YAML_MAPPING)
-        rc = read_transport_keys(r, node, &kind, transport);
-    net->reliability = transport->reliability ? (enum xoff_reliability)(transport->reliability - 1)
-                                              : net->rp->reliability;
-    plan_choose_echo(net);
+    if (!rc) {
+        rc = plan_read_kind(r, node, &np_kind, NULL, keys, &params);
+        net->np_params = params;
+    }
+    if (!rc)
+        rc = read_rels(r, node, transport);
+    if (!rc && node)
+        rc = fields_overlay(r, node, section_transport, transport, keys);
+    if (!rc && !read_window(transport->window, net)) {
+        const size_t length = fields_enter(r, "window");
+        rc = fields_fail(r, yaml_find(node, "window"), XOFF_E_RANGE,
+                         "not a window; accepted: none, bdp, scaled, or a size such as 100KB");
+        fields_leave(r, length);
+    }
+    choose_rel(transport);
     return rc;
 }
 

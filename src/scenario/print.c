@@ -204,9 +204,14 @@ static void print_transports(FILE *out, const struct plan *plan)
         fprintf(out, "\n");
         print_block(out, indent, section_transport, t);
         print_block(out, indent, t->net.rp->params, t->net.rp_params);
-        fprintf(out, "%*stcp: ", indent, "");
-        print_flow(out, xoff_tcp_table, &t->net.tcp);
-        fprintf(out, "\n");
+        print_block(out, indent, t->net.np->params, t->net.np_params);
+        for (uint32_t k = 0; xoff_rels[k]; k++) {
+            if (!xoff_rels[k]->params->name)
+                continue;
+            fprintf(out, "%*s%s: ", indent, "", xoff_rels[k]->name);
+            print_flow(out, xoff_rels[k]->params, t->rel_params[k]);
+            fprintf(out, "\n");
+        }
     }
 }
 

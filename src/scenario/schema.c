@@ -206,7 +206,11 @@ static json_t *mechanism_schema(enum kinds_role role, bool has_default)
             json_array_append_new(required, json_string("kind"));
         if (role == KINDS_TRANSPORT) {
             add_params(properties, NULL, section_transport);
-            put(properties, "tcp", table_schema(xoff_tcp_table, "TCP's reliability."));
+            add_params(properties, NULL, kind.np_params);
+            for (uint32_t k = 0; xoff_rels[k]; k++)
+                if (xoff_rels[k]->params->name)
+                    put(properties, xoff_rels[k]->name,
+                        table_schema(xoff_rels[k]->params, xoff_rels[k]->summary));
         }
         json_t *mapping = mapping_of(properties, required, kind.params);
         put(mapping, "title", json_string(kind.name));

@@ -75,15 +75,11 @@ const struct xoff_param section_port[] = {
     {0},
 };
 
-/* Number 0, then enum xoff_reliability. */
-static const char *const reliabilities[] = {"auto", [1 + XOFF_REL_DATAGRAM] = "datagram",
-                                            [1 + XOFF_REL_GO_BACK_N] = "go-back-n",
-                                            [1 + XOFF_REL_TCP] = "tcp", NULL};
 static const char *const rtts[] = {"path", "max", NULL};
 
 const struct xoff_param section_transport[] = {
     {"reliability", XOFF_P_CHOICE, FIELD(plan_transport, reliability), .preset = "auto",
-     .choices = reliabilities, .help = "What is done about loss; auto: what the kind comes with."},
+     .choices = xoff_rel_words, .help = "What is done about loss; auto: what the kind comes with."},
     {"window", XOFF_P_TEXT, FIELD(plan_transport, window), .preset = "none",
      .help = "Most that a flow may have outstanding, beside what the kind itself says: none, bdp "
              "(line rate times RTT), scaled (that by the flow's rate over the line rate), or a "
@@ -231,7 +227,6 @@ const struct section sections[] = {
     {"port", section_port, "Pause reception at every port of switches and hosts."},
     {"host", section_host, "Every host."},
     {"transport", section_transport, "How traffic is carried that does not say otherwise."},
-    {"transport.tcp", xoff_tcp_table, "TCP's reliability, where a transport uses it."},
     {"priorities.N", section_priority, "One of the eight priorities, N from 0 to 7."},
     {"links[]", section_change, "Changes of links in the course of the run."},
     {"routes[]", section_route, "Routes stated by hand."},
@@ -260,8 +255,9 @@ const char *kinds_path(enum kinds_role role)
 }
 
 /* Every role's table begins with the same four members; this is the one place that knows. */
-#define VIEW_OF(entry) \
-    ((struct kind){(entry)->name, (entry)->summary, (entry)->params, (entry)->params_size, (entry)})
+#define VIEW_OF(entry)                                                                           \
+    ((struct kind){(entry)->name, (entry)->summary, (entry)->params, NULL, (entry)->params_size, \
+                   (entry)})
 #define ANSWER_FROM(list)                    \
     do {                                     \
         for (uint32_t k = 0; (list)[k]; k++) \
@@ -272,7 +268,7 @@ const char *kinds_path(enum kinds_role role)
         return false;                        \
     } while (0)
 
-bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out)
+static bool kind_of(enum kinds_role role, uint32_t i, struct kind *out)
 {
     switch (role) {
     case KINDS_TOPOLOGY:
@@ -297,6 +293,15 @@ bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out)
         break;
     }
     return false;
+}
+
+bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out)
+{
+    if (!kind_of(role, i, out))
+        return false;
+    if (role == KINDS_TRANSPORT)
+        out->np_params = xoff_np_find(((const struct xoff_rp_ops *)out->ops)->np)->params;
+    return true;
 }
 
 bool kinds_find(enum kinds_role role, const char *name, struct kind *out)

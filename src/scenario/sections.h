@@ -94,6 +94,8 @@ enum kinds_role {
 struct kind {
     const char *name, *summary;
     const struct xoff_param *params;
+    const struct xoff_param
+        *np_params; /* that stand among them: of a transport's np; may be NULL */
     size_t params_size;
     const void *ops; /* struct topology_kind, xoff_mmu_ops, ... by role */
 };

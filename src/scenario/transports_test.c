@@ -42,6 +42,13 @@ static void assert_fails(const char *text, int line, int column, const char *sub
         fail_msg("%d:%d: %s: %s", err.line, err.column, err.subject, err.message);
 }
 
+/* The value of a parameter as it would be written. */
+static const char *text_of(const struct xoff_param *table, const void *params, const char *name)
+{
+    static char text[XOFF_PARAM_TEXT];
+    return xoff_param_format(xoff_param_find(table, name), params, text, sizeof text);
+}
+
 static void forms(void **state)
 {
     (void)state;
@@ -59,13 +66,17 @@ static void forms(void **state)
     assert_string_equal(t[0].name, "");
     assert_int_equal(t[0].net.window, NET_WINDOW_BYTES);
     assert_int_equal(t[0].net.window_bytes, 100000);
-    assert_int_equal(t[0].net.reliability, XOFF_REL_GO_BACK_N);
     assert_true(t[0].net.has_common_rtt);
     assert_string_equal(t[1].name, "bulk");
+    assert_string_equal(t[0].net.rel->name, "go-back-n");
+    assert_string_equal(t[0].net.np->name, "cnp");
     assert_string_equal(t[1].net.rp->name, "tcp");
-    assert_int_equal(t[1].net.tcp.rto_min, XOFF_MS);
+    assert_string_equal(t[1].net.rel->name, "tcp");
+    assert_string_equal(t[1].net.np->name, "echo");
+    const struct xoff_param *tcp = xoff_rel_find("tcp")->params;
+    assert_string_equal(text_of(tcp, t[1].net.rel_params, "rto_min"), "1ms");
     assert_string_equal(t[2].net.rp->name, "dctcp");
-    assert_int_equal(t[2].net.tcp.rto_min, 200 * XOFF_US);
+    assert_string_equal(text_of(tcp, t[2].net.rel_params, "rto_min"), "200us");
     char *text = plan_print(plan); /* reads back to the same */
     struct scenario *again = read_good(text);
     char *twice = plan_print(again->plans[0]);

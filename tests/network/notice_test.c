@@ -68,6 +68,14 @@ static const struct xoff_cp_ops caller = {.name = "caller",
                                           .configure = caller_configure,
                                           .on_enqueue = caller_on_enqueue};
 
+/* Every sender's link has 100 Gb/s. */
+static void begin(const void *cfg, void *state, const struct xoff_rp_flow *flow, xoff_time now,
+                  struct xoff_rp_answer *answer)
+{
+    (void)cfg, (void)state, (void)flow, (void)now;
+    answer->rate_bps = 100 * XOFF_GBPS;
+}
+
 static void halve(const void *cfg, void *state, const struct xoff_notice *notice, xoff_time now,
                   struct xoff_rp_answer *answer)
 {
@@ -98,6 +106,7 @@ static void adjust(const void *context, struct net_spec *spec, struct net_switch
     if (!m->obeys)
         return;
     obedient = *transports[0].rp;
+    obedient.init = begin;
     obedient.on_notice = halve;
     transports[0].rp = &obedient;
 }

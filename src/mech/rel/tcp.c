@@ -1,4 +1,5 @@
-/* Parameters of TCP's reliability; the state machines are in tcp_tx.c and tcp_rx.c.
+/* TCP as a mechanism of the role rel: parameters and table; the state machines are in tcp_tx.c and
+ * tcp_rx.c.
  *
  * Differs: the timer's bounds. RFC 6298 (2.1, 2.4) starts with 1 s and never goes below 1 s, for
  * the Internet; a data center's round trip is some 10 us, and at 100 Gb/s a second is 12.5 GB that
@@ -7,11 +8,12 @@
  * the timer above; the default is a tenth of the least timeout, and a delay that reaches the least
  * timeout is refused, since the sender would then repair what has arrived.
  */
-#include <xoff/tcp.h>
 #include <xoff/units.h>
 
-_Static_assert(sizeof(struct xoff_tcp_tx) <= 128, "many flows: two cache lines");
-_Static_assert(sizeof(struct xoff_tcp_rx) <= 64, "many flows: one cache line");
+#include "mech/rel/tcp.h"
+
+_Static_assert(sizeof(struct xoff_tcp_tx) <= sizeof(struct xoff_rel_tx) + 112, "many flows");
+_Static_assert(sizeof(struct xoff_tcp_rx) <= 72, "many flows");
 
 /* In the order of enum xoff_tcp_echo. */
 static const char *const tcp_echoes[] = {"rfc3168", "dctcp", NULL};
@@ -93,10 +95,13 @@ static int tcp_refuse(struct xoff_err *err, const char *name, xoff_time value, c
     return code;
 }
 
-int xoff_tcp_configure(const struct xoff_tcp_params *params, uint32_t mss, struct xoff_tcp_cfg *cfg,
-                       struct xoff_err *err)
+int xoff_tcp_configure(const struct xoff_tcp_params *params, const struct xoff_rel_env *env,
+                       struct xoff_tcp_cfg *cfg, struct xoff_err *err)
 {
-    XOFF_ASSERT(mss > 0);
+    XOFF_ASSERT(env->payload_bytes > 0);
+    if (env->has_telemetry)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "reliability", "tcp",
+                            "telemetry comes back on ACKs of go-back-n only");
     if (params->rto_min > params->rto_max)
         return tcp_refuse(err, "rto_min", params->rto_min,
                           "the least timeout must not be above rto_max, which is ",
@@ -117,9 +122,135 @@ int xoff_tcp_configure(const struct xoff_tcp_params *params, uint32_t mss, struc
         .rto_max = params->rto_max,
         .rto_initial = xoff_time_min(rto_initial, params->rto_max),
         .delayed_ack = params->delayed_ack,
-        .echo = params->echo == XOFF_PARAM_AUTO ? XOFF_TCP_ECHO_RFC3168
-                                                : (enum xoff_tcp_echo)params->echo,
-        .mss = mss,
+        .echo = params->echo != XOFF_PARAM_AUTO ? (enum xoff_tcp_echo)params->echo
+                : env->reads_each_mark          ? XOFF_TCP_ECHO_DCTCP
+                                                : XOFF_TCP_ECHO_RFC3168,
+        .mss = env->payload_bytes,
     };
     return 0;
 }
+
+static int tcp_configure(const void *params, const struct xoff_rel_env *env, void *cfg,
+                         struct xoff_rel_shape *shape, struct xoff_err *err)
+{
+    const int code = xoff_tcp_configure(params, env, cfg, err);
+    *shape = (struct xoff_rel_shape){
+        .tx_size = sizeof(struct xoff_tcp_tx),
+        .rx_size = sizeof(struct xoff_tcp_rx),
+        .tx_blocks = XOFF_REL_BLOCKS,
+        .rx_blocks = 1,
+        .names_blocks = !code && ((const struct xoff_tcp_cfg *)cfg)->has_sack,
+        .reorders = true,
+        .asks_at_end_only = true, /* a closed window is waited out, as a delayed ACK is short */
+    };
+    return code;
+}
+
+static void tcp_init_tx(const void *cfg, struct xoff_rel_tx *tx)
+{
+    xoff_tcp_tx_init(cfg, (struct xoff_tcp_tx *)tx);
+}
+
+static void tcp_fini_tx(struct xoff_rel_tx *tx, struct xoff_range_pool *pool)
+{
+    xoff_tcp_tx_fini((struct xoff_tcp_tx *)tx, pool);
+}
+
+static bool tcp_next(const void *cfg, const struct xoff_rel_tx *tx,
+                     const struct xoff_range_pool *pool, uint64_t end, uint64_t window_bytes,
+                     struct xoff_rel_segment *segment)
+{
+    return xoff_tcp_next(cfg, (const struct xoff_tcp_tx *)tx, pool, end, window_bytes, segment);
+}
+
+static void tcp_on_sent(const void *cfg, struct xoff_rel_tx *tx,
+                        const struct xoff_rel_segment *segment, xoff_time now)
+{
+    xoff_tcp_on_sent(cfg, (struct xoff_tcp_tx *)tx, segment, now);
+}
+
+static unsigned tcp_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_pool *pool,
+                           const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now)
+{
+    const struct xoff_tcp_outcome outcome =
+        xoff_tcp_on_ack(cfg, (struct xoff_tcp_tx *)tx, pool, ack, rtt, now);
+    return (outcome.has_lost ? XOFF_REL_LOST : 0u) |
+           (outcome.is_recovering ? XOFF_REL_RECOVERING : 0u);
+}
+
+static void tcp_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_pool *pool,
+                       xoff_time now)
+{
+    xoff_tcp_on_timeout(cfg, (struct xoff_tcp_tx *)tx, pool, now);
+}
+
+static uint64_t tcp_outstanding(const struct xoff_rel_tx *tx)
+{
+    return xoff_tcp_outstanding((const struct xoff_tcp_tx *)tx);
+}
+
+static void tcp_init_rx(const void *cfg, struct xoff_rel_rx *rx)
+{
+    (void)cfg;
+    xoff_tcp_rx_init((struct xoff_tcp_rx *)rx);
+}
+
+static void tcp_fini_rx(struct xoff_rel_rx *rx, struct xoff_range_pool *pool)
+{
+    xoff_tcp_rx_fini((struct xoff_tcp_rx *)rx, pool);
+}
+
+/* RFC 7323 4.3: the time stamp that an ACK echoes is that of the first segment it acknowledges. */
+static uint32_t tcp_on_data(const void *cfg, struct xoff_rel_rx *head, struct xoff_range_pool *pool,
+                            const struct xoff_rel_data *data, xoff_time now,
+                            struct xoff_rel_ack *acks)
+{
+    struct xoff_tcp_rx *rx = (struct xoff_tcp_rx *)head;
+    if (!rx->n_unacked)
+        rx->echo_at = data->sent_at;
+    const uint32_t n_acks =
+        xoff_tcp_on_segment(cfg, rx, pool, data->seq, data->bytes, data->bits & XOFF_REL_MARKED,
+                            data->bits & XOFF_REL_REDUCED, data->bits & XOFF_REL_ASKS, now, acks);
+    for (uint32_t i = 0; i < n_acks; i++) {
+        acks[i].sent_at = rx->echo_at;
+        rx->echo_at = data->sent_at;
+    }
+    return n_acks;
+}
+
+static void tcp_expire_rx(const void *cfg, struct xoff_rel_rx *head,
+                          const struct xoff_range_pool *pool, struct xoff_rel_ack *ack)
+{
+    struct xoff_tcp_rx *rx = (struct xoff_tcp_rx *)head;
+    xoff_tcp_on_delayed(cfg, rx, pool, ack);
+    ack->sent_at = rx->echo_at;
+}
+
+static void tcp_on_late(const void *cfg, const struct xoff_rel_data *data, struct xoff_rel_ack *ack)
+{
+    (void)cfg;
+    *ack = (struct xoff_rel_ack){.acked_to = data->seq + data->bytes, .sent_at = data->sent_at};
+}
+
+const struct xoff_rel_ops xoff_rel_tcp = {
+    .name = "tcp",
+    .summary = "TCP's reliability: SACK or NewReno, timer, delayed ACKs",
+    .params = xoff_tcp_table,
+    .params_size = sizeof(struct xoff_tcp_params),
+    .cfg_size = sizeof(struct xoff_tcp_cfg),
+    .has_acks = true,
+    .format = XOFF_REL_AS_TCP,
+    .configure = tcp_configure,
+    .init_tx = tcp_init_tx,
+    .fini_tx = tcp_fini_tx,
+    .next = tcp_next,
+    .on_sent = tcp_on_sent,
+    .on_ack = tcp_on_ack,
+    .expire = tcp_expire,
+    .outstanding = tcp_outstanding,
+    .init_rx = tcp_init_rx,
+    .fini_rx = tcp_fini_rx,
+    .on_data = tcp_on_data,
+    .expire_rx = tcp_expire_rx,
+    .on_late = tcp_on_late,
+};

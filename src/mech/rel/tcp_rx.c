@@ -18,11 +18,11 @@
  * out. A change of marks sends an ACK for what came before only if something is unacknowledged;
  * RFC 8257's text has one sent in any case, and a duplicate would look like a loss.
  */
-#include <xoff/tcp.h>
+#include "mech/rel/tcp.h"
 
 void xoff_tcp_rx_init(struct xoff_tcp_rx *rx)
 {
-    *rx = (struct xoff_tcp_rx){.ack_at = XOFF_NEVER, .held = XOFF_RANGE_NONE};
+    *rx = (struct xoff_tcp_rx){.head.deadline = XOFF_NEVER, .held = XOFF_RANGE_NONE};
 }
 
 void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_pool *pool)
@@ -30,7 +30,7 @@ void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_pool *pool)
     xoff_ranges_clear(pool, &rx->held);
 }
 
-static void rx_name(struct xoff_tcp_ack *ack, const struct xoff_range *range)
+static void rx_name(struct xoff_rel_ack *ack, const struct xoff_range *range)
 {
     for (uint32_t i = 0; i < ack->n_sacks; i++)
         if (ack->sack_from[i] == range->from)
@@ -41,24 +41,24 @@ static void rx_name(struct xoff_tcp_ack *ack, const struct xoff_range *range)
 }
 
 /* The ACK as of now; nothing is left unacknowledged. */
-static struct xoff_tcp_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
+static struct xoff_rel_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
                                           const struct xoff_range_pool *pool)
 {
-    struct xoff_tcp_ack ack = {
-        .acked_to = rx->next,
+    struct xoff_rel_ack ack = {
+        .acked_to = rx->head.delivered,
         .echo = cfg->echo == XOFF_TCP_ECHO_DCTCP ? rx->was_marked : rx->is_echoing,
     };
     rx->n_unacked = 0;
-    rx->ack_at = XOFF_NEVER;
+    rx->head.deadline = XOFF_NEVER;
     if (!cfg->has_sack || rx->held == XOFF_RANGE_NONE)
         return ack;
-    for (uint32_t i = 0; i < XOFF_TCP_SACKS; i++) {
+    for (uint32_t i = 0; i < XOFF_REL_BLOCKS; i++) {
         const uint32_t at = xoff_ranges_find(pool, rx->held, rx->recent[i]);
         if (at != XOFF_RANGE_NONE)
             rx_name(&ack, &pool->blocks[at]);
     }
     uint32_t at = rx->held;
-    for (; at != XOFF_RANGE_NONE && ack.n_sacks < XOFF_TCP_SACKS; at = pool->blocks[at].next)
+    for (; at != XOFF_RANGE_NONE && ack.n_sacks < XOFF_REL_BLOCKS; at = pool->blocks[at].next)
         rx_name(&ack, &pool->blocks[at]);
     return ack;
 }
@@ -67,12 +67,12 @@ static struct xoff_tcp_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct
 static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_pool *pool, uint64_t seq)
 {
     const struct xoff_range *const range = &pool->blocks[xoff_ranges_find(pool, rx->held, seq)];
-    uint64_t noted[XOFF_TCP_SACKS] = {seq};
+    uint64_t noted[XOFF_REL_BLOCKS] = {seq};
     uint32_t n_noted = 1;
-    for (uint32_t i = 0; i < XOFF_TCP_SACKS && n_noted < XOFF_TCP_SACKS; i++)
+    for (uint32_t i = 0; i < XOFF_REL_BLOCKS && n_noted < XOFF_REL_BLOCKS; i++)
         if (rx->recent[i] < range->from || rx->recent[i] >= range->to)
             noted[n_noted++] = rx->recent[i];
-    for (uint32_t i = 0; i < XOFF_TCP_SACKS; i++)
+    for (uint32_t i = 0; i < XOFF_REL_BLOCKS; i++)
         rx->recent[i] = noted[i];
 }
 
@@ -81,24 +81,24 @@ static bool rx_store(struct xoff_tcp_rx *rx, struct xoff_range_pool *pool, uint6
                      uint32_t bytes)
 {
     const uint64_t end = seq + bytes;
-    if (end <= rx->next)
+    if (end <= rx->head.delivered)
         return true;
-    if (seq > rx->next) {
+    if (seq > rx->head.delivered) {
         xoff_ranges_add(pool, &rx->held, seq, end);
         rx_note(rx, pool, seq);
         return true;
     }
-    const bool is_plain = seq == rx->next && rx->held == XOFF_RANGE_NONE;
+    const bool is_plain = seq == rx->head.delivered && rx->held == XOFF_RANGE_NONE;
     uint64_t gap_end;
-    rx->next = xoff_ranges_gap(pool, rx->held, end, &gap_end);
-    xoff_ranges_trim(pool, &rx->held, rx->next);
+    rx->head.delivered = xoff_ranges_gap(pool, rx->held, end, &gap_end);
+    xoff_ranges_trim(pool, &rx->held, rx->head.delivered);
     return !is_plain;
 }
 
 uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
                              struct xoff_range_pool *pool, uint64_t seq, uint32_t bytes,
                              bool is_marked, bool has_reduced, bool asks, xoff_time now,
-                             struct xoff_tcp_ack acks[2])
+                             struct xoff_rel_ack acks[2])
 {
     uint32_t n_acks = 0;
     XOFF_ASSERT(bytes > 0);
@@ -113,14 +113,14 @@ uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx 
     const bool is_at_once = rx_store(rx, pool, seq, bytes) || asks || cfg->delayed_ack == 0;
     if (is_at_once || ++rx->n_unacked >= cfg->ack_every)
         acks[n_acks++] = rx_acknowledge(cfg, rx, pool);
-    else if (rx->ack_at == XOFF_NEVER)
-        rx->ack_at = xoff_time_after(now, cfg->delayed_ack);
+    else if (rx->head.deadline == XOFF_NEVER)
+        rx->head.deadline = xoff_time_after(now, cfg->delayed_ack);
     return n_acks;
 }
 
 void xoff_tcp_on_delayed(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                         const struct xoff_range_pool *pool, struct xoff_tcp_ack *ack)
+                         const struct xoff_range_pool *pool, struct xoff_rel_ack *ack)
 {
-    XOFF_ASSERT(rx->ack_at != XOFF_NEVER);
+    XOFF_ASSERT(rx->head.deadline != XOFF_NEVER);
     *ack = rx_acknowledge(cfg, rx, pool);
 }

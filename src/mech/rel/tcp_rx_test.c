@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "mech/rel/tcp.h"
 #include <xoff/rng.h>
-#include <xoff/tcp.h>
 
 #define N_BLOCKS 64
 
@@ -17,7 +17,7 @@ struct receiver {
     struct xoff_tcp_rx rx;
     struct xoff_range blocks[N_BLOCKS];
     struct xoff_range_pool pool;
-    struct xoff_tcp_ack acks[2];
+    struct xoff_rel_ack acks[2];
     uint32_t n_acks;
 };
 
@@ -48,7 +48,7 @@ static void assert_ack(const struct receiver *r, uint64_t acked_to, const uint64
                        uint32_t n_sacks)
 {
     assert_true(r->n_acks > 0);
-    const struct xoff_tcp_ack *ack = &r->acks[r->n_acks - 1];
+    const struct xoff_rel_ack *ack = &r->acks[r->n_acks - 1];
     assert_int_equal(ack->acked_to, acked_to * 1000);
     assert_int_equal(ack->n_sacks, n_sacks);
     for (uint32_t i = 0; i < n_sacks; i++) {
@@ -69,12 +69,12 @@ static void every_second_segment(void **unused)
     struct receiver r;
     setup(&r);
     assert_int_equal(arrives(&r, 0, 0, 5 * XOFF_US), 0);
-    assert_true(r.rx.ack_at == 105 * XOFF_US);
+    assert_true(r.rx.head.deadline == 105 * XOFF_US);
     assert_int_equal(arrives(&r, 1, 0, 6 * XOFF_US), 1);
     ASSERT_PLAIN_ACK(&r, 2);
-    assert_true(r.rx.ack_at == XOFF_NEVER);
+    assert_true(r.rx.head.deadline == XOFF_NEVER);
     assert_int_equal(arrives(&r, 2, 0, 7 * XOFF_US), 0);
-    assert_true(r.rx.ack_at == 107 * XOFF_US);
+    assert_true(r.rx.head.deadline == 107 * XOFF_US);
 }
 
 /* ack_every 4: the deadline is that of the first segment that waits, not of the last; what comes a
@@ -83,17 +83,17 @@ static void delayed_both_sides(void **unused)
 {
     (void)unused;
     struct receiver r;
-    struct xoff_tcp_ack ack;
+    struct xoff_rel_ack ack;
     setup(&r);
     r.cfg.ack_every = 4;
     assert_int_equal(arrives(&r, 0, 0, 0), 0);
     assert_int_equal(arrives(&r, 1, 0, 100 * XOFF_US - 1), 0);
-    assert_true(r.rx.ack_at == 100 * XOFF_US);
+    assert_true(r.rx.head.deadline == 100 * XOFF_US);
     xoff_tcp_on_delayed(&r.cfg, &r.rx, &r.pool, &ack);
     assert_int_equal(ack.acked_to, 2000);
-    assert_true(r.rx.ack_at == XOFF_NEVER);
+    assert_true(r.rx.head.deadline == XOFF_NEVER);
     assert_int_equal(arrives(&r, 2, 0, 100 * XOFF_US + 1), 0);
-    assert_true(r.rx.ack_at == 200 * XOFF_US + 1);
+    assert_true(r.rx.head.deadline == 200 * XOFF_US + 1);
     assert_int_equal(arrives(&r, 3, 0, 101 * XOFF_US), 0);
     assert_int_equal(arrives(&r, 4, 0, 101 * XOFF_US), 0);
     assert_int_equal(arrives(&r, 5, 0, 101 * XOFF_US), 1); /* the fourth since the ACK */
@@ -136,7 +136,7 @@ static void out_of_order(void **unused)
     assert_int_equal(arrives(&r, 0, 0, 0), 0);
     assert_int_equal(arrives(&r, 2, 0, 0), 1);
     ASSERT_ACK(&r, 1, 2, 3);
-    assert_true(r.rx.ack_at == XOFF_NEVER); /* segment 0 went with it */
+    assert_true(r.rx.head.deadline == XOFF_NEVER); /* segment 0 went with it */
     assert_int_equal(arrives(&r, 4, 0, 0), 1);
     ASSERT_ACK(&r, 1, 4, 5, 2, 3);
     assert_int_equal(arrives(&r, 3, 0, 0), 1);
@@ -259,7 +259,7 @@ static void dctcp_echo(void **unused)
     assert_int_equal(arrives(&r, 1, MARKED, 10), 1);
     ASSERT_PLAIN_ACK(&r, 1);
     assert_false(r.acks[0].echo);
-    assert_true(r.rx.ack_at == 10 + 100 * XOFF_US);
+    assert_true(r.rx.head.deadline == 10 + 100 * XOFF_US);
     assert_int_equal(arrives(&r, 2, MARKED, 20), 1);
     ASSERT_PLAIN_ACK(&r, 3);
     assert_true(r.acks[0].echo);
@@ -283,7 +283,7 @@ static void dctcp_delayed(void **unused)
 {
     (void)unused;
     struct receiver r;
-    struct xoff_tcp_ack ack;
+    struct xoff_rel_ack ack;
     setup(&r);
     r.cfg.echo = XOFF_TCP_ECHO_DCTCP;
     arrives(&r, 0, MARKED | REDUCED, 0);
@@ -310,7 +310,7 @@ static void dctcp_echo_is_exact(void **unused)
             const bool is_last = i == 199;
             arrived[is_marked] += 1000;
             arrives(&r, i, (is_marked ? MARKED : 0) | (is_last ? ASKS : 0), 0);
-            if (r.rx.ack_at != XOFF_NEVER && xoff_rng_below(&rng, 4) == 0)
+            if (r.rx.head.deadline != XOFF_NEVER && xoff_rng_below(&rng, 4) == 0)
                 xoff_tcp_on_delayed(&r.cfg, &r.rx, &r.pool, &r.acks[r.n_acks++ & 1]);
             for (uint32_t k = 0; k < r.n_acks; k++) {
                 assert_true(r.acks[k].acked_to > acked_to);

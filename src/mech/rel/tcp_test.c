@@ -13,8 +13,9 @@
 
 #include <cmocka.h>
 
+#include "mech/mechanisms.h"
+#include "mech/rel/tcp.h"
 #include <xoff/rng.h>
-#include <xoff/tcp.h>
 
 enum { MSS = 10, MAX_BYTES = 800, N_BLOCKS = 1024, MAX_PACKETS = 4096 };
 
@@ -24,7 +25,7 @@ struct packet {
     uint32_t bytes; /* 0: an ACK */
     bool is_again, asks, is_marked;
     xoff_time sent_at;
-    struct xoff_tcp_ack ack;
+    struct xoff_rel_ack ack;
 };
 
 struct world {
@@ -97,19 +98,20 @@ static void check_sender(const struct world *w)
         }
     }
     assert_int_equal(sacked, tx->sacked_bytes);
-    assert_true(tx->una <= w->rx.next && tx->una <= tx->sent_to && tx->sent_to <= w->offered);
-    assert_true(tx->left_bytes + tx->lost_bytes <= tx->sent_to - tx->una);
-    assert_int_equal(tx->timeout_at == XOFF_NEVER, tx->una == tx->sent_to);
+    assert_true(tx->head.una <= w->rx.head.delivered && tx->head.una <= tx->head.sent_to &&
+                tx->head.sent_to <= w->offered);
+    assert_true(tx->left_bytes + tx->lost_bytes <= tx->head.sent_to - tx->head.una);
+    assert_int_equal(tx->head.deadline == XOFF_NEVER, tx->head.una == tx->head.sent_to);
     if (tx->state == XOFF_TCP_OPEN)
         assert_int_equal(tx->lost_bytes, 0);
     else
-        for (uint64_t i = tx->una; i < tx->lost_to; i++)
+        for (uint64_t i = tx->head.una; i < tx->lost_to; i++)
             lost += i >= tx->again_to && !is_sacked[i];
     assert_int_equal(lost, tx->lost_bytes);
     if (!w->cfg.has_fast_retransmit) {
         assert_true(tx->state != XOFF_TCP_RECOVERING);
         assert_true(tx->state != XOFF_TCP_OPEN ||
-                    xoff_tcp_outstanding(tx) == tx->sent_to - tx->una);
+                    xoff_tcp_outstanding(tx) == tx->head.sent_to - tx->head.una);
     }
 }
 
@@ -118,18 +120,18 @@ static void check_receiver(const struct world *w)
     uint64_t next = 0;
     while (next < w->offered && w->has_arrived[next])
         next++;
-    assert_int_equal(w->rx.next, next);
+    assert_int_equal(w->rx.head.delivered, next);
     uint64_t held = 0;
     for (uint32_t at = w->rx.held; at != XOFF_RANGE_NONE; at = w->blocks[at].next)
         held += w->blocks[at].to - w->blocks[at].from;
     assert_int_equal(held, count_arrived(w, next, w->offered));
-    assert_int_equal(w->rx.ack_at == XOFF_NEVER, w->rx.n_unacked == 0);
+    assert_int_equal(w->rx.head.deadline == XOFF_NEVER, w->rx.n_unacked == 0);
 }
 
-static void answer(struct world *w, const struct xoff_tcp_ack *ack, xoff_time sent_at,
+static void answer(struct world *w, const struct xoff_rel_ack *ack, xoff_time sent_at,
                    bool is_again)
 {
-    assert_true(ack->acked_to <= w->rx.next);
+    assert_true(ack->acked_to <= w->rx.head.delivered);
     for (uint32_t i = 0; i < ack->n_sacks; i++)
         assert_int_equal(count_arrived(w, ack->sack_from[i], ack->sack_to[i]),
                          ack->sack_to[i] - ack->sack_from[i]);
@@ -139,7 +141,7 @@ static void answer(struct world *w, const struct xoff_tcp_ack *ack, xoff_time se
 
 static void take_data(struct world *w, const struct packet *packet)
 {
-    struct xoff_tcp_ack acks[2];
+    struct xoff_rel_ack acks[2];
     memset(w->has_arrived + packet->seq, 1, packet->bytes);
     const uint32_t n_acks =
         xoff_tcp_on_segment(&w->cfg, &w->rx, &w->pool, packet->seq, packet->bytes,
@@ -153,10 +155,10 @@ static void take_data(struct world *w, const struct packet *packet)
 static void take_ack(struct world *w, const struct packet *packet)
 {
     const xoff_time rtt = packet->is_again ? 0 : w->now - packet->sent_at;
-    const uint64_t una = w->tx.una;
+    const uint64_t una = w->tx.head.una;
     const struct xoff_tcp_outcome outcome =
         xoff_tcp_on_ack(&w->cfg, &w->tx, &w->pool, &packet->ack, rtt, w->now);
-    assert_int_equal(outcome.newly_acked_bytes, w->tx.una - una);
+    assert_int_equal(outcome.newly_acked_bytes, w->tx.head.una - una);
     assert_int_equal(outcome.is_recovering, w->tx.state == XOFF_TCP_RECOVERING);
     w->n_lost += outcome.has_lost;
     note(w, "%3d us  ack %d", (int)(w->now / XOFF_US), (int)packet->ack.acked_to / MSS);
@@ -166,21 +168,21 @@ static void take_ack(struct world *w, const struct packet *packet)
     note(w, "%s\n", outcome.has_lost ? "  loss" : "");
 }
 
-static void send_segment(struct world *w, struct xoff_tcp_segment segment)
+static void send_segment(struct world *w, struct xoff_rel_segment segment)
 {
-    struct xoff_tcp_segment more;
+    struct xoff_rel_segment more;
     const uint64_t before = xoff_tcp_outstanding(&w->tx);
     if (segment.bytes > 1 && happens(w, w->cut))
         segment.bytes -= (uint32_t)xoff_rng_below(&w->rng, segment.bytes);
     assert_true(segment.bytes > 0 && segment.bytes <= MSS);
-    const bool is_first = segment.is_again && segment.seq == w->tx.una;
+    const bool is_first = segment.is_again && segment.seq == w->tx.head.una;
     assert_true(is_first || before + segment.bytes <= w->window);
     if (segment.is_again) {
         assert_true(w->tx.state != XOFF_TCP_OPEN);
         for (uint64_t i = segment.seq; i < segment.seq + segment.bytes; i++)
             assert_true(xoff_ranges_find(&w->pool, w->tx.sacked, i) == XOFF_RANGE_NONE);
     } else if (!w->cfg.has_fast_retransmit && w->tx.state == XOFF_TCP_OPEN) {
-        assert_true(segment.seq + segment.bytes - w->tx.una <= w->window);
+        assert_true(segment.seq + segment.bytes - w->tx.head.una <= w->window);
     }
     xoff_tcp_on_sent(&w->cfg, &w->tx, &segment, w->now);
     w->n_again += segment.is_again;
@@ -204,7 +206,7 @@ static void send_segment(struct world *w, struct xoff_tcp_segment segment)
  * Returns false when nothing is left to happen. */
 static bool step(struct world *w)
 {
-    struct xoff_tcp_segment segment;
+    struct xoff_rel_segment segment;
     const bool may_send = xoff_tcp_next(&w->cfg, &w->tx, &w->pool, w->offered, w->window, &segment);
     xoff_time at = XOFF_NEVER;
     uint32_t first = 0;
@@ -212,7 +214,7 @@ static bool step(struct world *w)
         if (w->packets[i].at < at)
             at = w->packets[i].at, first = i;
     const xoff_time arrival_at = at;
-    at = xoff_time_min(xoff_time_min(at, w->rx.ack_at), w->tx.timeout_at);
+    at = xoff_time_min(xoff_time_min(at, w->rx.head.deadline), w->tx.head.deadline);
     if (may_send)
         at = xoff_time_min(at, w->send_at > w->now ? w->send_at : w->now);
     if (at == XOFF_NEVER)
@@ -228,11 +230,11 @@ static bool step(struct world *w)
             take_data(w, &packet);
         else
             take_ack(w, &packet);
-    } else if (w->rx.ack_at == at) {
-        struct xoff_tcp_ack ack;
+    } else if (w->rx.head.deadline == at) {
+        struct xoff_rel_ack ack;
         xoff_tcp_on_delayed(&w->cfg, &w->rx, &w->pool, &ack);
         answer(w, &ack, 0, true);
-    } else if (w->tx.timeout_at == at) {
+    } else if (w->tx.head.deadline == at) {
         xoff_tcp_on_timeout(&w->cfg, &w->tx, &w->pool, w->now);
         w->n_timeouts++;
     } else {
@@ -270,8 +272,8 @@ static void run(struct world *w, uint64_t seed)
         if (++n_steps == 100000)
             fail_msg("seed %llu does not end", (unsigned long long)seed);
     /* Every byte once and in order: next follows the bitmap, from 0 to the end. */
-    assert_int_equal(w->rx.next, w->offered);
-    assert_int_equal(w->tx.una, w->offered);
+    assert_int_equal(w->rx.head.delivered, w->offered);
+    assert_int_equal(w->tx.head.una, w->offered);
     assert_int_equal(xoff_tcp_outstanding(&w->tx), 0);
     assert_int_equal(w->tx.state, XOFF_TCP_OPEN);
     assert_int_equal(w->pool.n_taken, 0);
@@ -400,6 +402,8 @@ static void worked_example(void **unused)
                              " 25 us  ack 9\n");
 }
 
+static const struct xoff_rel_env env = {.payload_bytes = 1460};
+
 static struct xoff_tcp_params defaults(void)
 {
     struct xoff_tcp_params params;
@@ -415,7 +419,7 @@ static void parameter_defaults(void **unused)
     struct xoff_tcp_cfg cfg;
     struct xoff_err err;
     assert_int_equal(params.echo, XOFF_PARAM_AUTO);
-    assert_int_equal(xoff_tcp_configure(&params, 1460, &cfg, &err), 0);
+    assert_int_equal(xoff_tcp_configure(&params, &env, &cfg, &err), 0);
     assert_true(cfg.has_sack);
     assert_true(cfg.has_fast_retransmit);
     assert_int_equal(cfg.duplicates, 3);
@@ -441,7 +445,7 @@ static void parameter_words(void **unused)
         assert_int_equal(xoff_param_set(xoff_param_find(xoff_tcp_table, words[i][0]), &params,
                                         words[i][1], &err),
                          0);
-    assert_int_equal(xoff_tcp_configure(&params, 1460, &cfg, &err), 0);
+    assert_int_equal(xoff_tcp_configure(&params, &env, &cfg, &err), 0);
     assert_int_equal(cfg.echo, XOFF_TCP_ECHO_DCTCP);
     assert_false(cfg.has_sack);
     assert_false(cfg.has_fast_retransmit);
@@ -463,35 +467,153 @@ static void refusals(void **unused)
     struct xoff_tcp_cfg cfg;
     struct xoff_err err;
     params.rto_max = XOFF_MS;
-    assert_int_equal(xoff_tcp_configure(&params, 1460, &cfg, &err), 0);
+    assert_int_equal(xoff_tcp_configure(&params, &env, &cfg, &err), 0);
     assert_true(cfg.rto_initial == XOFF_MS);
     params.rto_max = XOFF_MS - 1;
-    assert_int_equal(xoff_tcp_configure(&params, 1460, &cfg, &err), -XOFF_E_CONFLICT);
+    assert_int_equal(xoff_tcp_configure(&params, &env, &cfg, &err), -XOFF_E_CONFLICT);
     assert_string_equal(err.subject, "rto_min");
     assert_string_equal(err.value, "1ms");
     assert_non_null(strstr(err.message, "rto_max"));
 
     params = defaults();
     params.delayed_ack = XOFF_MS - 1;
-    assert_int_equal(xoff_tcp_configure(&params, 1460, &cfg, &err), 0);
+    assert_int_equal(xoff_tcp_configure(&params, &env, &cfg, &err), 0);
     params.delayed_ack = XOFF_MS;
-    assert_int_equal(xoff_tcp_configure(&params, 1460, &cfg, &err), -XOFF_E_CONFLICT);
+    assert_int_equal(xoff_tcp_configure(&params, &env, &cfg, &err), -XOFF_E_CONFLICT);
     assert_string_equal(err.subject, "delayed_ack");
     assert_non_null(strstr(err.message, "rto_min is 1ms"));
 
     params = defaults();
     params.rto_min = 20 * XOFF_MS;
-    assert_int_equal(xoff_tcp_configure(&params, 1460, &cfg, &err), 0);
+    assert_int_equal(xoff_tcp_configure(&params, &env, &cfg, &err), 0);
     assert_true(cfg.rto_initial == 20 * XOFF_MS);
+
+    const struct xoff_rel_env telemetry = {.payload_bytes = 1460, .has_telemetry = true};
+    assert_int_equal(xoff_tcp_configure(&params, &telemetry, &cfg, &err), -XOFF_E_CONFLICT);
+    assert_string_equal(err.subject, "reliability");
+    assert_non_null(strstr(err.message, "go-back-n"));
+}
+
+/* auto is what the reaction point reads; a word stands against it. */
+static void echo_follows_the_reaction_point(void **unused)
+{
+    (void)unused;
+    const struct xoff_rel_env each = {.payload_bytes = 1460, .reads_each_mark = true};
+    struct xoff_tcp_params params = defaults();
+    struct xoff_tcp_cfg cfg;
+    struct xoff_err err;
+    assert_int_equal(xoff_tcp_configure(&params, &each, &cfg, &err), 0);
+    assert_int_equal(cfg.echo, XOFF_TCP_ECHO_DCTCP);
+    params.echo = XOFF_TCP_ECHO_RFC3168;
+    assert_int_equal(xoff_tcp_configure(&params, &each, &cfg, &err), 0);
+    assert_int_equal(cfg.echo, XOFF_TCP_ECHO_RFC3168);
+}
+
+static struct xoff_rel as_role(struct xoff_tcp_params *params, struct xoff_tcp_cfg *cfg)
+{
+    struct xoff_rel rel = {.ops = &xoff_rel_tcp, .cfg = cfg};
+    struct xoff_err err;
+    assert_int_equal(xoff_rel_tcp.configure(params, &env, cfg, &rel.shape, &err), 0);
+    return rel;
+}
+
+static void shape_of_the_role(void **unused)
+{
+    (void)unused;
+    struct xoff_tcp_params params = defaults();
+    struct xoff_tcp_cfg cfg;
+    const struct xoff_rel rel = as_role(&params, &cfg);
+    assert_int_equal(rel.shape.tx_size, sizeof(struct xoff_tcp_tx));
+    assert_int_equal(rel.shape.rx_size, sizeof(struct xoff_tcp_rx));
+    assert_int_equal(rel.shape.tx_blocks, XOFF_REL_BLOCKS);
+    assert_int_equal(rel.shape.rx_blocks, 1);
+    assert_true(rel.shape.names_blocks && rel.shape.reorders && rel.shape.asks_at_end_only);
+    assert_false(xoff_rel_is_sequential(&rel));
+    params.sack = false;
+    assert_false(as_role(&params, &cfg).shape.names_blocks);
+}
+
+/* An echo is answered once per window of data, on the next new segment (RFC 3168 6.1.2). Segments
+ * of 1460 B, window 4: the echo on the first ACK is answered by the fifth segment; echoes of what
+ * was sent before it are not; one beyond it is. */
+static void echo_is_answered_once_per_window(void **unused)
+{
+    (void)unused;
+    enum { FULL = 1460 };
+    struct xoff_tcp_params params = defaults();
+    struct xoff_tcp_cfg cfg;
+    const struct xoff_rel rel = as_role(&params, &cfg);
+    struct xoff_range blocks[8];
+    struct xoff_range_pool pool;
+    xoff_range_pool_init(&pool, blocks, 8);
+    struct xoff_tcp_tx tx;
+    xoff_rel_init_tx(&rel, &tx.head);
+    struct xoff_rel_segment s;
+    for (uint32_t i = 0; i < 10; i++) {
+        if (i >= 4) { /* ACK of segment i - 4, with the echo but for the one of segment 1 */
+            const struct xoff_rel_ack ack = {.acked_to = (i - 3) * FULL, .echo = i != 5};
+            assert_int_equal(xoff_rel_on_ack(&rel, &tx.head, &pool, &ack, 1, i), 0);
+        }
+        assert_true(xoff_rel_next(&rel, &tx.head, &pool, UINT64_MAX, 4 * FULL, FULL, &s));
+        assert_int_equal(s.seq, i * FULL);
+        /* The first echo, on the ACK up to 1, came when 4 had been sent: the next that counts is
+         * on the ACK up to 5, before segment 8. */
+        assert_int_equal(s.has_reduced, i == 4 || i == 8);
+        xoff_rel_on_sent(&rel, &tx.head, &s, i);
+        assert_int_equal(tx.head.next, tx.head.sent_to);
+    }
+    assert_int_equal(xoff_rel_outstanding(&rel, &tx.head), 4 * FULL);
+    xoff_rel_fini_tx(&rel, &tx.head, &pool);
+}
+
+/* The ACK echoes the time stamp of the first segment that it acknowledges (RFC 7323 4.3). */
+static void acks_echo_the_first_time_stamp(void **unused)
+{
+    (void)unused;
+    struct xoff_tcp_params params = defaults();
+    struct xoff_tcp_cfg cfg;
+    const struct xoff_rel rel = as_role(&params, &cfg);
+    struct xoff_range blocks[8];
+    struct xoff_range_pool pool;
+    xoff_range_pool_init(&pool, blocks, 8);
+    struct xoff_tcp_rx rx;
+    xoff_rel_init_rx(&rel, &rx.head);
+    struct xoff_rel_ack acks[XOFF_REL_ACKS];
+    struct xoff_rel_data data = {.seq = 0, .bytes = 10, .sent_at = 7};
+    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &pool, &data, 100, acks), 0);
+    data = (struct xoff_rel_data){.seq = 10, .bytes = 10, .sent_at = 9};
+    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &pool, &data, 102, acks), 1);
+    assert_int_equal(acks[0].acked_to, 20);
+    assert_true(acks[0].sent_at == 7);
+    /* Held back alone: the delayed ACK has the one it waits for. */
+    data = (struct xoff_rel_data){.seq = 20, .bytes = 10, .sent_at = 11};
+    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &pool, &data, 104, acks), 0);
+    assert_true(rx.head.deadline == 104 + 100 * XOFF_US);
+    xoff_rel_expire_rx(&rel, &rx.head, &pool, acks);
+    assert_true(acks[0].sent_at == 11 && acks[0].acked_to == 30);
+    assert_true(rx.head.deadline == XOFF_NEVER);
+    /* After the flow is gone its segments are acknowledged one by one. */
+    assert_true(xoff_rel_on_late(&rel, &data, acks));
+    assert_int_equal(acks[0].acked_to, 30);
+    assert_true(acks[0].sent_at == 11 && !acks[0].echo && !acks[0].is_nack);
+    xoff_rel_fini_rx(&rel, &rx.head, &pool);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameter_defaults), cmocka_unit_test(parameter_words),
-        cmocka_unit_test(refusals),           cmocka_unit_test(clean_channel),
-        cmocka_unit_test(one_loss_anywhere),  cmocka_unit_test(reordering_alone),
-        cmocka_unit_test(worked_example),     cmocka_unit_test(every_byte_once),
+        cmocka_unit_test(parameter_defaults),
+        cmocka_unit_test(parameter_words),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(clean_channel),
+        cmocka_unit_test(echo_follows_the_reaction_point),
+        cmocka_unit_test(shape_of_the_role),
+        cmocka_unit_test(echo_is_answered_once_per_window),
+        cmocka_unit_test(acks_echo_the_first_time_stamp),
+        cmocka_unit_test(one_loss_anywhere),
+        cmocka_unit_test(reordering_alone),
+        cmocka_unit_test(worked_example),
+        cmocka_unit_test(every_byte_once),
     };
     return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);
 }

@@ -30,13 +30,13 @@
  * (its slow-but-steady variant); sending una again restarts it too (RFC 6675 6 lets every
  * retransmission do so).
  */
-#include <xoff/tcp.h>
+#include "mech/rel/tcp.h"
 
 void xoff_tcp_tx_init(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx)
 {
     *tx = (struct xoff_tcp_tx){
+        .head.deadline = XOFF_NEVER,
         .rto = cfg->rto_initial,
-        .timeout_at = XOFF_NEVER,
         .sacked = XOFF_RANGE_NONE,
         .state = XOFF_TCP_OPEN,
     };
@@ -50,7 +50,7 @@ void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_pool *pool)
 
 uint64_t xoff_tcp_outstanding(const struct xoff_tcp_tx *tx)
 {
-    return tx->sent_to - tx->una - tx->left_bytes - tx->lost_bytes;
+    return tx->head.sent_to - tx->head.una - tx->left_bytes - tx->lost_bytes;
 }
 
 static uint64_t tx_min(uint64_t a, uint64_t b)
@@ -66,7 +66,7 @@ static uint64_t tx_max(uint64_t a, uint64_t b)
 /* Where the retransmission goes on. */
 static uint64_t tx_again_from(const struct xoff_tcp_tx *tx)
 {
-    return tx_max(tx->again_to, tx->una);
+    return tx_max(tx->again_to, tx->head.una);
 }
 
 /* What to send again although it is not known to be lost, when there is nothing else to send: RFC
@@ -80,26 +80,27 @@ static uint64_t tx_extra(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_t
     *from = xoff_ranges_gap(pool, tx->sacked, tx_again_from(tx), &end);
     if (end != UINT64_MAX)
         return end - *from;
-    if (!tx->has_partial || tx->has_rescued || *from >= tx->sent_to)
+    if (!tx->has_partial || tx->has_rescued || *from >= tx->head.sent_to)
         return 0;
-    if (tx->sent_to - *from > cfg->mss)
-        *from = tx->sent_to - cfg->mss; /* the last bytes: their SACK shows the hole before them */
-    return tx->sent_to - *from;
+    if (tx->head.sent_to - *from > cfg->mss)
+        *from =
+            tx->head.sent_to - cfg->mss; /* the last bytes: their SACK shows the hole before them */
+    return tx->head.sent_to - *from;
 }
 
 bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
                    const struct xoff_range_pool *pool, uint64_t offered, uint64_t window_bytes,
-                   struct xoff_tcp_segment *segment)
+                   struct xoff_rel_segment *segment)
 {
-    uint64_t from = tx->sent_to, bytes;
+    uint64_t from = tx->head.sent_to, bytes;
     bool is_again = true, is_urgent = false;
     if (tx->lost_bytes > 0) {
         uint64_t end;
         from = xoff_ranges_gap(pool, tx->sacked, tx_again_from(tx), &end);
         bytes = tx_min(end, tx->lost_to) - from;
-        is_urgent = tx->state == XOFF_TCP_RECOVERING && tx->again_to <= tx->una;
-    } else if (offered > tx->sent_to) {
-        bytes = offered - tx->sent_to;
+        is_urgent = tx->state == XOFF_TCP_RECOVERING && tx->again_to <= tx->head.una;
+    } else if (offered > tx->head.sent_to) {
+        bytes = offered - tx->head.sent_to;
         is_again = false;
     } else {
         bytes = tx_extra(cfg, tx, pool, &from);
@@ -114,8 +115,10 @@ bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
             return false;
         bytes = window_bytes;
     }
-    *segment =
-        (struct xoff_tcp_segment){.seq = from, .bytes = (uint32_t)bytes, .is_again = is_again};
+    *segment = (struct xoff_rel_segment){.seq = from,
+                                         .bytes = (uint32_t)bytes,
+                                         .is_again = is_again,
+                                         .has_reduced = !is_again && tx->has_reduced};
     return true;
 }
 
@@ -126,15 +129,16 @@ static xoff_time tx_timeout(const struct xoff_tcp_cfg *cfg, const struct xoff_tc
 }
 
 void xoff_tcp_on_sent(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                      const struct xoff_tcp_segment *segment, xoff_time now)
+                      const struct xoff_rel_segment *segment, xoff_time now)
 {
     const uint64_t end = segment->seq + segment->bytes;
     if (!segment->is_again) {
-        XOFF_ASSERT(segment->seq == tx->sent_to);
-        tx->sent_to = end;
+        XOFF_ASSERT(segment->seq == tx->head.sent_to);
+        tx->head.sent_to = tx->head.next = end;
+        tx->has_reduced &= !segment->has_reduced;
     } else {
         XOFF_ASSERT(tx->state != XOFF_TCP_OPEN);
-        XOFF_ASSERT(segment->seq >= tx_again_from(tx) && end <= tx->sent_to);
+        XOFF_ASSERT(segment->seq >= tx_again_from(tx) && end <= tx->head.sent_to);
         if (segment->seq < tx->lost_to)
             tx->lost_bytes -= segment->bytes;
         if (segment->seq < tx->lost_to || segment->seq < tx->sacked_to)
@@ -142,8 +146,8 @@ void xoff_tcp_on_sent(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
         else
             tx->has_rescued = true; /* again_to stays: there may be holes before it */
     }
-    if (tx->timeout_at == XOFF_NEVER || (segment->is_again && segment->seq == tx->una))
-        tx->timeout_at = xoff_time_after(now, tx_timeout(cfg, tx));
+    if (tx->head.deadline == XOFF_NEVER || (segment->is_again && segment->seq == tx->head.una))
+        tx->head.deadline = xoff_time_after(now, tx_timeout(cfg, tx));
 }
 
 /* RFC 6298 2.2 and 2.3. The clock is exact, so its granularity G is no floor. */
@@ -163,13 +167,13 @@ static void tx_measure(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx, x
 
 /* Returns the bytes that were not SACKed before. */
 static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_pool *pool,
-                              const struct xoff_tcp_ack *ack)
+                              const struct xoff_rel_ack *ack)
 {
     uint64_t fresh_bytes = 0;
     for (uint32_t i = 0; i < ack->n_sacks; i++) {
-        XOFF_ASSERT(ack->sack_to[i] <= tx->sent_to);
+        XOFF_ASSERT(ack->sack_to[i] <= tx->head.sent_to);
         /* A late ACK may speak of what has been acknowledged since. */
-        const uint64_t from = tx_max(ack->sack_from[i], tx->una);
+        const uint64_t from = tx_max(ack->sack_from[i], tx->head.una);
         fresh_bytes += xoff_ranges_add(pool, &tx->sacked, from, ack->sack_to[i]);
         tx->sacked_to = tx_max(tx->sacked_to, ack->sack_to[i]);
     }
@@ -183,7 +187,7 @@ static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_pool *po
 static uint64_t tx_find_lost_to(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
                                 const struct xoff_range_pool *pool)
 {
-    uint64_t n_ranges = 0, bytes = tx->sacked_bytes, lost_to = tx->una;
+    uint64_t n_ranges = 0, bytes = tx->sacked_bytes, lost_to = tx->head.una;
     for (uint32_t at = tx->sacked; at != XOFF_RANGE_NONE; at = pool->blocks[at].next)
         n_ranges++;
     for (uint32_t at = tx->sacked; at != XOFF_RANGE_NONE; at = pool->blocks[at].next) {
@@ -202,12 +206,12 @@ static void tx_recover(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                        const struct xoff_range_pool *pool)
 {
     uint64_t end;
-    xoff_ranges_gap(pool, tx->sacked, tx->una, &end);
+    xoff_ranges_gap(pool, tx->sacked, tx->head.una, &end);
     tx->state = XOFF_TCP_RECOVERING;
-    tx->recover = tx->sent_to;
-    tx->again_to = tx->una;
-    tx->lost_to = tx_min(tx_min(end, tx->sent_to), tx->una + cfg->mss);
-    tx->lost_bytes = tx->lost_to - tx->una;
+    tx->recover = tx->head.sent_to;
+    tx->again_to = tx->head.una;
+    tx->lost_to = tx_min(tx_min(end, tx->head.sent_to), tx->head.una + cfg->mss);
+    tx->lost_bytes = tx->lost_to - tx->head.una;
     tx->has_partial = tx->has_rescued = false;
 }
 
@@ -223,7 +227,7 @@ static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
             tx->n_duplicates++;
         const uint64_t lost_to = tx_find_lost_to(cfg, tx, pool);
         if (tx->state == XOFF_TCP_OPEN &&
-            (lost_to > tx->una || tx->n_duplicates >= cfg->duplicates)) {
+            (lost_to > tx->head.una || tx->n_duplicates >= cfg->duplicates)) {
             tx_recover(cfg, tx, pool);
             has_lost = true;
         }
@@ -254,7 +258,7 @@ static bool tx_on_plain_open(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx 
     /* RFC 6582 3.2 step 2: not until more is acknowledged than was sent in the last episode, since
      * duplicates may come from what was sent twice in it. */
     const bool has_lost =
-        tx->n_duplicates >= cfg->duplicates && (tx->una > tx->recover || tx->recover == 0);
+        tx->n_duplicates >= cfg->duplicates && (tx->head.una > tx->recover || tx->recover == 0);
     if (has_lost)
         tx_recover(cfg, tx, pool);
     if (has_lost || tx->n_duplicates < cfg->duplicates)
@@ -278,42 +282,43 @@ static bool tx_on_plain(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
     } else if (newly_acked_bytes > 0) {
         const uint64_t arrived = newly_acked_bytes - tx_min(newly_acked_bytes, cfg->mss);
         tx->left_bytes -= tx_min(tx->left_bytes, arrived);
-        tx->again_to = tx->una;
-        tx->lost_to = tx_min(tx->una + cfg->mss, tx->sent_to);
-        tx->lost_bytes = tx->lost_to - tx->una;
+        tx->again_to = tx->head.una;
+        tx->lost_to = tx_min(tx->head.una + cfg->mss, tx->head.sent_to);
+        tx->lost_bytes = tx->lost_to - tx->head.una;
     } else if (is_duplicate) {
         tx->left_bytes += cfg->mss;
     }
     /* The segment at una has not left, however many duplicates there are. */
-    const uint64_t sent_bytes = tx->sent_to - tx->una;
+    const uint64_t sent_bytes = tx->head.sent_to - tx->head.una;
     tx->left_bytes = tx_min(tx->left_bytes, sent_bytes - tx_min(sent_bytes, cfg->mss));
     return has_lost;
 }
 
 struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                                         struct xoff_range_pool *pool,
-                                        const struct xoff_tcp_ack *ack, xoff_time rtt,
+                                        const struct xoff_rel_ack *ack, xoff_time rtt,
                                         xoff_time now)
 {
     struct xoff_tcp_outcome outcome = {0};
-    XOFF_ASSERT(ack->acked_to <= tx->sent_to);
+    XOFF_ASSERT(ack->acked_to <= tx->head.sent_to);
     if (rtt > 0)
         tx_measure(cfg, tx, rtt);
-    bool is_duplicate = ack->acked_to == tx->una && tx->una < tx->sent_to;
-    if (ack->acked_to > tx->una) {
+    bool is_duplicate = ack->acked_to == tx->head.una && tx->head.una < tx->head.sent_to;
+    if (ack->acked_to > tx->head.una) {
         /* What was SACKed right behind it is there as well. A receiver that keeps nothing of a
          * finished transfer acknowledges what is sent again piece by piece. */
         uint64_t end;
         const uint64_t acked_to = xoff_ranges_gap(pool, tx->sacked, ack->acked_to, &end);
-        outcome.newly_acked_bytes = acked_to - tx->una;
-        tx->una = acked_to;
-        tx->sacked_bytes -= xoff_ranges_trim(pool, &tx->sacked, tx->una);
+        outcome.newly_acked_bytes = acked_to - tx->head.una;
+        tx->head.una = acked_to;
+        tx->sacked_bytes -= xoff_ranges_trim(pool, &tx->sacked, tx->head.una);
         tx->has_partial = true;
         tx->backoff = 0;
         /* RFC 6298 5.2, 5.3 */
-        tx->timeout_at =
-            tx->una == tx->sent_to ? XOFF_NEVER : xoff_time_after(now, tx_timeout(cfg, tx));
-        if (tx->state != XOFF_TCP_OPEN && tx->una >= tx->recover) {
+        tx->head.deadline = tx->head.una == tx->head.sent_to
+                                ? XOFF_NEVER
+                                : xoff_time_after(now, tx_timeout(cfg, tx));
+        if (tx->state != XOFF_TCP_OPEN && tx->head.una >= tx->recover) {
             tx->state = XOFF_TCP_OPEN;
             tx->lost_bytes = 0;
         }
@@ -326,6 +331,12 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
                                        is_duplicate && cfg->has_fast_retransmit);
     }
     outcome.is_recovering = tx->state == XOFF_TCP_RECOVERING;
+    /* RFC 3168 6.1.2: the receiver repeats its echo until it is told that it was answered, which is
+     * once for each window of data. */
+    if (ack->echo && tx->head.una > tx->echo_to) {
+        tx->has_reduced = true;
+        tx->echo_to = tx->head.sent_to;
+    }
     return outcome;
 }
 
@@ -333,14 +344,14 @@ void xoff_tcp_on_timeout(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                          struct xoff_range_pool *pool, xoff_time now)
 {
     (void)pool; /* SACK information is kept */
-    XOFF_ASSERT(now >= tx->timeout_at);
-    XOFF_ASSERT(tx->una < tx->sent_to);
+    XOFF_ASSERT(now >= tx->head.deadline);
+    XOFF_ASSERT(tx->head.una < tx->head.sent_to);
     tx->state = XOFF_TCP_REPAIRING;
-    tx->recover = tx->lost_to = tx->sent_to;
-    tx->again_to = tx->una;
+    tx->recover = tx->lost_to = tx->head.sent_to;
+    tx->again_to = tx->head.una;
     tx->left_bytes = tx->sacked_bytes;
-    tx->lost_bytes = tx->sent_to - tx->una - tx->sacked_bytes;
+    tx->lost_bytes = tx->head.sent_to - tx->head.una - tx->sacked_bytes;
     if (tx_timeout(cfg, tx) < cfg->rto_max)
         tx->backoff++;
-    tx->timeout_at = xoff_time_after(now, tx_timeout(cfg, tx));
+    tx->head.deadline = xoff_time_after(now, tx_timeout(cfg, tx));
 }

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "mech/rel/tcp.h"
 #include <xoff/rng.h>
-#include <xoff/tcp.h>
 
 #define N_BLOCKS 256
 #define MSS 1000
@@ -38,7 +38,7 @@ static void setup(struct sender *s, uint64_t offered, uint64_t window)
     xoff_tcp_tx_init(&s->cfg, &s->tx);
 }
 
-static bool next(const struct sender *s, struct xoff_tcp_segment *segment)
+static bool next(const struct sender *s, struct xoff_rel_segment *segment)
 {
     return xoff_tcp_next(&s->cfg, &s->tx, &s->pool, s->offered * MSS, s->window * MSS, segment);
 }
@@ -46,7 +46,7 @@ static bool next(const struct sender *s, struct xoff_tcp_segment *segment)
 /* Sends all that it may, which must be these segments; again: whether they are retransmissions. */
 static void assert_sends(struct sender *s, bool again, const uint64_t *numbers, uint32_t n)
 {
-    struct xoff_tcp_segment segment;
+    struct xoff_rel_segment segment;
     for (uint32_t i = 0; i < n; i++) {
         assert_true(next(s, &segment));
         assert_int_equal(segment.seq, numbers[i] * MSS);
@@ -65,7 +65,7 @@ static void assert_sends(struct sender *s, bool again, const uint64_t *numbers, 
 
 static void assert_silent(const struct sender *s)
 {
-    struct xoff_tcp_segment segment;
+    struct xoff_rel_segment segment;
     assert_false(next(s, &segment));
 }
 
@@ -80,7 +80,7 @@ static void send_new(struct sender *s, uint64_t from, uint64_t to)
 static struct xoff_tcp_outcome on_ack(struct sender *s, uint64_t acked_to, const uint64_t *sacks,
                                       uint32_t n_sacks)
 {
-    struct xoff_tcp_ack ack = {.acked_to = acked_to * MSS, .n_sacks = n_sacks};
+    struct xoff_rel_ack ack = {.acked_to = acked_to * MSS, .n_sacks = (uint8_t)n_sacks};
     for (uint32_t i = 0; i < n_sacks; i++) {
         ack.sack_from[i] = sacks[2 * i] * MSS;
         ack.sack_to[i] = sacks[2 * i + 1] * MSS;
@@ -100,7 +100,7 @@ static uint64_t outstanding(const struct sender *s)
 
 static void timeout(struct sender *s)
 {
-    s->now = s->tx.timeout_at;
+    s->now = s->tx.head.deadline;
     xoff_tcp_on_timeout(&s->cfg, &s->tx, &s->pool, s->now);
 }
 
@@ -116,10 +116,10 @@ static void window_and_offer(void **unused)
 {
     (void)unused;
     struct sender s;
-    struct xoff_tcp_segment segment;
+    struct xoff_rel_segment segment;
     setup(&s, 0, 10);
     assert_silent(&s);
-    assert_true(s.tx.timeout_at == XOFF_NEVER);
+    assert_true(s.tx.head.deadline == XOFF_NEVER);
     s.offered = 4, s.window = 3;
     send_new(&s, 0, 3);
     assert_int_equal(outstanding(&s), 3000);
@@ -132,13 +132,13 @@ static void window_and_offer(void **unused)
     assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 3001, 2000, &segment));
     assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 3001, 2001, &segment));
     ACK(&s, 3);
-    assert_true(s.tx.timeout_at == XOFF_NEVER);
+    assert_true(s.tx.head.deadline == XOFF_NEVER);
     assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 9000, 999, &segment));
     assert_int_equal(segment.bytes, 999);
     assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 9000, 0, &segment));
     segment.bytes = 10; /* the caller may cut it */
     xoff_tcp_on_sent(&s.cfg, &s.tx, &segment, 0);
-    assert_int_equal(s.tx.sent_to, 3010);
+    assert_int_equal(s.tx.head.sent_to, 3010);
     assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 9000, 999, &segment));
 }
 
@@ -316,7 +316,7 @@ static void burst_with_sack(void **unused)
     assert_true(SACK(&s, 4, 5, 12).is_recovering);
     assert_silent(&s);
     assert_false(ACK(&s, 12).is_recovering);
-    assert_true(s.tx.timeout_at == XOFF_NEVER);
+    assert_true(s.tx.head.deadline == XOFF_NEVER);
     finish(&s);
 }
 
@@ -326,7 +326,7 @@ static void both_sides_of_lost(void **unused)
 {
     (void)unused;
     struct sender s;
-    struct xoff_tcp_ack ack = {
+    struct xoff_rel_ack ack = {
         .n_sacks = 2, .sack_from = {2000, 4000, 6000}, .sack_to = {2001, 4001, 6001}};
     setup(&s, 20, 20);
     send_new(&s, 0, 20);
@@ -337,7 +337,7 @@ static void both_sides_of_lost(void **unused)
 
     setup(&s, 20, 20);
     send_new(&s, 0, 20);
-    ack = (struct xoff_tcp_ack){.n_sacks = 1, .sack_from = {5000}, .sack_to = {7000}};
+    ack = (struct xoff_rel_ack){.n_sacks = 1, .sack_from = {5000}, .sack_to = {7000}};
     assert_false(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0).has_lost);
     ack.sack_to[0] = 7001;
     assert_true(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0).has_lost);
@@ -348,7 +348,7 @@ static void both_sides_of_lost(void **unused)
     setup(&s, 20, 20);
     send_new(&s, 0, 20);
     for (uint64_t to = 5001; to <= 5003; to++) {
-        ack = (struct xoff_tcp_ack){.n_sacks = 1, .sack_from = {5000}, .sack_to = {to}};
+        ack = (struct xoff_rel_ack){.n_sacks = 1, .sack_from = {5000}, .sack_to = {to}};
         assert_int_equal(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0).has_lost, to == 5003);
         xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0); /* says nothing new: no duplicate */
     }
@@ -411,14 +411,14 @@ static void tail_by_timer(void **unused)
     struct sender s;
     setup(&s, 5, 10);
     send_new(&s, 0, 5);
-    assert_true(s.tx.timeout_at == 10 * XOFF_MS);
+    assert_true(s.tx.head.deadline == 10 * XOFF_MS);
     s.now = 20 * XOFF_US;
     ACK(&s, 3);
-    assert_true(s.tx.timeout_at == 20 * XOFF_US + 10 * XOFF_MS);
+    assert_true(s.tx.head.deadline == 20 * XOFF_US + 10 * XOFF_MS);
     assert_silent(&s);
     timeout(&s);
     assert_int_equal(outstanding(&s), 0);
-    assert_true(s.tx.timeout_at == s.now + 20 * XOFF_MS);
+    assert_true(s.tx.head.deadline == s.now + 20 * XOFF_MS);
     s.window = 1;
     ASSERT_SENDS_AGAIN(&s, 3);
     assert_silent(&s);
@@ -426,11 +426,11 @@ static void tail_by_timer(void **unused)
     const struct xoff_tcp_outcome outcome = ACK(&s, 4);
     assert_false(outcome.is_recovering); /* slow start: the window must grow */
     assert_int_equal(s.tx.state, XOFF_TCP_REPAIRING);
-    assert_true(s.tx.timeout_at == s.now + 10 * XOFF_MS);
+    assert_true(s.tx.head.deadline == s.now + 10 * XOFF_MS);
     ASSERT_SENDS_AGAIN(&s, 4);
     ACK(&s, 5);
     assert_int_equal(s.tx.state, XOFF_TCP_OPEN);
-    assert_true(s.tx.timeout_at == XOFF_NEVER);
+    assert_true(s.tx.head.deadline == XOFF_NEVER);
 }
 
 /* Segment 0 is lost and so is its retransmission: the timer, and only what is missing goes.
@@ -447,13 +447,13 @@ static void lost_retransmission(void **unused)
     s.now = XOFF_MS;
     assert_true(SACK(&s, 0, 1, 4).has_lost);
     ASSERT_SENDS_AGAIN(&s, 0);
-    assert_true(s.tx.timeout_at == 11 * XOFF_MS);
+    assert_true(s.tx.head.deadline == 11 * XOFF_MS);
     s.now = 2 * XOFF_MS;
     SACK(&s, 0, 1, 6);
     SACK(&s, 0, 7, 10, 1, 6);
     ASSERT_SENDS_AGAIN(&s, 6);
     assert_silent(&s);
-    assert_true(s.tx.timeout_at == 11 * XOFF_MS); /* it is for 0 */
+    assert_true(s.tx.head.deadline == 11 * XOFF_MS); /* it is for 0 */
     timeout(&s);
     assert_int_equal(s.tx.lost_bytes, 2000);
     assert_int_equal(outstanding(&s), 0);
@@ -551,12 +551,12 @@ static void late_ack(void **unused)
     setup(&s, 10, 10);
     send_new(&s, 0, 10);
     ACK(&s, 5);
-    const xoff_time timeout_at = s.tx.timeout_at;
+    const xoff_time timeout_at = s.tx.head.deadline;
     s.now = 1;
     assert_int_equal(SACK(&s, 3, 4, 5).newly_acked_bytes, 0);
-    assert_int_equal(s.tx.una, 5000);
+    assert_int_equal(s.tx.head.una, 5000);
     assert_int_equal(s.tx.sacked_bytes, 0);
-    assert_true(s.tx.timeout_at == timeout_at);
+    assert_true(s.tx.head.deadline == timeout_at);
     SACK(&s, 3, 4, 5, 7, 8);
     assert_int_equal(s.tx.sacked_bytes, 1000);
     s.cfg.has_sack = false;
@@ -647,21 +647,21 @@ static void timer_follows_the_rtt(void **unused)
 {
     (void)unused;
     struct sender s;
-    struct xoff_tcp_ack ack = {0};
+    struct xoff_rel_ack ack = {0};
     setup(&s, 10000, 10);
     send_new(&s, 0, 10);
     ack.acked_to = 1000;
     xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 800 * XOFF_US, 0);
     assert_true(s.tx.rto == 2400 * XOFF_US);
-    assert_true(s.tx.timeout_at == 2400 * XOFF_US);
+    assert_true(s.tx.head.deadline == 2400 * XOFF_US);
     ack.acked_to = 2000;
     xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 1600 * XOFF_US, 5);
     assert_true(s.tx.srtt == 900 * XOFF_US);
     assert_true(s.tx.rttvar == 500 * XOFF_US);
-    assert_true(s.tx.timeout_at == 5 + 2900 * XOFF_US);
+    assert_true(s.tx.head.deadline == 5 + 2900 * XOFF_US);
     ack.acked_to = 3000;
     xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 6);
-    assert_true(s.tx.timeout_at == 6 + 2900 * XOFF_US);
+    assert_true(s.tx.head.deadline == 6 + 2900 * XOFF_US);
     for (int i = 0; i < 200; i++)
         xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 100 * XOFF_US, 6);
     assert_true(s.tx.rto == XOFF_MS);
@@ -683,16 +683,16 @@ static void backoff_ends(void **unused)
     for (int i = 0; i < 300; i++) {
         const xoff_time expected = i == 0 ? 20 : i == 1 ? 40 : 60;
         timeout(&s);
-        assert_true(s.tx.timeout_at == s.now + expected * XOFF_MS);
+        assert_true(s.tx.head.deadline == s.now + expected * XOFF_MS);
         s.now += 7; /* sending una again restarts it */
         ASSERT_SENDS_AGAIN(&s, 0);
-        assert_true(s.tx.timeout_at == s.now + expected * XOFF_MS);
+        assert_true(s.tx.head.deadline == s.now + expected * XOFF_MS);
         s.now += 7;
         ASSERT_SENDS_AGAIN(&s, 1);
-        assert_true(s.tx.timeout_at == s.now - 7 + expected * XOFF_MS);
+        assert_true(s.tx.head.deadline == s.now - 7 + expected * XOFF_MS);
     }
     ACK(&s, 1);
-    assert_true(s.tx.timeout_at == s.now + 10 * XOFF_MS);
+    assert_true(s.tx.head.deadline == s.now + 10 * XOFF_MS);
 }
 
 /* Random SACKs from above una: every byte that is not SACKed is below lost_to just when IsLost(),
@@ -710,13 +710,13 @@ static void lost_by_the_letter(void **unused)
         setup(&s, 0, 0);
         s.cfg.mss = 10;
         s.cfg.duplicates = 1 + (uint32_t)xoff_rng_below(&rng, 5);
-        const struct xoff_tcp_segment all = {.seq = 0, .bytes = N_BYTES};
+        const struct xoff_rel_segment all = {.seq = 0, .bytes = N_BYTES};
         xoff_tcp_on_sent(&s.cfg, &s.tx, &all, 0);
         for (int step = 0; step < 12; step++) {
             const uint64_t from = 1 + xoff_rng_below(&rng, N_BYTES - 1);
             const uint64_t length = 1 + xoff_rng_below(&rng, 15);
             const uint64_t to = from + length > N_BYTES ? N_BYTES : from + length;
-            const struct xoff_tcp_ack ack = {.n_sacks = 1, .sack_from = {from}, .sack_to = {to}};
+            const struct xoff_rel_ack ack = {.n_sacks = 1, .sack_from = {from}, .sack_to = {to}};
             xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0);
             for (uint64_t i = from; i < to; i++)
                 map[i] = true;
@@ -749,20 +749,20 @@ static void sacked_behind_an_ack(void **state)
     struct sender s;
     setup(&s, 4, 10);
     send_new(&s, 0, 4);
-    const struct xoff_tcp_ack first = {
+    const struct xoff_rel_ack first = {
         .acked_to = 0, .sack_from = {1 * MSS}, .sack_to = {3 * MSS}, .n_sacks = 1};
     xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &first, XOFF_US, s.now);
-    const struct xoff_tcp_ack blind = {.acked_to = 1 * MSS};
+    const struct xoff_rel_ack blind = {.acked_to = 1 * MSS};
     const struct xoff_tcp_outcome o =
         xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &blind, XOFF_US, s.now);
-    assert_int_equal(s.tx.una, 3 * MSS);
+    assert_int_equal(s.tx.head.una, 3 * MSS);
     assert_int_equal(o.newly_acked_bytes, 3 * MSS);
     assert_int_equal(s.tx.sacked_bytes, 0);
     assert_int_equal(s.pool.n_taken, 0);
-    const struct xoff_tcp_ack last = {.acked_to = 4 * MSS};
+    const struct xoff_rel_ack last = {.acked_to = 4 * MSS};
     xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &last, XOFF_US, s.now);
-    assert_int_equal(s.tx.una, 4 * MSS);
-    assert_true(s.tx.timeout_at == XOFF_NEVER);
+    assert_int_equal(s.tx.head.una, 4 * MSS);
+    assert_true(s.tx.head.deadline == XOFF_NEVER);
 }
 
 int main(void)

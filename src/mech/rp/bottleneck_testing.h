@@ -31,6 +31,7 @@
 #define BN_SLOT_NS 80
 #define BN_RTT_SLOTS 100
 #define BN_RTT (BN_RTT_SLOTS * BN_SLOT_NS * XOFF_NS)
+#define BN_MAX_STATE 160
 #define BN_MAX_FLOWS 8
 #define BN_RING 8192 /* frames in the queue or on their way back */
 
@@ -57,7 +58,6 @@ static void rig_setup(struct rig *rig, const struct xoff_rp_ops *ops)
     *rig = (struct rig){.ops = ops};
     assert_true(ops->params_size <= sizeof rig->params);
     assert_true(ops->cfg_size <= sizeof rig->cfg);
-    assert_true(ops->state_size <= sizeof rig->state);
     xoff_param_defaults(ops->params, rig->params);
 }
 
@@ -71,7 +71,10 @@ static void rig_set(struct rig *rig, const char *name, const char *text)
 
 static int rig_configure(struct rig *rig, struct xoff_err *err)
 {
-    return rig->ops->configure(rig->params, &bn_env, rig->cfg, err);
+    struct xoff_rp_shape shape = {0};
+    const int code = rig->ops->configure(rig->params, &bn_env, rig->cfg, &shape, err);
+    assert_true(code || (shape.state_size && shape.state_size <= BN_MAX_STATE));
+    return code;
 }
 
 /* Configures and starts the flow at time 0 over a path of BN_RTT. */
@@ -220,7 +223,7 @@ static struct bn_result bn_run(const struct xoff_rp_ops *ops, const void *cfg, u
     bn.cfg = cfg;
     bn.n_flows = n_flows;
     const struct xoff_rp_flow flow = {.base_rtt = BN_RTT};
-    assert_true(ops->state_size <= sizeof bn.flow[0].state);
+    assert_true(BN_MAX_STATE <= sizeof bn.flow[0].state);
     for (uint32_t i = 0; i < n_flows; i++)
         ops->init(cfg, bn.flow[i].state, &flow, 0, &bn.flow[i].answer);
     for (int64_t slot = 0; slot < n_rtts * BN_RTT_SLOTS; slot++) {

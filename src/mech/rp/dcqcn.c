@@ -30,14 +30,14 @@
 
 struct dcqcn_params {
     double gain;
-    int64_t alpha_interval, timer, byte_counter, fast_recovery, ai, hai, min_rate, cnp_interval;
+    int64_t alpha_interval, timer, byte_counter, fast_recovery, ai, hai, min_rate;
 };
 
 struct dcqcn_cfg {
     double line, floor, ai, hai; /* bits per second */
     double gain, keep;           /* g and 1 - g */
     double alpha_nil;            /* below it alpha has no effect: see dcqcn_alpha() */
-    xoff_time alpha_for, timer_for, cnp_for;
+    xoff_time alpha_for, timer_for;
     uint64_t counter_bytes;
     uint32_t fast; /* F */
 };
@@ -109,13 +109,6 @@ static const struct xoff_param dcqcn_table[] = {
      .min = "1bps",
      .allows_auto = true,
      .help = "Rate that no CNP cuts below; auto: 1/1000 of the link's rate."},
-    {.name = "cnp_interval",
-     .type = XOFF_P_TIME,
-     .offset = offsetof(struct dcqcn_params, cnp_interval),
-     .preset = "50us",
-     .min = "0s",
-     .max = "1s",
-     .help = "Least time between two CNPs of a flow at its receiver."},
     {0},
 };
 
@@ -137,10 +130,11 @@ static int dcqcn_check(const struct dcqcn_params *p, struct xoff_err *err)
 }
 
 static int dcqcn_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
-                           struct xoff_err *err)
+                           struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct dcqcn_params *p = params;
     struct dcqcn_cfg *c = cfg;
+    shape->state_size = sizeof(struct dcqcn);
     int code = dcqcn_check(p, err);
     if (code)
         return code;
@@ -158,7 +152,6 @@ static int dcqcn_configure(const void *params, const struct xoff_rp_env *env, vo
         .alpha_nil = p->gain * 0x1p-60,
         .alpha_for = p->alpha_interval,
         .timer_for = p->timer,
-        .cnp_for = p->cnp_interval,
         .counter_bytes = (uint64_t)p->byte_counter,
         .fast = (uint32_t)p->fast_recovery,
     };
@@ -270,25 +263,18 @@ static void dcqcn_expire(const void *cfg, void *state, xoff_time now, struct xof
     dcqcn_answer(c, s, answer);
 }
 
-static xoff_time dcqcn_cnp_interval(const void *cfg)
-{
-    const struct dcqcn_cfg *c = cfg;
-    return c->cnp_for;
-}
-
 const struct xoff_rp_ops xoff_rp_dcqcn = {
     .name = "dcqcn",
     .summary = "rate cut by CNPs, recovery by timer and byte counter (paper form)",
     .params = dcqcn_table,
     .params_size = sizeof(struct dcqcn_params),
     .cfg_size = sizeof(struct dcqcn_cfg),
-    .state_size = sizeof(struct dcqcn),
     .marking = "ecn",
-    .reliability = XOFF_REL_GO_BACK_N,
+    .np = "cnp",
+    .rel = "go-back-n",
     .configure = dcqcn_configure,
     .init = dcqcn_init,
     .on_cnp = dcqcn_on_cnp,
     .on_sent = dcqcn_on_sent,
     .expire = dcqcn_expire,
-    .cnp_interval = dcqcn_cnp_interval,
 };

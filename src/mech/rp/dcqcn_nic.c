@@ -162,10 +162,11 @@ static int nic_check_params(const struct nic_params *p, struct xoff_err *err)
 }
 
 static int nic_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
-                         struct xoff_err *err)
+                         struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct nic_params *p = params;
     struct nic_cfg *c = cfg;
+    shape->state_size = sizeof(struct nic);
     int code = nic_check_params(p, err);
     if (code)
         return code;
@@ -331,9 +332,9 @@ const struct xoff_rp_ops xoff_rp_dcqcn_nic = {
     .params = nic_table,
     .params_size = sizeof(struct nic_params),
     .cfg_size = sizeof(struct nic_cfg),
-    .state_size = sizeof(struct nic),
     .marking = "ecn",
-    .reliability = XOFF_REL_GO_BACK_N,
+    .np = "echo",
+    .rel = "go-back-n",
     .needs_acks = true,
     .configure = nic_configure,
     .init = nic_init,

@@ -73,10 +73,11 @@ static const struct xoff_param dctcp_table[] = {
 };
 
 static int dctcp_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
-                           struct xoff_err *err)
+                           struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct dctcp_params *p = params;
     struct dctcp_cfg *c = cfg;
+    shape->state_size = sizeof(struct dctcp_state);
     if (!(p->gain >= 0 && p->gain <= 1)) /* also refuses what is no number */
         return xoff_err_set(err, XOFF_E_RANGE, "gain", NULL, "a weight is from 0 to 1");
     if (!(p->alpha >= 0 && p->alpha <= 1))
@@ -150,9 +151,9 @@ const struct xoff_rp_ops xoff_rp_dctcp = {
     .params = dctcp_table,
     .params_size = sizeof(struct dctcp_params),
     .cfg_size = sizeof(struct dctcp_cfg),
-    .state_size = sizeof(struct dctcp_state),
     .marking = "step",
-    .reliability = XOFF_REL_TCP,
+    .np = "echo",
+    .rel = "tcp",
     .needs_acks = true,
     .reads_each_mark = true,
     .configure = dctcp_configure,

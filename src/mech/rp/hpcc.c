@@ -101,10 +101,11 @@ static const struct xoff_param hpcc_table[] = {
 #define BPS_PER_BYTE_NS 8e9
 
 static int hpcc_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
-                          struct xoff_err *err)
+                          struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct hpcc_params *p = params;
     struct hpcc_cfg *c = cfg;
+    shape->state_size = sizeof(struct hpcc_state);
     const double line_bps = (double)env->rate_bps;
     const double ai_bps = p->ai == XOFF_PARAM_AUTO ? line_bps / HPCC_AI_PART : (double)p->ai;
     const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, HPCC_MIN_PART);
@@ -228,11 +229,10 @@ const struct xoff_rp_ops xoff_rp_hpcc = {
     .params = hpcc_table,
     .params_size = sizeof(struct hpcc_params),
     .cfg_size = sizeof(struct hpcc_cfg),
-    .state_size = sizeof(struct hpcc_state),
     .marking = "int",
-    .reliability = XOFF_REL_GO_BACK_N,
+    .np = "int",
+    .rel = "go-back-n",
     .needs_acks = true,
-    .reads_telemetry = true,
     .configure = hpcc_configure,
     .init = hpcc_init,
     .on_ack = hpcc_on_ack,

@@ -54,8 +54,7 @@ static void worked_example(void **unused)
     assert_int_equal(hop.rig.answer.window_bytes, 94435);
     assert_near(rig_window(&hop.rig), 94435.867, 0.001);
     assert_string_equal(xoff_rp_hpcc.marking, "int");
-    assert_int_equal(xoff_rp_hpcc.reliability, XOFF_REL_GO_BACK_N);
-    assert_true(xoff_rp_hpcc.state_size <= 160);
+    assert_string_equal(xoff_rp_hpcc.rel, "go-back-n");
 }
 
 /* No telemetry, telemetry without a hop, and a record that is not newer: bit for bit as before but

@@ -3,7 +3,7 @@
  * Source: RFC 5681 and 6582, with growth by bytes acknowledged (RFC 3465), a first window of ten
  * segments (RFC 6928), and the answer to marks of RFC 3168: one halving per window of data, as for
  * a loss. The arithmetic is in window.h. What is retransmitted and when is not decided here but by
- * the reliability (tcp.h); fast recovery only means that the window stands at ssthresh until the
+ * the reliability (rel.h); fast recovery only means that the window stands at ssthresh until the
  * loss is repaired.
  *
  *   marks:  W = ssthresh = max(W / 2, 2 mss)
@@ -38,9 +38,10 @@ static const struct xoff_param newreno_table[] = {
 };
 
 static int newreno_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
-                             struct xoff_err *err)
+                             struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct newreno_params *p = params;
+    shape->state_size = sizeof(struct window);
     return window_configure(p->initial_window, XOFF_PARAM_AUTO, p->max_window, env, cfg, err);
 }
 
@@ -80,9 +81,9 @@ const struct xoff_rp_ops xoff_rp_newreno = {
     .params = newreno_table,
     .params_size = sizeof(struct newreno_params),
     .cfg_size = sizeof(struct window_cfg),
-    .state_size = sizeof(struct window),
     .marking = "none",
-    .reliability = XOFF_REL_TCP,
+    .np = "echo",
+    .rel = "tcp",
     .needs_acks = true,
     .configure = newreno_configure,
     .init = newreno_init,

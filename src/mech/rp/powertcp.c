@@ -131,10 +131,11 @@ static const struct xoff_param power_table[] = {
 #define BPS_PER_BYTE_NS 8e9
 
 static int power_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
-                           struct xoff_err *err)
+                           struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct power_params *p = params;
     struct power_cfg *c = cfg;
+    shape->state_size = sizeof(struct powertcp_state);
     const double line_bps = (double)env->rate_bps;
     const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, POWER_MIN_PART);
     if (!(p->gamma > 0 && p->gamma <= 1)) /* also refuses what is no number */
@@ -325,17 +326,24 @@ static void theta_on_ack(const void *cfg, void *state, const struct xoff_rp_ack 
     power_answer(cfg, power, answer);
 }
 
+static int theta_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
+                           struct xoff_rp_shape *shape, struct xoff_err *err)
+{
+    const int code = power_configure(params, env, cfg, shape, err);
+    shape->state_size = sizeof(struct theta_state);
+    return code;
+}
+
 const struct xoff_rp_ops xoff_rp_powertcp = {
     .name = "powertcp",
     .summary = "window by the power of the bottleneck, from in-band telemetry",
     .params = power_table,
     .params_size = sizeof(struct power_params),
     .cfg_size = sizeof(struct power_cfg),
-    .state_size = sizeof(struct powertcp_state),
     .marking = "int",
-    .reliability = XOFF_REL_GO_BACK_N,
+    .np = "int",
+    .rel = "go-back-n",
     .needs_acks = true,
-    .reads_telemetry = true,
     .configure = power_configure,
     .init = powertcp_init,
     .on_ack = powertcp_on_ack,
@@ -347,11 +355,11 @@ const struct xoff_rp_ops xoff_rp_theta_powertcp = {
     .params = power_table,
     .params_size = sizeof(struct power_params),
     .cfg_size = sizeof(struct power_cfg),
-    .state_size = sizeof(struct theta_state),
     .marking = "none",
-    .reliability = XOFF_REL_GO_BACK_N,
+    .np = "echo",
+    .rel = "go-back-n",
     .needs_acks = true,
-    .configure = power_configure,
+    .configure = theta_configure,
     .init = theta_init,
     .on_ack = theta_on_ack,
 };

@@ -114,10 +114,11 @@ static xoff_rate timely_part(xoff_rate rate_bps)
 }
 
 static int timely_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
-                            struct xoff_err *err)
+                            struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct timely_params *p = params;
     struct timely_cfg *c = cfg;
+    shape->state_size = sizeof(struct timely_state);
     const xoff_rate part_bps = timely_part(env->rate_bps);
     const xoff_rate delta_bps = p->delta == XOFF_PARAM_AUTO ? part_bps : (xoff_rate)p->delta;
     const xoff_rate min_rate_bps =
@@ -218,9 +219,9 @@ const struct xoff_rp_ops xoff_rp_timely = {
     .params = timely_table,
     .params_size = sizeof(struct timely_params),
     .cfg_size = sizeof(struct timely_cfg),
-    .state_size = sizeof(struct timely_state),
     .marking = "none",
-    .reliability = XOFF_REL_GO_BACK_N,
+    .np = "echo",
+    .rel = "go-back-n",
     .needs_acks = true,
     .configure = timely_configure,
     .init = timely_init,

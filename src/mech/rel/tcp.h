@@ -1,6 +1,6 @@
 /* TCP's reliability as two state machines, sender and receiver: what to send and send again, when
  * to acknowledge. The congestion window comes from a reaction point (rp.h), which is told of
- * losses.
+ * losses. tcp.c puts both behind the role (rel.h).
  *
  * Sender: cumulative ACKs with SACK (RFC 2018, 6675) or without (NewReno, RFC 6582), fast
  * retransmit and recovery, limited transmit (RFC 3042), retransmission timer (RFC 6298) with a
@@ -9,21 +9,10 @@
  * Receiver: reorder buffer, delayed ACKs (RFC 1122, 5681), ECN echo of RFC 3168, or of DCTCP (RFC
  * 8257), which acknowledges at once when the marks change.
  */
-#ifndef XOFF_TCP_H
-#define XOFF_TCP_H
+#ifndef MECH_REL_TCP_H
+#define MECH_REL_TCP_H
 
-#include <stddef.h>
-
-#include <xoff/err.h>
-#include <xoff/param.h>
-#include <xoff/ranges.h>
-#include <xoff/time.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#define XOFF_TCP_SACKS 3 /* blocks in an ACK, as there is room for beside timestamps */
+#include <xoff/rel.h>
 
 enum xoff_tcp_echo { XOFF_TCP_ECHO_RFC3168, XOFF_TCP_ECHO_DCTCP };
 
@@ -34,8 +23,7 @@ struct xoff_tcp_params {
     int64_t rto_min, rto_max, rto_initial;
     int64_t delayed_ack; /* longest delay of an ACK; 0: every segment is acknowledged */
     int64_t ack_every;   /* segments per ACK while in order, 2 */
-    int64_t echo;        /* enum xoff_tcp_echo; XOFF_PARAM_AUTO: as the reaction point needs (who
-                          * knows it puts its echo here; what is left auto is RFC 3168) */
+    int64_t echo;        /* enum xoff_tcp_echo; XOFF_PARAM_AUTO: as the reaction point needs */
 };
 extern const struct xoff_param xoff_tcp_table[];
 
@@ -46,8 +34,8 @@ struct xoff_tcp_cfg {
     enum xoff_tcp_echo echo;
     uint32_t mss; /* payload of a full segment */
 };
-int xoff_tcp_configure(const struct xoff_tcp_params *params, uint32_t mss, struct xoff_tcp_cfg *cfg,
-                       struct xoff_err *err);
+int xoff_tcp_configure(const struct xoff_tcp_params *params, const struct xoff_rel_env *env,
+                       struct xoff_tcp_cfg *cfg, struct xoff_err *err);
 
 /* Sender. */
 enum xoff_tcp_state {
@@ -57,35 +45,22 @@ enum xoff_tcp_state {
 };
 
 struct xoff_tcp_tx {
-    uint64_t una;          /* oldest byte not acknowledged */
-    uint64_t sent_to;      /* beyond it nothing was ever sent */
-    uint64_t recover;      /* recovery or repair ends when this is acknowledged; 0: never was one */
-    uint64_t again_to;     /* unless open: retransmitted up to here */
-    uint64_t lost_to;      /* unless open: what is not SACKed below it is lost */
-    uint64_t lost_bytes;   /* of that, not retransmitted yet */
-    uint64_t sacked_bytes; /* of the set */
-    uint64_t sacked_to;    /* end of the highest SACKed range there ever was */
+    struct xoff_rel_tx head; /* una, sent_to and the timeout; `next` is sent_to */
+    uint64_t recover;        /* recovery or repair ends when this is acknowledged; 0: never was */
+    uint64_t again_to;       /* unless open: retransmitted up to here */
+    uint64_t lost_to;        /* unless open: what is not SACKed below it is lost */
+    uint64_t lost_bytes;     /* of that, not retransmitted yet */
+    uint64_t sacked_bytes;   /* of the set */
+    uint64_t sacked_to;      /* end of the highest SACKed range there ever was */
     uint64_t left_bytes; /* not acknowledged but no longer in the network, by SACK or duplicates */
+    uint64_t echo_to;    /* an echo beyond it is of another window of data */
     xoff_time srtt, rttvar, rto; /* srtt 0: no sample yet; rto before backoff */
-    xoff_time timeout_at;        /* XOFF_NEVER: nothing outstanding */
     uint32_t sacked;             /* set of ranges */
     uint32_t n_duplicates;
     uint8_t backoff;                  /* doublings */
     uint8_t state;                    /* enum xoff_tcp_state */
     uint8_t has_partial, has_rescued; /* in this recovery: una has moved; the tail was sent again */
-};
-
-struct xoff_tcp_segment {
-    uint64_t seq;
-    uint32_t bytes;
-    bool is_again;
-};
-
-struct xoff_tcp_ack {
-    uint64_t acked_to;
-    uint64_t sack_from[XOFF_TCP_SACKS], sack_to[XOFF_TCP_SACKS];
-    uint32_t n_sacks;
-    bool echo; /* ECE */
+    uint8_t has_reduced; /* the next new segment says that the echo was answered (CWR) */
 };
 
 struct xoff_tcp_outcome {
@@ -103,15 +78,15 @@ void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_pool *pool);
  * nothing. Changes nothing. The caller may cut the segment shorter. */
 bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
                    const struct xoff_range_pool *pool, uint64_t offered, uint64_t window_bytes,
-                   struct xoff_tcp_segment *segment);
+                   struct xoff_rel_segment *segment);
 void xoff_tcp_on_sent(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                      const struct xoff_tcp_segment *segment, xoff_time now);
-/* `rtt` 0: not known. The pool must have XOFF_TCP_SACKS blocks to take. */
+                      const struct xoff_rel_segment *segment, xoff_time now);
+/* `rtt` 0: not known. The pool must have XOFF_REL_BLOCKS blocks to take. */
 struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                                         struct xoff_range_pool *pool,
-                                        const struct xoff_tcp_ack *ack, xoff_time rtt,
+                                        const struct xoff_rel_ack *ack, xoff_time rtt,
                                         xoff_time now);
-/* At timeout_at or later: goes back, doubles the timer. */
+/* At head.deadline or later: goes back, doubles the timer. */
 void xoff_tcp_on_timeout(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                          struct xoff_range_pool *pool, xoff_time now);
 /* Sent, and by all that is known still in the network (RFC 6675's pipe). */
@@ -119,14 +94,14 @@ uint64_t xoff_tcp_outstanding(const struct xoff_tcp_tx *tx);
 
 /* Receiver. */
 struct xoff_tcp_rx {
-    uint64_t next;                   /* first byte not yet received */
-    xoff_time ack_at;                /* a delayed ACK is due; XOFF_NEVER: none */
-    uint64_t recent[XOFF_TCP_SACKS]; /* a byte of each range that grew last, latest first; below
-                                      * next: none */
-    uint32_t held;                   /* set of ranges beyond a gap */
-    uint32_t n_unacked;              /* segments in order since the last ACK */
-    uint8_t is_echoing;              /* RFC 3168: marked, and no CWR yet */
-    uint8_t was_marked;              /* DCTCP.CE of RFC 8257: the last segment's mark */
+    struct xoff_rel_rx head;          /* first byte not yet received, and the delayed ACK */
+    xoff_time echo_at;                /* when the first segment was sent that waits for an ACK */
+    uint64_t recent[XOFF_REL_BLOCKS]; /* a byte of each range that grew last, latest first; below
+                                       * next: none */
+    uint32_t held;                    /* set of ranges beyond a gap */
+    uint32_t n_unacked;               /* segments in order since the last ACK */
+    uint8_t is_echoing;               /* RFC 3168: marked, and no CWR yet */
+    uint8_t was_marked;               /* DCTCP.CE of RFC 8257: the last segment's mark */
 };
 
 void xoff_tcp_rx_init(struct xoff_tcp_rx *rx);
@@ -138,13 +113,9 @@ void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_pool *pool);
 uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
                              struct xoff_range_pool *pool, uint64_t seq, uint32_t bytes,
                              bool is_marked, bool has_reduced, bool asks, xoff_time now,
-                             struct xoff_tcp_ack acks[2]);
-/* At ack_at or later: the delayed ACK. */
+                             struct xoff_rel_ack acks[2]);
+/* At head.deadline or later: the delayed ACK. */
 void xoff_tcp_on_delayed(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                         const struct xoff_range_pool *pool, struct xoff_tcp_ack *ack);
-
-#ifdef __cplusplus
-}
-#endif
+                         const struct xoff_range_pool *pool, struct xoff_rel_ack *ack);
 
 #endif

@@ -1,0 +1,88 @@
+/* Role np: notification point, what a receiver says back of congestion and when.
+ *
+ * Told about data frames; answers what to send back at once. ACKs are the reliability's (rel.h):
+ * they echo marks by themselves. What a notification point adds is a frame of its own (CNP) or what
+ * ACKs bring back beside the echo (telemetry). cfg belongs to a transport of a host, state to a
+ * flow at its receiver. A reaction point names the notification point that it needs (rp.h).
+ * The contract is that of every role (role.h).
+ */
+#ifndef XOFF_NP_H
+#define XOFF_NP_H
+
+#include <xoff/role.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XOFF_NP_MAX_STATE 8 /* bytes of state: a receiver has many flows */
+
+struct xoff_np_env {
+    xoff_rate rate_bps;   /* of the host's link */
+    uint32_t frame_bytes; /* full MAC frame */
+};
+
+struct xoff_np_shape {
+    size_t state_size;    /* up to XOFF_NP_MAX_STATE */
+    bool hears_unmarked;  /* on_data() is wanted for frames without a mark, too */
+    bool returns_written; /* ACKs bring back what switches wrote into the frame they acknowledge:
+                           * telemetry, or a tag */
+};
+
+struct xoff_np_data {
+    uint64_t seq;
+    uint32_t bytes; /* payload */
+    bool is_marked;
+};
+
+/* What to send to the source of the frame at once, as bits. */
+enum {
+    XOFF_NP_CNP = 1,
+};
+
+struct xoff_np_ops {
+    const char *name, *summary;
+    const struct xoff_param *params;
+    size_t params_size, cfg_size, cfg_port_size;
+    bool has_telemetry; /* frames need room for telemetry */
+    int (*configure)(const void *params, const struct xoff_np_env *env, void *cfg,
+                     struct xoff_np_shape *shape, struct xoff_err *err);
+    void (*init)(const void *cfg, void *state);
+    /* NULL: says nothing but what ACKs say. */
+    unsigned (*on_data)(const void *cfg, void *state, const struct xoff_np_data *data,
+                        xoff_time now);
+};
+
+struct xoff_np {
+    const struct xoff_np_ops *ops;
+    const void *cfg;
+    struct xoff_np_shape shape;
+};
+
+XOFF_ROLE(np)
+
+/* `state` is XOFF_NP_MAX_STATE bytes. */
+static inline void xoff_np_init(const struct xoff_np *np, void *state)
+{
+    memset(state, 0, XOFF_NP_MAX_STATE);
+    if (np->ops->init)
+        np->ops->init(np->cfg, state);
+}
+
+static inline bool xoff_np_hears(const struct xoff_np *np, bool is_marked)
+{
+    return (is_marked || np->shape.hears_unmarked) && np->ops->on_data;
+}
+
+/* Only where it hears of the frame. */
+static inline unsigned xoff_np_on_data(const struct xoff_np *np, void *state,
+                                       const struct xoff_np_data *data, xoff_time now)
+{
+    return np->ops->on_data(np->cfg, state, data, now);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
