@@ -20,35 +20,35 @@ struct xoff_range {
 };
 
 /* The caller's storage. Before a call that may add, it makes sure that a block can be had:
- * xoff_range_pool_is_full() is false. */
-struct xoff_range_pool {
+ * xoff_range_store_is_full() is false. */
+struct xoff_range_store {
     struct xoff_range *blocks;
     uint32_t free;           /* list of returned blocks; XOFF_RANGE_NONE: none */
     uint32_t used, capacity; /* blocks ever taken, and there */
     uint32_t n_taken, peak;  /* now, and at most */
 };
 
-void xoff_range_pool_init(struct xoff_range_pool *pool, struct xoff_range *blocks,
-                          uint32_t capacity);
-static inline bool xoff_range_pool_is_full(const struct xoff_range_pool *pool)
+void xoff_range_store_init(struct xoff_range_store *pool, struct xoff_range *blocks,
+                           uint32_t capacity);
+static inline bool xoff_range_store_is_full(const struct xoff_range_store *pool)
 {
     return pool->free == XOFF_RANGE_NONE && pool->used == pool->capacity;
 }
 
 /* A set is its first block; XOFF_RANGE_NONE: empty. Takes one block at most. Returns the bytes
  * that are new. */
-uint64_t xoff_ranges_add(struct xoff_range_pool *pool, uint32_t *set, uint64_t from, uint64_t to);
+uint64_t xoff_ranges_add(struct xoff_range_store *pool, uint32_t *set, uint64_t from, uint64_t to);
 /* Forgets all below `floor`; returns how many bytes of the set that were. */
-uint64_t xoff_ranges_trim(struct xoff_range_pool *pool, uint32_t *set, uint64_t floor);
-void xoff_ranges_clear(struct xoff_range_pool *pool, uint32_t *set);
+uint64_t xoff_ranges_trim(struct xoff_range_store *pool, uint32_t *set, uint64_t floor);
+void xoff_ranges_clear(struct xoff_range_store *pool, uint32_t *set);
 /* The first byte at or after `at` that is not in the set, and how far the gap goes (UINT64_MAX:
  * nothing of the set behind it). */
-uint64_t xoff_ranges_gap(const struct xoff_range_pool *pool, uint32_t set, uint64_t at,
+uint64_t xoff_ranges_gap(const struct xoff_range_store *pool, uint32_t set, uint64_t at,
                          uint64_t *end);
 /* Bytes of the set at or above `at`. */
-uint64_t xoff_ranges_above(const struct xoff_range_pool *pool, uint32_t set, uint64_t at);
+uint64_t xoff_ranges_above(const struct xoff_range_store *pool, uint32_t set, uint64_t at);
 /* The block whose range holds `at`; XOFF_RANGE_NONE: none. */
-uint32_t xoff_ranges_find(const struct xoff_range_pool *pool, uint32_t set, uint64_t at);
+uint32_t xoff_ranges_find(const struct xoff_range_store *pool, uint32_t set, uint64_t at);
 
 #ifdef __cplusplus
 }

@@ -119,36 +119,36 @@ struct xoff_rel_ops {
 
     /* Sender. The caller has filled the head; NULL: there is nothing behind it. */
     void (*init_tx)(const void *cfg, struct xoff_rel_tx *tx);
-    void (*fini_tx)(struct xoff_rel_tx *tx, struct xoff_range_pool *pool); /* NULL: nothing */
+    void (*fini_tx)(struct xoff_rel_tx *tx, struct xoff_range_store *pool); /* NULL: nothing */
     /* What may be sent now: at most a full segment, below `end` and within the window. false:
      * nothing. Changes nothing; the caller may cut the segment shorter.
      * NULL: the bytes from `next` on, while next - una is below the window. */
-    bool (*next)(const void *cfg, const struct xoff_rel_tx *tx, const struct xoff_range_pool *pool,
+    bool (*next)(const void *cfg, const struct xoff_rel_tx *tx, const struct xoff_range_store *pool,
                  uint64_t end, uint64_t window_bytes, struct xoff_rel_segment *segment);
     /* NULL: `next` moves behind the segment, `sent_to` with it; if no deadline is set, it is
      * shape.timeout_for from now. */
     void (*on_sent)(const void *cfg, struct xoff_rel_tx *tx, const struct xoff_rel_segment *segment,
                     xoff_time now);
     /* `rtt` 0: not known. The pool has shape.tx_blocks to take. NULL: there are no ACKs. */
-    unsigned (*on_ack)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_pool *pool,
+    unsigned (*on_ack)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
                        const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now);
     /* At the deadline or later: sends again what is missing. NULL: there is no deadline. */
-    void (*expire)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_pool *pool,
+    void (*expire)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
                    xoff_time now);
     /* Sent, and by all that is known still in the network. NULL: next - una. */
     uint64_t (*outstanding)(const struct xoff_rel_tx *tx);
 
     /* Receiver. The caller has filled the head; NULL: there is nothing behind it. */
     void (*init_rx)(const void *cfg, struct xoff_rel_rx *rx);
-    void (*fini_rx)(struct xoff_rel_rx *rx, struct xoff_range_pool *pool); /* NULL: nothing */
+    void (*fini_rx)(struct xoff_rel_rx *rx, struct xoff_range_store *pool); /* NULL: nothing */
     /* Returns how many ACKs to send at once; `acks` has room for XOFF_REL_ACKS. The pool has
      * shape.rx_blocks to take.
      * NULL: frames are taken in any order, and nothing is answered. `delivered` counts the bytes of
      * one message; with the first frame of another, what the last one lacked is lost. */
-    uint32_t (*on_data)(const void *cfg, struct xoff_rel_rx *rx, struct xoff_range_pool *pool,
+    uint32_t (*on_data)(const void *cfg, struct xoff_rel_rx *rx, struct xoff_range_store *pool,
                         const struct xoff_rel_data *data, xoff_time now, struct xoff_rel_ack *acks);
     /* At the deadline or later: the ACK that was held back. NULL: none ever is. */
-    void (*expire_rx)(const void *cfg, struct xoff_rel_rx *rx, const struct xoff_range_pool *pool,
+    void (*expire_rx)(const void *cfg, struct xoff_rel_rx *rx, const struct xoff_range_store *pool,
                       struct xoff_rel_ack *ack);
     /* Data of a flow that arrived whole before, of which no state is left. Fills the ACK that tells
      * its sender so. NULL: nothing is said. */
@@ -178,7 +178,7 @@ static inline void xoff_rel_init_tx(const struct xoff_rel *r, struct xoff_rel_tx
 }
 
 static inline void xoff_rel_fini_tx(const struct xoff_rel *r, struct xoff_rel_tx *tx,
-                                    struct xoff_range_pool *pool)
+                                    struct xoff_range_store *pool)
 {
     if (r->ops->fini_tx)
         r->ops->fini_tx(tx, pool);
@@ -207,7 +207,7 @@ static inline bool xoff_rel_next_in_sequence(const struct xoff_rel_tx *tx, uint6
 }
 
 static inline bool xoff_rel_next(const struct xoff_rel *r, const struct xoff_rel_tx *tx,
-                                 const struct xoff_range_pool *pool, uint64_t end,
+                                 const struct xoff_range_store *pool, uint64_t end,
                                  uint64_t window_bytes, uint32_t max_bytes,
                                  struct xoff_rel_segment *segment)
 {
@@ -235,8 +235,8 @@ static inline void xoff_rel_on_sent(const struct xoff_rel *r, struct xoff_rel_tx
 }
 
 static inline unsigned xoff_rel_on_ack(const struct xoff_rel *r, struct xoff_rel_tx *tx,
-                                       struct xoff_range_pool *pool, const struct xoff_rel_ack *ack,
-                                       xoff_time rtt, xoff_time now)
+                                       struct xoff_range_store *pool,
+                                       const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now)
 {
     return r->ops->on_ack(r->cfg, tx, pool, ack, rtt, now);
 }
@@ -254,7 +254,7 @@ static inline bool xoff_rel_advance(const struct xoff_rel *r, struct xoff_rel_tx
 }
 
 static inline void xoff_rel_expire(const struct xoff_rel *r, struct xoff_rel_tx *tx,
-                                   struct xoff_range_pool *pool, xoff_time now)
+                                   struct xoff_range_store *pool, xoff_time now)
 {
     r->ops->expire(r->cfg, tx, pool, now);
 }
@@ -274,7 +274,7 @@ static inline void xoff_rel_init_rx(const struct xoff_rel *r, struct xoff_rel_rx
 }
 
 static inline void xoff_rel_fini_rx(const struct xoff_rel *r, struct xoff_rel_rx *rx,
-                                    struct xoff_range_pool *pool)
+                                    struct xoff_range_store *pool)
 {
     if (r->ops->fini_rx)
         r->ops->fini_rx(rx, pool);
@@ -310,7 +310,7 @@ static inline void xoff_rel_count(struct xoff_rel_rx *rx, bool is_other_message,
 
 /* Only where it has an on_data() of its own. */
 static inline uint32_t xoff_rel_on_data(const struct xoff_rel *r, struct xoff_rel_rx *rx,
-                                        struct xoff_range_pool *pool,
+                                        struct xoff_range_store *pool,
                                         const struct xoff_rel_data *data, xoff_time now,
                                         struct xoff_rel_ack *acks)
 {
@@ -318,7 +318,7 @@ static inline uint32_t xoff_rel_on_data(const struct xoff_rel *r, struct xoff_re
 }
 
 static inline void xoff_rel_expire_rx(const struct xoff_rel *r, struct xoff_rel_rx *rx,
-                                      const struct xoff_range_pool *pool, struct xoff_rel_ack *ack)
+                                      const struct xoff_range_store *pool, struct xoff_rel_ack *ack)
 {
     r->ops->expire_rx(r->cfg, rx, pool, ack);
 }

@@ -152,9 +152,9 @@ static void audit_flows(struct net *net, const struct host *host, struct results
 {
     for (uint32_t i = 0; i < host->n_flow_notes; i++) {
         const struct flow_note *note = &host->flow_notes[i];
-        if (note->slot == NET_NO_SLOT || !note->reliable)
+        if (note->open == NET_NONE || !note->reliable)
             continue;
-        const struct flow *flow = flow_at(host, note->slot);
+        const struct flow *flow = flow_at(host, note->open);
         const uint64_t acked = flow->rel.una, sent = flow->rel.sent_to;
         if (acked < sent || sent < flow_end(host, flow, net->end_at))
             results_add_finding(

@@ -110,7 +110,7 @@ static void collect_flows(struct net *net, struct results *r)
                 .priority = n->priority,
                 .reliable = n->reliable,
                 .offered_bytes = n->offered ? n->offered /* without end: it never closes */
-                                            : flow_at(&net->hosts[h], n->slot)->rel.sent_to,
+                                            : flow_at(&net->hosts[h], n->open)->rel.sent_to,
                 .sent_bytes = n->sent,
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,

@@ -49,7 +49,7 @@ struct fabric_ops {
     void (*destroy)(struct sw *sw); /* also of one that was not built to the end */
     void (*arrive)(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame);
     /* Takes a frame that the switch made itself into the buffer, as if it had come in at `in`.
-     * Returns its place; NET_NO_PLACE: it was dropped. */
+     * Returns its place; NET_NONE: it was dropped. */
     uint32_t (*admit)(struct sw *sw, struct worker *w, const struct frame *frame, uint32_t in,
                       uint32_t out);
     void (*transmit)(struct sw *sw, struct worker *w, uint32_t port);

@@ -71,8 +71,8 @@ static void push_ready(struct host *host, uint32_t index, xoff_time now)
     struct ready *ready = &host->ready[flow->priority];
     flow->is_ready = true;
     flow->ready_at = now;
-    flow->next = NET_NO_SLOT;
-    if (ready->head == NET_NO_SLOT)
+    flow->next = NET_NONE;
+    if (ready->head == NET_NONE)
         ready->head = index;
     else
         flow_at(host, ready->tail)->next = index;
@@ -94,17 +94,17 @@ static void leave_ready(struct host *host, uint32_t index)
 {
     struct flow *flow = flow_at(host, index);
     struct ready *ready = &host->ready[flow->priority];
-    uint32_t before = NET_NO_SLOT;
+    uint32_t before = NET_NONE;
     for (uint32_t i = ready->head; i != index; i = flow_at(host, i)->next)
         before = i;
-    if (before == NET_NO_SLOT)
+    if (before == NET_NONE)
         ready->head = flow->next;
     else
         flow_at(host, before)->next = flow->next;
     if (ready->tail == index)
         ready->tail = before;
     flow->is_ready = false;
-    if (ready->head == NET_NO_SLOT && !host->acks[flow->priority].n)
+    if (ready->head == NET_NONE && !host->acks[flow->priority].n)
         host->port.backlog &= (uint8_t) ~(1u << flow->priority);
 }
 
@@ -154,7 +154,7 @@ void flow_close(struct host *host, uint32_t index)
     heap_remove(&host->timers, host_pace_timer(host, index));
     heap_remove(&host->timers, host_pace_timer(host, index) + 1);
     xoff_rel_fini_tx(&host->transports[flow->transport].rel, &flow->rel, &host->ranges);
-    host->flow_notes[flow->number].slot = NET_NO_SLOT;
+    host->flow_notes[flow->number].open = NET_NONE;
     flow->next = host->free_flow;
     host->free_flow = index;
 }
@@ -327,7 +327,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
 void flow_retire(struct host *host, xoff_time now)
 {
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        for (uint32_t i = host->ready[p].head; i != NET_NO_SLOT;) {
+        for (uint32_t i = host->ready[p].head; i != NET_NONE;) {
             const uint32_t next = flow_at(host, i)->next;
             if (flow_at(host, i)->endless)
                 flow_settle(host, i, now);
@@ -335,9 +335,9 @@ void flow_retire(struct host *host, xoff_time now)
         }
 }
 
-static uint32_t new_slot(struct host *host)
+static uint32_t new_flow(struct host *host)
 {
-    if (host->free_flow != NET_NO_SLOT) {
+    if (host->free_flow != NET_NONE) {
         const uint32_t index = host->free_flow;
         host->free_flow = flow_at(host, index)->next;
         return index;
@@ -363,7 +363,7 @@ static uint8_t draw_priority(const struct host *host, const struct app_offer *of
 
 /* The record of a flow, or of a message of its own. */
 static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8_t priority,
-                         uint32_t hash, uint32_t slot, xoff_time now)
+                         uint32_t hash, uint32_t open, xoff_time now)
 {
     if (host->n_flow_notes == host->flow_notes_capacity)
         host_grow_flow_notes(host);
@@ -382,7 +382,7 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8
         .rate_bps = offer->rate_bps,
         .start_at = now,
         .acked_at = XOFF_NEVER,
-        .slot = slot,
+        .open = open,
     };
     return host->n_flow_notes++;
 }
@@ -397,7 +397,7 @@ static uint32_t word_of(const struct host *host, uint32_t app, const struct app_
 static uint32_t start_flow(struct host *host, const struct app_offer *offer, uint32_t word,
                            xoff_time now)
 {
-    const uint32_t index = new_slot(host), number = host->n_flow_notes;
+    const uint32_t index = new_flow(host), number = host->n_flow_notes;
     const struct transport *t = &host->transports[offer->transport];
     const uint32_t hash = flow_hash(host->node, offer->to, number);
     const uint8_t priority = draw_priority(host, offer, number);
@@ -419,7 +419,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .word = word,
         .app_bps = offer->rate_bps,
         .next_at = now,
-        .messages = NET_NO_SLOT,
+        .messages = NET_NONE,
         .timer_at = XOFF_NEVER,
     };
     if (t->spec->has_common_rtt)
@@ -439,8 +439,8 @@ static void add_message(struct host *host, uint32_t index, uint32_t number, uint
     const uint32_t m = message_take(&host->messages);
     struct flow *flow = flow_at(host, index);
     host->messages.at[m] =
-        (struct message){.end = flow->offered, .number = number, .word = word, .next = NET_NO_SLOT};
-    if (flow->messages == NET_NO_SLOT)
+        (struct message){.end = flow->offered, .number = number, .word = word, .next = NET_NONE};
+    if (flow->messages == NET_NONE)
         flow->messages = m;
     else
         host->messages.at[flow->last_message].next = m;
@@ -455,16 +455,16 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
         return;
     }
     uint32_t *stream = &host->app_streams[host->app_first_stream[app] + offer->stream];
-    uint32_t index = offer->continues ? *stream : NET_NO_SLOT;
+    uint32_t index = offer->continues ? *stream : NET_NONE;
     const uint32_t word = word_of(host, app, offer);
     uint32_t number = host->n_flow_notes;
-    if (index == NET_NO_SLOT) {
+    if (index == NET_NONE) {
         index = start_flow(host, offer, word, now);
         if (offer->continues)
             *stream = index;
     } else if (offer->is_message) {
         const struct flow *open = flow_at(host, index);
-        new_note(host, offer, open->priority, open->hash, NET_NO_SLOT, now);
+        new_note(host, offer, open->priority, open->hash, NET_NONE, now);
     } else {
         number = flow_at(host, index)->number;
     }

@@ -8,7 +8,7 @@ static void finish_acked(struct host *host, uint32_t index, uint64_t acked, xoff
 {
     struct flow *flow = flow_at(host, index);
     struct app_event event = {.kind = APP_ACKED, .peer = flow->to};
-    while (flow->has_messages && flow->messages != NET_NO_SLOT &&
+    while (flow->has_messages && flow->messages != NET_NONE &&
            host->messages.at[flow->messages].end <= acked) {
         const uint32_t m = flow->messages;
         const struct message done = host->messages.at[m];
@@ -75,8 +75,8 @@ static void take_plain(struct host *host, const struct transport *t, uint32_t in
 
 void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
 {
-    const uint32_t index = host->flow_notes[ack->flow].slot;
-    if (index == NET_NO_SLOT)
+    const uint32_t index = host->flow_notes[ack->flow].open;
+    if (index == NET_NONE)
         return;
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
@@ -118,8 +118,8 @@ void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
 
 void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
 {
-    const uint32_t index = host->flow_notes[cnp->flow].slot;
-    if (index == NET_NO_SLOT)
+    const uint32_t index = host->flow_notes[cnp->flow].open;
+    if (index == NET_NONE)
         return;
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
@@ -132,8 +132,8 @@ void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
 void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
                     xoff_time now)
 {
-    const uint32_t index = host->flow_notes[frame->flow].slot;
-    if (index == NET_NO_SLOT)
+    const uint32_t index = host->flow_notes[frame->flow].open;
+    if (index == NET_NONE)
         return;
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];

@@ -16,7 +16,7 @@ static uint64_t key_of(const struct frame *data)
     return ((uint64_t)data->src << 32 | data->flow) + 1;
 }
 
-static uint32_t rx_slot(const struct host *host, uint64_t key)
+static uint32_t rx_index(const struct host *host, uint64_t key)
 {
     uint32_t i = (uint32_t)xoff_mix64(key) & host->rx_mask;
     while (host->rx[i].key && host->rx[i].key != key)
@@ -36,19 +36,19 @@ static inline struct xoff_rel_data data_of(const struct frame *data)
 
 static uint32_t take_state(struct host *host)
 {
-    if (host->free_rx_state == NET_NO_SLOT)
+    if (host->free_rx_state == NET_NONE)
         host_grow_rx_states(host);
-    const uint32_t slot = host->free_rx_state;
-    memcpy(&host->free_rx_state, host->rx_states + (size_t)slot * host->rx_state_bytes,
+    const uint32_t state = host->free_rx_state;
+    memcpy(&host->free_rx_state, host->rx_states + (size_t)state * host->rx_state_bytes,
            sizeof host->free_rx_state);
-    return slot;
+    return state;
 }
 
-static void return_state(struct host *host, uint32_t slot)
+static void return_state(struct host *host, uint32_t state)
 {
-    memcpy(host->rx_states + (size_t)slot * host->rx_state_bytes, &host->free_rx_state,
+    memcpy(host->rx_states + (size_t)state * host->rx_state_bytes, &host->free_rx_state,
            sizeof host->free_rx_state);
-    host->free_rx_state = slot;
+    host->free_rx_state = state;
 }
 
 /* The state of a flow at its receiver, made when its first frame comes; NULL: finished before. */
@@ -59,7 +59,7 @@ static struct rx_flow *rx_find(struct host *host, const struct transport *t,
     host->has_copies |= data->flags & FRAME_AGAIN;
     if (2 * (host->n_rx + 1) > host->rx_mask + 1)
         host_grow_rx(host);
-    struct rx_flow *rx = &host->rx[rx_slot(host, key)];
+    struct rx_flow *rx = &host->rx[rx_index(host, key)];
     if (rx->key)
         return rx;
     /* The first frame of a flow is not looked for among those that came before, unless there may
@@ -68,8 +68,8 @@ static struct rx_flow *rx_find(struct host *host, const struct transport *t,
         return NULL;
     *rx = (struct rx_flow){.key = key,
                            .message = data->message,
-                           .ends = NET_NO_SLOT,
-                           .more = NET_NO_SLOT,
+                           .ends = NET_NONE,
+                           .more = NET_NONE,
                            .priority = data->priority,
                            .transport = data->transport};
     if (t->rel.shape.rx_size > sizeof rx->rel)
@@ -171,7 +171,7 @@ static void finish_received(struct host *host, const struct transport *t, struct
     rx->marked = 0;
     if (ends_flow) {
         xoff_rel_fini_rx(&t->rel, rx_rel(host, rx), &host->ranges);
-        if (rx->more != NET_NO_SLOT)
+        if (rx->more != NET_NONE)
             return_state(host, rx->more);
         rx_forget(host, rx);
     }
@@ -206,7 +206,7 @@ static void trim_held(struct host *host)
     xoff_time at = XOFF_NEVER;
     while (host->n_delayed && at == XOFF_NEVER) {
         const struct delayed *head = &host->delayed[host->delayed_head];
-        if (held_until(host, &host->rx[rx_slot(host, head->key)]) == head->at) {
+        if (held_until(host, &host->rx[rx_index(host, head->key)]) == head->at) {
             at = head->at;
         } else {
             host->delayed_head = (host->delayed_head + 1) & mask;
@@ -223,7 +223,7 @@ void flow_send_delayed(struct host *host, struct worker *w)
         const struct delayed due = host->delayed[host->delayed_head];
         host->delayed_head = (host->delayed_head + 1) & (host->delayed_capacity - 1);
         host->n_delayed--;
-        struct rx_flow *rx = &host->rx[rx_slot(host, due.key)];
+        struct rx_flow *rx = &host->rx[rx_index(host, due.key)];
         if (held_until(host, rx) != due.at)
             continue;
         const struct transport *t = &host->transports[rx->transport];
@@ -246,9 +246,9 @@ static void add_end(struct host *host, struct rx_flow *rx, const struct frame *d
     const uint64_t end = data->seq + data->payload;
     const uint32_t m = message_take(&host->messages); /* first, since the pool may move */
     uint32_t *link = &rx->ends;
-    while (*link != NET_NO_SLOT && host->messages.at[*link].end < end)
+    while (*link != NET_NONE && host->messages.at[*link].end < end)
         link = &host->messages.at[*link].next;
-    if (*link != NET_NO_SLOT && host->messages.at[*link].end == end) {
+    if (*link != NET_NONE && host->messages.at[*link].end == end) {
         message_return(&host->messages, m);
         return;
     }
@@ -264,7 +264,7 @@ static void add_end(struct host *host, struct rx_flow *rx, const struct frame *d
 static void finish_ends(struct host *host, const struct transport *t, struct rx_flow *rx,
                         uint64_t delivered, xoff_time now)
 {
-    while (rx->ends != NET_NO_SLOT && host->messages.at[rx->ends].end <= delivered) {
+    while (rx->ends != NET_NONE && host->messages.at[rx->ends].end <= delivered) {
         const uint32_t m = rx->ends;
         const struct message done = host->messages.at[m];
         rx->ends = done.next;
@@ -280,7 +280,7 @@ static void finish_ends(struct host *host, const struct transport *t, struct rx_
 /* Another message than the last frame's, without ACKs: what the last one lacked is lost. */
 static void change_message(struct host *host, struct rx_flow *rx, uint32_t message)
 {
-    while (rx->ends != NET_NO_SLOT) {
+    while (rx->ends != NET_NONE) {
         const uint32_t m = rx->ends;
         rx->ends = host->messages.at[m].next;
         message_return(&host->messages, m);
@@ -296,7 +296,7 @@ static void deliver(struct host *host, const struct transport *t, struct rx_flow
     const bool has_end = (data->flags & FRAME_LAST) && end > before;
     if (delivered > before && data->seq < delivered)
         rx->message = data->message;
-    if (has_end && end <= delivered && rx->ends == NET_NO_SLOT) {
+    if (has_end && end <= delivered && rx->ends == NET_NONE) {
         const uint64_t bytes = end - rx->message_from;
         rx->message_from = t->rel.ops->has_acks ? end : 0;
         finish_received(host, t, rx, data->message, data->word, bytes, data->flags & FRAME_ENDS,
@@ -305,7 +305,7 @@ static void deliver(struct host *host, const struct transport *t, struct rx_flow
     }
     if (has_end && t->rel.shape.reorders)
         add_end(host, rx, data);
-    if (__builtin_expect(rx->ends != NET_NO_SLOT, 0))
+    if (__builtin_expect(rx->ends != NET_NONE, 0))
         finish_ends(host, t, rx, delivered, now);
 }
 
@@ -318,7 +318,7 @@ static void take_loose(struct host *host, const struct transport *t, struct rx_f
     if (is_other)
         change_message(host, rx, data->message);
     xoff_rel_count(rel, is_other, data->payload);
-    if ((data->flags & FRAME_LAST) || rx->ends != NET_NO_SLOT)
+    if ((data->flags & FRAME_LAST) || rx->ends != NET_NONE)
         deliver(host, t, rx, data, 0, rel->delivered, now);
 }
 

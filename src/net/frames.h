@@ -3,9 +3,13 @@
 #ifndef NET_FRAMES_H
 #define NET_FRAMES_H
 
+#include <xoff/notice.h>
+#include <xoff/rel.h>
+#include <xoff/telemetry.h>
+
 #include "sim/frame.h"
 
-#define NET_NO_PLACE UINT32_MAX
+#define NET_NONE UINT32_MAX /* no frame, flow or message: an index that none has */
 
 struct frame_store {
     struct frame *frames;
@@ -33,9 +37,9 @@ void store_grow(struct frame_store *store); /* notes.c */
 static inline uint32_t store_take(struct frame_store *store)
 {
     const uint32_t place = store->free;
-    if (place != NET_NO_PLACE) {
+    if (place != NET_NONE) {
         store->free = store_at(store, place)->next;
-        if (store->free != NET_NO_PLACE)
+        if (store->free != NET_NONE)
             __builtin_prefetch(store_at(store, store->free), 1);
         return place;
     }
@@ -54,7 +58,7 @@ static inline void store_return(struct frame_store *store, uint32_t place)
 static inline void fifo_push(struct fifo *fifo, struct frame_store *store, uint32_t place)
 {
     struct frame *f = store_at(store, place);
-    f->next = NET_NO_PLACE;
+    f->next = NET_NONE;
     if (fifo->n++)
         store_at(store, fifo->tail)->next = place;
     else
@@ -71,6 +75,31 @@ static inline uint32_t fifo_pop(struct fifo *fifo, struct frame_store *store)
     fifo->n--;
     fifo->bytes -= f->bytes;
     return place;
+}
+
+/* The ranges that an ACK names (SACK), relative to its seq. */
+struct sack {
+    uint32_t n;
+    uint32_t from[XOFF_REL_BLOCKS], bytes[XOFF_REL_BLOCKS];
+};
+
+/* The line behind a frame, in runs that have one. */
+union extra {
+    struct xoff_int telemetry; /* on data, and sent back on its ACK */
+    struct xoff_notice tag;    /* on data, and the content of a notification */
+    struct sack sack;          /* on an ACK that names ranges */
+};
+
+_Static_assert(sizeof(union extra) <= sizeof(struct frame_extra), "one cache line");
+
+static inline union extra *extra_of(struct frame *frame)
+{
+    return (union extra *)(frame + 1);
+}
+
+static inline const union extra *extra_at(const struct frame *frame)
+{
+    return (const union extra *)(frame + 1);
 }
 
 #endif

@@ -81,7 +81,7 @@ static void send(struct host *host, struct worker *w)
         }
         flow_fill(host, host->ready[p].head, now, frame);
     }
-    const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NO_SLOT;
+    const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NONE;
     if (emptied)
         port->backlog &= (uint8_t) ~(1u << p);
     if (is_scheduled)

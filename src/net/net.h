@@ -17,7 +17,6 @@
 #define NET_MAX_FRAME_BYTES 16000
 #define NET_MAX_TRANSPORTS 16  /* frames name theirs in 4 bits */
 #define NET_MAX_FLOW_BYTES 512 /* of an active flow at its sender, SACK ranges apart */
-#define NET_NO_SLOT UINT32_MAX
 
 struct net;
 

@@ -170,16 +170,16 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     host->net = net;
     host->node = index;
     host->n_ports = 1;
-    host->store.free = NET_NO_PLACE;
+    host->store.free = NET_NONE;
     host->store.step = net->has_extra ? 2 : 1;
-    host->free_flow = NET_NO_SLOT;
-    host->free_rx_state = NET_NO_SLOT;
-    host->messages.free = NET_NO_SLOT;
-    xoff_range_pool_init(&host->ranges, NULL, 0);
+    host->free_flow = NET_NONE;
+    host->free_rx_state = NET_NONE;
+    host->messages.free = NET_NONE;
+    xoff_range_store_init(&host->ranges, NULL, 0);
     build_use_transports(net, host);
     host->timer_at = XOFF_NEVER;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        host->ready[p].head = NET_NO_SLOT;
+        host->ready[p].head = NET_NONE;
     *part = NET_PART_RECEIVERS;
     for (uint32_t i = 0; i < net->spec.n_receivers; i++)
         if (net->spec.receivers[i].host == index) {

@@ -130,16 +130,16 @@ void note_operation(struct host *host, const struct app_offer *offer, xoff_time 
                                                                        .finish_at = now};
 }
 
-uint32_t message_take(struct message_pool *pool)
+uint32_t message_take(struct message_store *store)
 {
-    const uint32_t m = pool->free;
-    if (m != NET_NO_SLOT) {
-        pool->free = pool->at[m].next;
+    const uint32_t m = store->free;
+    if (m != NET_NONE) {
+        store->free = store->at[m].next;
         return m;
     }
-    if (pool->used == pool->capacity)
-        pool->at = grown32(pool->at, &pool->capacity, sizeof *pool->at);
-    return pool->used++;
+    if (store->used == store->capacity)
+        store->at = grown32(store->at, &store->capacity, sizeof *store->at);
+    return store->used++;
 }
 
 /* Whether that flow has arrived whole at this host before. Seldom asked, so the notes of arrivals
@@ -207,7 +207,7 @@ void host_grow_delayed(struct host *host)
 
 void host_grow_ranges(struct host *host, uint32_t n)
 {
-    struct xoff_range_pool *pool = &host->ranges;
+    struct xoff_range_store *pool = &host->ranges;
     /* Counted without walking the list of returned blocks: what was ever taken bounds it. */
     while (pool->capacity - pool->n_taken < n) {
         uint32_t capacity = pool->capacity;

@@ -119,7 +119,7 @@ XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct fra
     if (out == ROUTE_NONE)
         return;
     const uint32_t place = sw->fabric->admit(sw, w, &made.frame, in, out);
-    if (place != NET_NO_PLACE)
+    if (place != NET_NONE)
         sw_process(sw, w, place);
 }
 

@@ -14,7 +14,7 @@ static size_t store_bytes(const struct frame_store *store)
 void build_store(struct sw *sw)
 {
     struct frame_store *store = &sw->store;
-    store->free = NET_NO_PLACE;
+    store->free = NET_NONE;
     store->step = sw->net->has_extra ? 2 : 1;
     if (sw->net->spec.wire->has_free_priority) /* there is no bound */
         return;

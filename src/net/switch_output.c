@@ -87,7 +87,7 @@ static uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame
         heed_policy(oq_of(sw), w, out);
     if (arrival.dropped) {
         sw_drop(sw, frame, in, out, RESULT_DROP_BUFFER, sim_now(w));
-        return NET_NO_PLACE;
+        return NET_NONE;
     }
     return sw_put(sw, frame, in, out, pool);
 }
@@ -98,7 +98,7 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
     if (out == ROUTE_NONE)
         return;
     const uint32_t place = admit(sw, w, frame, in, out);
-    if (place == NET_NO_PLACE)
+    if (place == NET_NONE)
         return;
     if (sw->spec->processing_for)
         sw_process(sw, w, place);

@@ -64,7 +64,7 @@ static inline uint32_t admit(struct sw *sw, struct worker *w, const struct frame
         heed_policy(s, w);
     if (__builtin_expect(arrival.dropped, 0)) {
         sw_drop(sw, frame, in, out, RESULT_DROP_BUFFER, now);
-        return NET_NO_PLACE;
+        return NET_NONE;
     }
     return sw_put(sw, frame, in, out, pool);
 }
@@ -85,7 +85,7 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
         return;
     }
     const uint32_t place = admit(sw, w, frame, in, out);
-    if (__builtin_expect(place == NET_NO_PLACE, 0))
+    if (__builtin_expect(place == NET_NONE, 0))
         return;
     if (sw->spec->processing_for)
         sw_process(sw, w, place);

@@ -62,7 +62,7 @@ static int gbn_configure(const void *params, const struct xoff_rel_env *env, voi
     return 0;
 }
 
-static unsigned gbn_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_pool *pool,
+static unsigned gbn_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
                            const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now)
 {
     const struct gbn_cfg *c = cfg;
@@ -82,7 +82,7 @@ static unsigned gbn_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_
     return 0;
 }
 
-static void gbn_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_pool *pool,
+static void gbn_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
                        xoff_time now)
 {
     const struct gbn_cfg *c = cfg;
@@ -125,9 +125,9 @@ static uint32_t gbn_on_gap(struct gbn_rx *rx, const struct xoff_rel_data *data,
     return 1;
 }
 
-static uint32_t gbn_on_data(const void *cfg, struct xoff_rel_rx *head, struct xoff_range_pool *pool,
-                            const struct xoff_rel_data *data, xoff_time now,
-                            struct xoff_rel_ack *acks)
+static uint32_t gbn_on_data(const void *cfg, struct xoff_rel_rx *head,
+                            struct xoff_range_store *pool, const struct xoff_rel_data *data,
+                            xoff_time now, struct xoff_rel_ack *acks)
 {
     const struct gbn_cfg *c = cfg;
     struct gbn_rx *rx = (struct gbn_rx *)head;
@@ -153,7 +153,7 @@ static uint32_t gbn_on_data(const void *cfg, struct xoff_rel_rx *head, struct xo
 }
 
 static void gbn_expire_rx(const void *cfg, struct xoff_rel_rx *head,
-                          const struct xoff_range_pool *pool, struct xoff_rel_ack *ack)
+                          const struct xoff_range_store *pool, struct xoff_rel_ack *ack)
 {
     struct gbn_rx *rx = (struct gbn_rx *)head;
     (void)cfg, (void)pool;

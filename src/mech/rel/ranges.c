@@ -11,7 +11,7 @@
 
 #include <xoff/err.h>
 
-static uint32_t range_take(struct xoff_range_pool *pool)
+static uint32_t range_take(struct xoff_range_store *pool)
 {
     uint32_t at = pool->free;
     if (at != XOFF_RANGE_NONE) {
@@ -26,7 +26,7 @@ static uint32_t range_take(struct xoff_range_pool *pool)
 }
 
 /* Takes the first block out of the list that starts in *link and returns it to the pool. */
-static void range_drop(struct xoff_range_pool *pool, uint32_t *link)
+static void range_drop(struct xoff_range_store *pool, uint32_t *link)
 {
     const uint32_t at = *link;
     *link = pool->blocks[at].next;
@@ -35,14 +35,14 @@ static void range_drop(struct xoff_range_pool *pool, uint32_t *link)
     pool->n_taken--;
 }
 
-void xoff_range_pool_init(struct xoff_range_pool *pool, struct xoff_range *blocks,
-                          uint32_t capacity)
+void xoff_range_store_init(struct xoff_range_store *pool, struct xoff_range *blocks,
+                           uint32_t capacity)
 {
     *pool =
-        (struct xoff_range_pool){.blocks = blocks, .free = XOFF_RANGE_NONE, .capacity = capacity};
+        (struct xoff_range_store){.blocks = blocks, .free = XOFF_RANGE_NONE, .capacity = capacity};
 }
 
-uint64_t xoff_ranges_add(struct xoff_range_pool *pool, uint32_t *set, uint64_t from, uint64_t to)
+uint64_t xoff_ranges_add(struct xoff_range_store *pool, uint32_t *set, uint64_t from, uint64_t to)
 {
     if (from >= to)
         return 0;
@@ -74,7 +74,7 @@ uint64_t xoff_ranges_add(struct xoff_range_pool *pool, uint32_t *set, uint64_t f
     return grown->to - grown->from - had;
 }
 
-uint64_t xoff_ranges_trim(struct xoff_range_pool *pool, uint32_t *set, uint64_t floor)
+uint64_t xoff_ranges_trim(struct xoff_range_store *pool, uint32_t *set, uint64_t floor)
 {
     uint64_t gone = 0;
     while (*set != XOFF_RANGE_NONE && pool->blocks[*set].to <= floor) {
@@ -88,13 +88,13 @@ uint64_t xoff_ranges_trim(struct xoff_range_pool *pool, uint32_t *set, uint64_t 
     return gone;
 }
 
-void xoff_ranges_clear(struct xoff_range_pool *pool, uint32_t *set)
+void xoff_ranges_clear(struct xoff_range_store *pool, uint32_t *set)
 {
     while (*set != XOFF_RANGE_NONE)
         range_drop(pool, set);
 }
 
-uint64_t xoff_ranges_gap(const struct xoff_range_pool *pool, uint32_t set, uint64_t at,
+uint64_t xoff_ranges_gap(const struct xoff_range_store *pool, uint32_t set, uint64_t at,
                          uint64_t *end)
 {
     while (set != XOFF_RANGE_NONE && pool->blocks[set].from <= at) {
@@ -106,7 +106,7 @@ uint64_t xoff_ranges_gap(const struct xoff_range_pool *pool, uint32_t set, uint6
     return at;
 }
 
-uint64_t xoff_ranges_above(const struct xoff_range_pool *pool, uint32_t set, uint64_t at)
+uint64_t xoff_ranges_above(const struct xoff_range_store *pool, uint32_t set, uint64_t at)
 {
     uint64_t bytes = 0;
     for (; set != XOFF_RANGE_NONE; set = pool->blocks[set].next) {
@@ -117,7 +117,7 @@ uint64_t xoff_ranges_above(const struct xoff_range_pool *pool, uint32_t set, uin
     return bytes;
 }
 
-uint32_t xoff_ranges_find(const struct xoff_range_pool *pool, uint32_t set, uint64_t at)
+uint32_t xoff_ranges_find(const struct xoff_range_store *pool, uint32_t set, uint64_t at)
 {
     while (set != XOFF_RANGE_NONE && pool->blocks[set].to <= at)
         set = pool->blocks[set].next;

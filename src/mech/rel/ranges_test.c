@@ -15,13 +15,13 @@
 
 struct storage {
     struct xoff_range blocks[N_BLOCKS];
-    struct xoff_range_pool pool;
+    struct xoff_range_store pool;
     uint32_t set;
 };
 
 static void storage_init(struct storage *s, uint32_t capacity)
 {
-    xoff_range_pool_init(&s->pool, s->blocks, capacity);
+    xoff_range_store_init(&s->pool, s->blocks, capacity);
     s->set = XOFF_RANGE_NONE;
 }
 
@@ -144,16 +144,16 @@ static void pool_account(void **unused)
     storage_init(&s, 3);
     add(&s, 10, 20);
     add(&s, 30, 40);
-    assert_false(xoff_range_pool_is_full(&s.pool));
+    assert_false(xoff_range_store_is_full(&s.pool));
     xoff_ranges_add(&s.pool, &other, 0, 5);
-    assert_true(xoff_range_pool_is_full(&s.pool));
+    assert_true(xoff_range_store_is_full(&s.pool));
     assert_int_equal(add(&s, 20, 25), 5);
     assert_int_equal(add(&s, 25, 30), 5); /* joins: one block comes back */
-    assert_false(xoff_range_pool_is_full(&s.pool));
+    assert_false(xoff_range_store_is_full(&s.pool));
     assert_int_equal(s.pool.n_taken, 2);
     assert_int_equal(s.pool.peak, 3);
     xoff_ranges_add(&s.pool, &other, 100, 105);
-    assert_true(xoff_range_pool_is_full(&s.pool));
+    assert_true(xoff_range_store_is_full(&s.pool));
     xoff_ranges_clear(&s.pool, &s.set);
     xoff_ranges_clear(&s.pool, &other);
     assert_true(s.set == XOFF_RANGE_NONE);
@@ -172,7 +172,7 @@ static uint64_t count(const uint8_t *map, uint64_t from, uint64_t to)
     return n;
 }
 
-static void compare(const struct xoff_range_pool *pool, uint32_t set, const uint8_t *map)
+static void compare(const struct xoff_range_store *pool, uint32_t set, const uint8_t *map)
 {
     uint8_t seen[N_BYTES] = {0};
     uint64_t last = 0;
@@ -186,7 +186,7 @@ static void compare(const struct xoff_range_pool *pool, uint32_t set, const uint
     assert_memory_equal(seen, map, N_BYTES);
 }
 
-static void ask(const struct xoff_range_pool *pool, uint32_t set, const uint8_t *map, uint64_t at)
+static void ask(const struct xoff_range_store *pool, uint32_t set, const uint8_t *map, uint64_t at)
 {
     uint64_t end, hole = at, hole_end;
     while (hole < N_BYTES && map[hole])
@@ -204,12 +204,12 @@ static void against_a_bitmap(void **unused)
     (void)unused;
     for (uint64_t seed = 0; seed < 200; seed++) {
         static struct xoff_range blocks[N_BYTES];
-        struct xoff_range_pool pool;
+        struct xoff_range_store pool;
         struct xoff_rng rng;
         uint32_t sets[2] = {XOFF_RANGE_NONE, XOFF_RANGE_NONE};
         uint8_t maps[2][N_BYTES] = {{0}};
         xoff_rng_init(&rng, seed, 0, 0);
-        xoff_range_pool_init(&pool, blocks, N_BYTES);
+        xoff_range_store_init(&pool, blocks, N_BYTES);
         for (int step = 0; step < 300; step++) {
             const uint64_t which = xoff_rng_below(&rng, 2);
             uint8_t *const map = maps[which];

@@ -151,13 +151,13 @@ static void tcp_init_tx(const void *cfg, struct xoff_rel_tx *tx)
     xoff_tcp_tx_init(cfg, (struct xoff_tcp_tx *)tx);
 }
 
-static void tcp_fini_tx(struct xoff_rel_tx *tx, struct xoff_range_pool *pool)
+static void tcp_fini_tx(struct xoff_rel_tx *tx, struct xoff_range_store *pool)
 {
     xoff_tcp_tx_fini((struct xoff_tcp_tx *)tx, pool);
 }
 
 static bool tcp_next(const void *cfg, const struct xoff_rel_tx *tx,
-                     const struct xoff_range_pool *pool, uint64_t end, uint64_t window_bytes,
+                     const struct xoff_range_store *pool, uint64_t end, uint64_t window_bytes,
                      struct xoff_rel_segment *segment)
 {
     return xoff_tcp_next(cfg, (const struct xoff_tcp_tx *)tx, pool, end, window_bytes, segment);
@@ -169,7 +169,7 @@ static void tcp_on_sent(const void *cfg, struct xoff_rel_tx *tx,
     xoff_tcp_on_sent(cfg, (struct xoff_tcp_tx *)tx, segment, now);
 }
 
-static unsigned tcp_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_pool *pool,
+static unsigned tcp_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
                            const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now)
 {
     const struct xoff_tcp_outcome outcome =
@@ -178,7 +178,7 @@ static unsigned tcp_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_
            (outcome.is_recovering ? XOFF_REL_RECOVERING : 0u);
 }
 
-static void tcp_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_pool *pool,
+static void tcp_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
                        xoff_time now)
 {
     xoff_tcp_on_timeout(cfg, (struct xoff_tcp_tx *)tx, pool, now);
@@ -195,15 +195,15 @@ static void tcp_init_rx(const void *cfg, struct xoff_rel_rx *rx)
     xoff_tcp_rx_init((struct xoff_tcp_rx *)rx);
 }
 
-static void tcp_fini_rx(struct xoff_rel_rx *rx, struct xoff_range_pool *pool)
+static void tcp_fini_rx(struct xoff_rel_rx *rx, struct xoff_range_store *pool)
 {
     xoff_tcp_rx_fini((struct xoff_tcp_rx *)rx, pool);
 }
 
 /* RFC 7323 4.3: the time stamp that an ACK echoes is that of the first segment it acknowledges. */
-static uint32_t tcp_on_data(const void *cfg, struct xoff_rel_rx *head, struct xoff_range_pool *pool,
-                            const struct xoff_rel_data *data, xoff_time now,
-                            struct xoff_rel_ack *acks)
+static uint32_t tcp_on_data(const void *cfg, struct xoff_rel_rx *head,
+                            struct xoff_range_store *pool, const struct xoff_rel_data *data,
+                            xoff_time now, struct xoff_rel_ack *acks)
 {
     struct xoff_tcp_rx *rx = (struct xoff_tcp_rx *)head;
     if (!rx->n_unacked)
@@ -219,7 +219,7 @@ static uint32_t tcp_on_data(const void *cfg, struct xoff_rel_rx *head, struct xo
 }
 
 static void tcp_expire_rx(const void *cfg, struct xoff_rel_rx *head,
-                          const struct xoff_range_pool *pool, struct xoff_rel_ack *ack)
+                          const struct xoff_range_store *pool, struct xoff_rel_ack *ack)
 {
     struct xoff_tcp_rx *rx = (struct xoff_tcp_rx *)head;
     xoff_tcp_on_delayed(cfg, rx, pool, ack);

@@ -71,24 +71,24 @@ struct xoff_tcp_outcome {
 };
 
 void xoff_tcp_tx_init(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx);
-void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_pool *pool);
+void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_store *pool);
 /* What may be sent now: at most one full segment, within the window and below `offered`; lost ones
  * first. The first retransmission of `una` in a recovery goes whatever the window (RFC 6675 5
  * (4.3), 6582 3.2); a window below a segment lets its size go when nothing is outstanding. False:
  * nothing. Changes nothing. The caller may cut the segment shorter. */
 bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
-                   const struct xoff_range_pool *pool, uint64_t offered, uint64_t window_bytes,
+                   const struct xoff_range_store *pool, uint64_t offered, uint64_t window_bytes,
                    struct xoff_rel_segment *segment);
 void xoff_tcp_on_sent(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                       const struct xoff_rel_segment *segment, xoff_time now);
 /* `rtt` 0: not known. The pool must have XOFF_REL_BLOCKS blocks to take. */
 struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                                        struct xoff_range_pool *pool,
+                                        struct xoff_range_store *pool,
                                         const struct xoff_rel_ack *ack, xoff_time rtt,
                                         xoff_time now);
 /* At head.deadline or later: goes back, doubles the timer. */
 void xoff_tcp_on_timeout(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                         struct xoff_range_pool *pool, xoff_time now);
+                         struct xoff_range_store *pool, xoff_time now);
 /* Sent, and by all that is known still in the network (RFC 6675's pipe). */
 uint64_t xoff_tcp_outstanding(const struct xoff_tcp_tx *tx);
 
@@ -105,17 +105,17 @@ struct xoff_tcp_rx {
 };
 
 void xoff_tcp_rx_init(struct xoff_tcp_rx *rx);
-void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_pool *pool);
+void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_store *pool);
 /* A segment arrived. Returns how many ACKs to send at once, 0 to 2 (DCTCP acknowledges what came
  * before a change of marks, then what came with it); `acks` has room for two. `asks`: nothing
  * follows it for now. `has_reduced`: the sender says it has answered the echo (CWR). The pool must
  * have a block to take. */
 uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                             struct xoff_range_pool *pool, uint64_t seq, uint32_t bytes,
+                             struct xoff_range_store *pool, uint64_t seq, uint32_t bytes,
                              bool is_marked, bool has_reduced, bool asks, xoff_time now,
                              struct xoff_rel_ack acks[2]);
 /* At head.deadline or later: the delayed ACK. */
 void xoff_tcp_on_delayed(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                         const struct xoff_range_pool *pool, struct xoff_rel_ack *ack);
+                         const struct xoff_range_store *pool, struct xoff_rel_ack *ack);
 
 #endif

@@ -25,7 +25,7 @@ void xoff_tcp_rx_init(struct xoff_tcp_rx *rx)
     *rx = (struct xoff_tcp_rx){.head.deadline = XOFF_NEVER, .held = XOFF_RANGE_NONE};
 }
 
-void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_pool *pool)
+void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_store *pool)
 {
     xoff_ranges_clear(pool, &rx->held);
 }
@@ -42,7 +42,7 @@ static void rx_name(struct xoff_rel_ack *ack, const struct xoff_range *range)
 
 /* The ACK as of now; nothing is left unacknowledged. */
 static struct xoff_rel_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                                          const struct xoff_range_pool *pool)
+                                          const struct xoff_range_store *pool)
 {
     struct xoff_rel_ack ack = {
         .acked_to = rx->head.delivered,
@@ -64,7 +64,7 @@ static struct xoff_rel_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct
 }
 
 /* The range with byte `seq` becomes the most recent; bytes of it that were noted before go. */
-static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_pool *pool, uint64_t seq)
+static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_store *pool, uint64_t seq)
 {
     const struct xoff_range *const range = &pool->blocks[xoff_ranges_find(pool, rx->held, seq)];
     uint64_t noted[XOFF_REL_BLOCKS] = {seq};
@@ -77,7 +77,7 @@ static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_pool *pool, 
 }
 
 /* Takes the bytes in. Returns whether the segment must be acknowledged at once. */
-static bool rx_store(struct xoff_tcp_rx *rx, struct xoff_range_pool *pool, uint64_t seq,
+static bool rx_store(struct xoff_tcp_rx *rx, struct xoff_range_store *pool, uint64_t seq,
                      uint32_t bytes)
 {
     const uint64_t end = seq + bytes;
@@ -96,7 +96,7 @@ static bool rx_store(struct xoff_tcp_rx *rx, struct xoff_range_pool *pool, uint6
 }
 
 uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                             struct xoff_range_pool *pool, uint64_t seq, uint32_t bytes,
+                             struct xoff_range_store *pool, uint64_t seq, uint32_t bytes,
                              bool is_marked, bool has_reduced, bool asks, xoff_time now,
                              struct xoff_rel_ack acks[2])
 {
@@ -119,7 +119,7 @@ uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx 
 }
 
 void xoff_tcp_on_delayed(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                         const struct xoff_range_pool *pool, struct xoff_rel_ack *ack)
+                         const struct xoff_range_store *pool, struct xoff_rel_ack *ack)
 {
     XOFF_ASSERT(rx->head.deadline != XOFF_NEVER);
     *ack = rx_acknowledge(cfg, rx, pool);

@@ -16,7 +16,7 @@ struct receiver {
     struct xoff_tcp_cfg cfg;
     struct xoff_tcp_rx rx;
     struct xoff_range blocks[N_BLOCKS];
-    struct xoff_range_pool pool;
+    struct xoff_range_store pool;
     struct xoff_rel_ack acks[2];
     uint32_t n_acks;
 };
@@ -28,7 +28,7 @@ static void setup(struct receiver *r)
                                    .delayed_ack = 100 * XOFF_US,
                                    .echo = XOFF_TCP_ECHO_RFC3168,
                                    .mss = 1000}};
-    xoff_range_pool_init(&r->pool, r->blocks, N_BLOCKS);
+    xoff_range_store_init(&r->pool, r->blocks, N_BLOCKS);
     xoff_tcp_rx_init(&r->rx);
 }
 

@@ -33,7 +33,7 @@ struct world {
     struct xoff_tcp_tx tx;
     struct xoff_tcp_rx rx;
     struct xoff_range blocks[N_BLOCKS];
-    struct xoff_range_pool pool;
+    struct xoff_range_store pool;
     struct packet packets[MAX_PACKETS]; /* oldest first */
     uint32_t n_packets;
     struct xoff_rng rng;
@@ -260,7 +260,7 @@ static void world_init(struct world *w, uint64_t seed)
     w->delay = 5 * XOFF_US;
     w->window = 20 * MSS;
     w->offered = MAX_BYTES;
-    xoff_range_pool_init(&w->pool, w->blocks, N_BLOCKS);
+    xoff_range_store_init(&w->pool, w->blocks, N_BLOCKS);
     xoff_tcp_tx_init(&w->cfg, &w->tx);
     xoff_tcp_rx_init(&w->rx);
 }
@@ -544,8 +544,8 @@ static void echo_is_answered_once_per_window(void **unused)
     struct xoff_tcp_cfg cfg;
     const struct xoff_rel rel = as_role(&params, &cfg);
     struct xoff_range blocks[8];
-    struct xoff_range_pool pool;
-    xoff_range_pool_init(&pool, blocks, 8);
+    struct xoff_range_store pool;
+    xoff_range_store_init(&pool, blocks, 8);
     struct xoff_tcp_tx tx;
     xoff_rel_init_tx(&rel, &tx.head);
     struct xoff_rel_segment s;
@@ -574,8 +574,8 @@ static void acks_echo_the_first_time_stamp(void **unused)
     struct xoff_tcp_cfg cfg;
     const struct xoff_rel rel = as_role(&params, &cfg);
     struct xoff_range blocks[8];
-    struct xoff_range_pool pool;
-    xoff_range_pool_init(&pool, blocks, 8);
+    struct xoff_range_store pool;
+    xoff_range_store_init(&pool, blocks, 8);
     struct xoff_tcp_rx rx;
     xoff_rel_init_rx(&rel, &rx.head);
     struct xoff_rel_ack acks[XOFF_REL_ACKS];

@@ -42,7 +42,7 @@ void xoff_tcp_tx_init(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx)
     };
 }
 
-void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_pool *pool)
+void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_store *pool)
 {
     xoff_ranges_clear(pool, &tx->sacked);
     tx->sacked_bytes = 0;
@@ -72,7 +72,7 @@ static uint64_t tx_again_from(const struct xoff_tcp_tx *tx)
 /* What to send again although it is not known to be lost, when there is nothing else to send: RFC
  * 6675 4, NextSeg() rules 3 and 4. Returns its length, 0: nothing. */
 static uint64_t tx_extra(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
-                         const struct xoff_range_pool *pool, uint64_t *from)
+                         const struct xoff_range_store *pool, uint64_t *from)
 {
     if (tx->state != XOFF_TCP_RECOVERING || !cfg->has_sack)
         return 0;
@@ -89,7 +89,7 @@ static uint64_t tx_extra(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_t
 }
 
 bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
-                   const struct xoff_range_pool *pool, uint64_t offered, uint64_t window_bytes,
+                   const struct xoff_range_store *pool, uint64_t offered, uint64_t window_bytes,
                    struct xoff_rel_segment *segment)
 {
     uint64_t from = tx->head.sent_to, bytes;
@@ -166,7 +166,7 @@ static void tx_measure(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx, x
 }
 
 /* Returns the bytes that were not SACKed before. */
-static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_pool *pool,
+static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_store *pool,
                               const struct xoff_rel_ack *ack)
 {
     uint64_t fresh_bytes = 0;
@@ -185,7 +185,7 @@ static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_pool *po
  * (duplicates - 1) * mss bytes, are SACKed above it. Both fall as one goes up, so there is a
  * boundary: the start of the highest range with enough in and above it. */
 static uint64_t tx_find_lost_to(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
-                                const struct xoff_range_pool *pool)
+                                const struct xoff_range_store *pool)
 {
     uint64_t n_ranges = 0, bytes = tx->sacked_bytes, lost_to = tx->head.una;
     for (uint32_t at = tx->sacked; at != XOFF_RANGE_NONE; at = pool->blocks[at].next)
@@ -203,7 +203,7 @@ static uint64_t tx_find_lost_to(const struct xoff_tcp_cfg *cfg, const struct xof
 
 /* RFC 6675 5 (4): the first segment is lost whatever made it look so. */
 static void tx_recover(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                       const struct xoff_range_pool *pool)
+                       const struct xoff_range_store *pool)
 {
     uint64_t end;
     xoff_ranges_gap(pool, tx->sacked, tx->head.una, &end);
@@ -217,7 +217,7 @@ static void tx_recover(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
 
 /* With SACK. Returns whether a loss begins. */
 static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                        const struct xoff_range_pool *pool, bool has_moved, bool is_duplicate)
+                        const struct xoff_range_store *pool, bool has_moved, bool is_duplicate)
 {
     bool has_lost = false;
     if (cfg->has_fast_retransmit && tx->state != XOFF_TCP_REPAIRING) {
@@ -248,7 +248,7 @@ static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
 
 /* Without SACK, nothing known to be lost. Returns whether a loss begins. */
 static bool tx_on_plain_open(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                             const struct xoff_range_pool *pool, bool has_moved, bool is_duplicate)
+                             const struct xoff_range_store *pool, bool has_moved, bool is_duplicate)
 {
     if (has_moved)
         tx->n_duplicates = 0, tx->left_bytes = 0;
@@ -270,7 +270,7 @@ static bool tx_on_plain_open(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx 
  * takes back what they said of it, but for the segment that was sent again (RFC 6582 3.2 step 3:
  * deflate by n, add back one segment), and shows the next hole. Returns whether a loss begins. */
 static bool tx_on_plain(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                        const struct xoff_range_pool *pool, uint64_t newly_acked_bytes,
+                        const struct xoff_range_store *pool, uint64_t newly_acked_bytes,
                         bool is_duplicate)
 {
     bool has_lost = false;
@@ -295,7 +295,7 @@ static bool tx_on_plain(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
 }
 
 struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                                        struct xoff_range_pool *pool,
+                                        struct xoff_range_store *pool,
                                         const struct xoff_rel_ack *ack, xoff_time rtt,
                                         xoff_time now)
 {
@@ -341,7 +341,7 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
 }
 
 void xoff_tcp_on_timeout(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                         struct xoff_range_pool *pool, xoff_time now)
+                         struct xoff_range_store *pool, xoff_time now)
 {
     (void)pool; /* SACK information is kept */
     XOFF_ASSERT(now >= tx->head.deadline);

@@ -18,7 +18,7 @@ struct sender {
     struct xoff_tcp_cfg cfg;
     struct xoff_tcp_tx tx;
     struct xoff_range blocks[N_BLOCKS];
-    struct xoff_range_pool pool;
+    struct xoff_range_store pool;
     uint64_t offered, window; /* segments */
     xoff_time now;
 };
@@ -34,7 +34,7 @@ static void setup(struct sender *s, uint64_t offered, uint64_t window)
                                  .mss = MSS},
                          .offered = offered,
                          .window = window};
-    xoff_range_pool_init(&s->pool, s->blocks, N_BLOCKS);
+    xoff_range_store_init(&s->pool, s->blocks, N_BLOCKS);
     xoff_tcp_tx_init(&s->cfg, &s->tx);
 }
 

@@ -1,0 +1,275 @@
+/* A host: one port, a NIC that picks among flows and ACKs, the flows that it sends and receives,
+ * and the slow side of a receiver that cannot keep up. Shared by host.c, flow*.c, receiver.c and
+ * those who make or collect hosts. */
+#ifndef NET_HOST_H
+#define NET_HOST_H
+
+#include "net/frames.h"
+#include "net/net.h"
+
+/* A transport as hosts with links of one rate use it. */
+struct transport {
+    const struct net_transport *spec;
+    struct xoff_rp rp;
+    struct xoff_rel rel;
+    struct xoff_np np;
+    uint32_t header_bytes, ack_bytes;
+};
+
+/* A flow at its sender. Its last member is the head of its reliability's state, which goes on
+ * behind it; then comes the state of its reaction point. host.flow_bytes from one to the next. */
+struct flow {
+    uint32_t number, to, hash;
+    uint32_t next; /* in the ready list, or the free list */
+    uint32_t payload_max;
+    uint8_t priority, transport;
+    bool endless, is_ready, is_stream, has_messages;
+    bool is_bound;      /* the window held it back */
+    bool is_sequential; /* xoff_rel_is_sequential(): kept here, since every frame asks */
+    bool has_acks;      /* of its reliability */
+    uint32_t word;
+    uint64_t offered;   /* payload bytes */
+    xoff_rate app_bps;  /* pace of the app, 0: none */
+    xoff_rate pace_bps; /* in force, 0: line rate */
+    uint64_t carry;
+    xoff_time next_at;  /* pacing */
+    xoff_time ready_at; /* on the ready list since then */
+    xoff_time paced_at;
+    uint32_t paced_bytes;            /* last frame sent: a new pace holds from there on */
+    uint32_t messages, last_message; /* outstanding, in order: host.messages */
+    xoff_time timer_at;              /* the timer that is set: it runs behind, see flow.c */
+    xoff_time base_rtt;
+    uint64_t window_bytes; /* in force */
+    struct xoff_rp_answer rp;
+    struct xoff_rel_tx rel;
+};
+
+_Static_assert(sizeof(struct flow) <= 200, "512 bytes per active flow, with rp and rel state");
+_Static_assert(offsetof(struct flow, rel) + sizeof(struct xoff_rel_tx) == sizeof(struct flow),
+               "the state of the reliability goes on behind its head");
+
+/* A message of a stream, at its sender or waiting for a gap at its receiver. */
+struct message {
+    uint64_t end; /* byte behind it */
+    uint32_t number, word, next;
+    bool ends_flow;
+};
+
+struct message_store {
+    struct message *at;
+    uint32_t free, used, capacity;
+};
+
+struct flow_note {
+    uint32_t to, tag;
+    uint8_t priority, reliable, is_stream, transport;
+    uint16_t frame_bytes, header_bytes;
+    uint32_t hash;
+    uint64_t offered, sent;
+    uint64_t again_frames;
+    xoff_rate rate_bps;
+    xoff_time start_at, acked_at;
+    uint32_t open; /* index of the open flow; NET_NONE: closed, or a later message of its stream */
+};
+
+/* A flow at its receiver. */
+struct rx_flow {
+    uint64_t key;          /* source << 32 | number, plus 1; 0: empty */
+    uint64_t message_from; /* where the message being received begins; 0 without ACKs */
+    uint64_t np;           /* state of the notification point */
+    uint32_t message;      /* number of the one being received */
+    uint32_t marked;
+    uint32_t ends; /* messages whose end has arrived but lies beyond a gap, in order */
+    uint32_t more; /* into host.rx_states; NET_NONE: `rel` has room for the state */
+    uint8_t priority, transport;
+    uint64_t rel[4]; /* state of the reliability */
+};
+
+_Static_assert(sizeof(struct rx_flow) <= 80, "many flows");
+
+/* A delayed ACK. */
+struct delayed {
+    xoff_time at;
+    uint64_t key; /* of its rx_flow */
+};
+
+struct rx_note {
+    uint32_t from, number;
+    uint64_t received, marked;
+    xoff_time finish_at;
+};
+
+/* Something that an app is told of when the frame that caused it is done. */
+struct pending {
+    uint32_t tag;
+    struct app_event event;
+};
+
+struct ready {
+    uint32_t head, tail; /* flows, round robin */
+};
+
+/* The slow side of a host that cannot keep up with its link. */
+struct receiver {
+    struct xoff_mmu mmu;
+    struct xoff_pause pause;
+    struct xoff_edges edges;
+    struct fifo queue;
+    const struct net_service *services;
+    uint32_t n_services, service;
+    xoff_time done_at; /* of the frame in service; XOFF_NEVER: none */
+};
+
+struct host {
+    union {
+        struct node head; /* its number is also the host's number */
+        struct {
+            NODE_FIELDS
+        };
+    };
+    struct port port;
+    struct frame_store store; /* ACKs to send, frames waiting for the receiver */
+    struct fifo acks[XOFF_N_PRIORITIES];
+    struct ready ready[XOFF_N_PRIORITIES];
+    struct xoff_sched sched;
+    unsigned char *sched_state;
+    const struct transport *transports;
+    unsigned char *flows;       /* flow_bytes apart: flow_at() */
+    uint32_t flow_bytes, rp_at; /* where the state of the reaction point lies in a flow */
+    uint32_t n_flows, flows_capacity, free_flow;
+    struct message_store messages;
+    struct xoff_range_store ranges;
+    unsigned char *rx_states; /* rx_state_bytes apart: states that an rx_flow has no room for */
+    uint32_t rx_state_bytes;  /* 0: there are none */
+    uint32_t n_rx_states, rx_states_capacity, free_rx_state;
+    struct delayed *delayed; /* ring, in order of time; entries may be out of date */
+    uint32_t delayed_head, n_delayed, delayed_capacity;
+    uint32_t n_listening;    /* apps that hear events */
+    struct pending *pending; /* events that apps have not been told of */
+    uint32_t n_pending, pending_capacity;
+    bool has_copies;    /* frames sent more than once have arrived: rx_find */
+    uint32_t *finished; /* rx_notes by key, made when it is first asked for: notes.c */
+    uint32_t finished_mask, n_finished;
+    bool has_retired; /* flows without end have left the ready list */
+    struct heap_entry *timer_entries;
+    uint32_t *timer_pos;
+    const struct app *apps;
+    uint32_t n_apps;
+    struct xoff_rng *app_rngs;
+    uint32_t *app_streams;      /* flow of each stream of each app; NET_NONE */
+    uint32_t *app_first_stream; /* of each app, into app_streams */
+    struct receiver *receiver;
+    struct rx_flow *rx; /* open addressing */
+    uint32_t rx_mask, n_rx;
+    struct flow_note *flow_notes; /* by flow number */
+    uint32_t n_flow_notes, flow_notes_capacity;
+    struct rx_note *rx_notes;
+    uint32_t n_rx_notes, rx_notes_capacity;
+    struct result_operation *operations;
+    uint32_t n_operations, operations_capacity;
+    struct tally tx[XOFF_N_PRIORITIES];
+    int64_t consumed_bytes, offered_bytes;
+    uint64_t sampled_tx_bytes;
+    struct xoff_rng priority_rng; /* value n is that of flow number n */
+};
+
+/* By which equal-cost paths are chosen; the receiver of a flow can tell it, too. */
+static inline uint32_t flow_hash(uint32_t from, uint32_t to, uint32_t number)
+{
+    const uint64_t pair = (uint64_t)from << 32 | to;
+    return (uint32_t)(xoff_mix64(pair ^ xoff_mix64((uint64_t)number + 1)) >> 32);
+}
+
+static inline struct flow *flow_at(const struct host *host, uint32_t index)
+{
+    return (struct flow *)(host->flows + (size_t)index * host->flow_bytes);
+}
+
+static inline void *flow_rp_state(const struct host *host, struct flow *flow)
+{
+    return (unsigned char *)flow + host->rp_at;
+}
+
+static inline void message_return(struct message_store *store, uint32_t m)
+{
+    store->at[m].next = store->free;
+    store->free = m;
+}
+
+#define HOST_NOBODY 0xffu /* in place of a traffic entry: no app hears of it */
+
+/* Timer numbers of a host: those of its port, then its own, then pace and timeout of each flow. */
+enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_PAUSE, HOST_APPS };
+static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
+{
+    return HOST_APPS + host->n_apps + 2 * flow;
+}
+
+/* host.c, flow.c */
+void host_arrive(struct host *host, struct worker *w, const struct frame *frame);
+void host_transmit(struct host *host, struct worker *w);
+void host_timer(struct host *host, struct worker *w);
+void host_sample(struct host *host, xoff_time now);
+/* A frame leaves the receive path for its flow. */
+void host_deliver(struct host *host, struct worker *w, const struct frame *frame);
+void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack);
+
+/* flow.c: sending. */
+void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct app_offer *offer);
+/* Fills the next frame of a ready flow and takes it off the ready list or turns it to the back. */
+void flow_fill(struct host *host, uint32_t flow, xoff_time now, struct frame *frame);
+uint32_t flow_next_bytes(const struct host *host, const struct flow *flow, xoff_time now);
+/* From the run's stop on: flows without end leave the ready list. */
+void flow_retire(struct host *host, xoff_time now);
+/* Puts a flow where it belongs: on the ready list, on its pacing timer, or off the list. */
+void flow_settle(struct host *host, uint32_t flow, xoff_time now);
+void flow_close(struct host *host, uint32_t flow);
+void flow_set_timer(struct host *host, uint32_t flow, xoff_time now);
+/* The reaction point has answered: rate, window and deadline are taken over. */
+void flow_take_answer(struct host *host, uint32_t flow, xoff_time now);
+/* The byte behind the last that may be sent, window aside. */
+uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time now);
+
+/* flow_ack.c: what comes back to the sender, and its timers. */
+void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
+void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now);
+void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now);
+/* `frame` brought a notification of a congestion point for its flow. */
+void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
+                    xoff_time now);
+
+/* flow_rx.c: receiving. */
+static inline struct xoff_rel_rx *rx_rel(const struct host *host, struct rx_flow *rx)
+{
+    if (__builtin_expect(rx->more == NET_NONE, 1))
+        return (struct xoff_rel_rx *)rx->rel;
+    return (struct xoff_rel_rx *)(host->rx_states + (size_t)rx->more * host->rx_state_bytes);
+}
+void flow_on_data(struct host *host, struct worker *w, const struct frame *data);
+/* Delayed ACKs that are due. */
+void flow_send_delayed(struct host *host, struct worker *w);
+
+/* An app is to hear of something: when the frame is done (host_deliver), so that what it offers
+ * finds every flow in order. */
+void host_note_event(struct host *host, uint32_t tag, const struct app_event *event);
+
+/* receiver.c */
+void receiver_admit(struct host *host, struct worker *w, const struct frame *frame);
+void receiver_serve(struct host *host, struct worker *w);
+/* The deadline of its pause policy has come. */
+void receiver_expire(struct host *host, struct worker *w);
+
+/* notes.c: may allocate; not called for a frame that nothing happens to. */
+void host_grow_flows(struct host *host);
+void host_grow_flow_notes(struct host *host);
+void host_grow_rx(struct host *host);
+void host_grow_rx_notes(struct host *host);
+void note_operation(struct host *host, const struct app_offer *offer, xoff_time now);
+uint32_t message_take(struct message_store *store);
+bool host_has_finished(struct host *host, uint64_t key);
+void host_grow_rx_states(struct host *host);
+void host_grow_pending(struct host *host);
+void host_grow_delayed(struct host *host);
+void host_grow_ranges(struct host *host, uint32_t n);
+
+#endif
