@@ -4,8 +4,8 @@
  * switch makes a frame of it and sends it like any other.
  *
  * The contract is that of every role (role.h). cfg belongs to a port, state to a queue (port,
- * priority). What the caller may know of a configured congestion point
- * stands in its shape; a shape of zeros is one that is asked about every frame and only marks.
+ * priority). The shape says what the caller may know of a configured congestion point; with a shape
+ * of zeros the point is asked about every frame and only marks.
  */
 #ifndef XOFF_CP_H
 #define XOFF_CP_H
@@ -27,19 +27,20 @@ struct xoff_cp_env {
 struct xoff_cp_frame {
     int64_t queue_bytes; /* of its egress queue, this frame included */
     uint32_t bytes;
-    uint32_t draw;      /* uniform 32 bits, drawn for this frame where the shape `draws` */
+    uint32_t draw;      /* 32 uniform bits, drawn for this frame if shape.draws */
     uint32_t flow_hash; /* the same for all frames of a flow */
     uint8_t priority;
-    bool is_data; /* marks, tags and notifications are for data alone: others ignore them */
+    bool is_data; /* marks, tags and notifications take effect on data frames alone */
     /* The tag that switches before this one wrote into the frame; NULL: none. */
     const struct xoff_notice *tag;
-    /* Where the shape `sees_port`: the port's queues without this frame, and all it ever sent
-     * before it. */
+    /* Set if shape.sees_port: bytes in the port's queues without this frame, and all bytes that the
+     * port sent before it. */
     int64_t port_bytes;
     uint64_t port_tx_bytes;
 };
 
-/* The caller has cleared the four flags; what a flag that is not set stands for is not read. */
+/* The caller has cleared the four flags. It reads `hop` and `notice` only if a flag that stands for
+ * them is set. */
 struct xoff_cp_answer {
     bool mark;   /* set congestion experienced */
     bool stamp;  /* write `hop` into the frame's telemetry */
@@ -51,14 +52,14 @@ struct xoff_cp_answer {
 
 struct xoff_cp_shape {
     size_t state_size; /* of a queue */
-    /* Queue length, with the frame that joins or leaves, up to which no call would answer anything
-     * or change the state, so that the caller may skip it: 0 when every frame counts. */
+    /* Up to this queue length, which includes the frame that joins or leaves, a call would neither
+     * answer anything nor change the state, so the caller may skip it. 0: every frame counts. */
     int64_t quiet_below;
     bool skips_enqueue, skips_dequeue; /* the call need not be made at all */
-    bool draws;                        /* wants a random value with every frame */
-    bool sees_port;                    /* wants to know of the port's other queues */
+    bool draws;                        /* needs a random value with every frame */
+    bool sees_port;                    /* reads port_bytes and port_tx_bytes */
     bool is_timed;                     /* has deadlines: see deadline() */
-    /* What it may answer. Frames have room for one of telemetry and tag. */
+    /* What the point may answer. A frame has room for telemetry or for a tag, not for both. */
     bool stamps, writes, notifies;
 };
 
@@ -70,21 +71,23 @@ struct xoff_cp_ops {
     int (*configure)(const void *params, const struct xoff_cp_env *env, void *cfg,
                      struct xoff_cp_shape *shape, struct xoff_err *err);
     void (*init)(const void *cfg, void *state);
-    /* A frame has joined its queue, or is about to be sent. NULL: it has nothing to say then. */
+    /* on_enqueue: a frame has joined its queue; on_dequeue: it is about to be sent. NULL: the point
+     * has no answer then. */
     void (*on_enqueue)(const void *cfg, void *state, const struct xoff_cp_frame *frame,
                        xoff_time now, struct xoff_cp_answer *answer);
     void (*on_dequeue)(const void *cfg, void *state, const struct xoff_cp_frame *frame,
                        xoff_time now, struct xoff_cp_answer *answer);
-    /* Where the shape is_timed: when expire() is wanted, XOFF_NEVER: not. It changes in calls
-     * alone; the caller reads it after each. expire() is called at that time and moves it beyond.
-     * A deadline that always lies ahead keeps a network from coming to rest: a point whose queue is
-     * idle has none. */
+    /* Used if shape.is_timed. deadline() is the time at which expire() is to be called; XOFF_NEVER:
+     * not at all. Only a call to the point changes its deadline, and the caller reads it after each
+     * call. expire() is called at the deadline and moves it to a later time. A point whose queue is
+     * idle must have no deadline: one that always lies ahead would keep the network from coming to
+     * rest. */
     xoff_time (*deadline)(const void *cfg, const void *state);
     void (*expire)(const void *cfg, void *state, xoff_time now);
 };
 
-/* A configured congestion point of a port: the typed handle that everyone calls through. The state
- * is the queue's and comes with each call. */
+/* A configured congestion point of a port: the typed handle that everyone calls through. Each queue
+ * has its own state, which is passed to every call. */
 struct xoff_cp {
     const struct xoff_cp_ops *ops;
     const void *cfg;
@@ -103,11 +106,12 @@ static inline void xoff_cp_init(const struct xoff_cp *cp, void *state)
 {
     if (cp->ops->init)
         cp->ops->init(cp->cfg, state);
-    else if (state) /* NULL will do where the state has no bytes */
+    else if (state) /* may be NULL when state_size is 0 */
         memset(state, 0, cp->shape.state_size);
 }
 
-/* Whether frames that join, or leave, the queue are of no interest to it. */
+/* True when the point need not be called for frames that join the queue, or for those that leave
+ * it. */
 static inline bool xoff_cp_skips_enqueue(const struct xoff_cp *cp)
 {
     return cp->shape.skips_enqueue || !cp->ops->on_enqueue;
@@ -130,7 +134,7 @@ static inline void xoff_cp_clear(struct xoff_cp_answer *answer)
     answer->mark = answer->stamp = answer->notify = answer->write = false;
 }
 
-/* Not to be called where the shape skips it. */
+/* Must not be called when xoff_cp_skips_enqueue() is true; the same holds for dequeue. */
 static inline void xoff_cp_on_enqueue(const struct xoff_cp *cp, void *state,
                                       const struct xoff_cp_frame *frame, xoff_time now,
                                       struct xoff_cp_answer *answer)
@@ -152,7 +156,7 @@ static inline xoff_time xoff_cp_deadline(const struct xoff_cp *cp, const void *s
     return cp->shape.is_timed ? cp->ops->deadline(cp->cfg, state) : XOFF_NEVER;
 }
 
-/* Only where there is a deadline. */
+/* Called only when there is a deadline. */
 static inline void xoff_cp_expire(const struct xoff_cp *cp, void *state, xoff_time now)
 {
     cp->ops->expire(cp->cfg, state, now);

@@ -1,4 +1,5 @@
-/* Errors of user input: one code list, one struct that says what, where and what would do. */
+/* Errors of user input: one list of codes, and one struct that says what is wrong, where, and what
+ * is accepted. */
 #ifndef XOFF_ERR_H
 #define XOFF_ERR_H
 
@@ -48,10 +49,11 @@ int xoff_err_set(struct xoff_err *err, enum xoff_err_code code, const char *subj
 void xoff_err_add(struct xoff_err *err, const char *text);
 void xoff_err_add_int(struct xoff_err *err, long long number);
 
-/* Programmer errors end the run, in every build used for results. The hook never returns; the
- * simulator's prints and exits, a firmware supplies its own. */
+/* A failed assertion is a programmer error and ends the run, in every build used for results.
+ * xoff_assert_fail() never returns: the simulator's version prints and exits, firmware supplies its
+ * own. */
 __attribute__((noreturn)) void xoff_assert_fail(const char *expression, const char *file, int line);
-/* For what seldom happens beside what happens per frame: kept out of line, so that the common path
+/* Marks a function that per-frame code calls rarely. It is kept out of line so that the common path
  * stays short. */
 #define XOFF_SELDOM __attribute__((noinline, cold))
 

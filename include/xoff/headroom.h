@@ -15,13 +15,14 @@ struct xoff_headroom_params {
     xoff_time response_for;   /* from reception of the pause frame until the peer's gate closes */
 };
 
-/* Bytes accounted (MAC frames with FCS), the frame at whose arrival XOFF is decided included. Holds
- * for frames of any sizes, and is reached by some to within a byte of rounding. */
+/* The bound in accounted bytes (MAC frames with FCS), including the frame at whose arrival XOFF is
+ * decided. It holds for frames of any sizes, and some sequence of frames reaches it to within a
+ * byte of rounding. */
 int64_t xoff_headroom_bytes(const struct xoff_headroom_params *params);
 
 /* eta = 2 (rate * delay + max_frame) + response, rounded up: the rule of thumb of the DSH slides.
- * It counts neither the pause frame nor the frame that decides, but gaps and preambles as data: it
- * is below the worst case unless the link is long (docs/mechanisms/buffers.md). */
+ * The rule leaves out the pause frame and the frame that decides, and counts gaps and preambles as
+ * data, so it is below the worst case unless the link is long (docs/mechanisms/buffers.md). */
 int64_t xoff_headroom_eta_bytes(const struct xoff_headroom_params *params);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* Role mmu: buffer admission in a switch or a slow receiver.
  *
- * Told about arrivals and departures; answers into which pool a frame goes, or that it is lost, and
- * which thresholds were crossed. Who gets paused is the pause policy's business (pause.h). The
- * contract is that of every role (role.h).
+ * A buffer is told about arrivals and departures. It answers into which pool a frame goes, or that
+ * the frame is lost, and which thresholds were crossed. The pause policy (pause.h) decides who gets
+ * paused. The contract is that of every role (role.h).
  */
 #ifndef XOFF_MMU_H
 #define XOFF_MMU_H
@@ -23,14 +23,14 @@ enum xoff_pool {
     XOFF_N_POOLS
 };
 
-/* What the buffer serves. `headroom_bytes` is the computed worst case for the port (headroom.h):
- * what may still arrive after a threshold is crossed; less than that may lose frames. */
+/* A port that the buffer serves. `headroom_bytes` is the computed worst case (headroom.h) of what
+ * may still arrive after a threshold is crossed; with less headroom frames may be lost. */
 struct xoff_mmu_port {
     xoff_rate rate_bps;
     int64_t headroom_bytes;
     xoff_time delay;        /* of the link, one way */
     xoff_time response_for; /* of the peer to a pause frame */
-    int64_t late_bytes;     /* of headroom_bytes, what the pause policy asked for: pause.h */
+    int64_t late_bytes;     /* part of headroom_bytes that the pause policy asked for (pause.h) */
 };
 
 struct xoff_mmu_env {
@@ -38,7 +38,7 @@ struct xoff_mmu_env {
     uint8_t lossless; /* bit n: priority n is lossless */
     uint32_t max_frame_bytes;
     int64_t buffer_bytes;
-    xoff_rate nic_rate_bps; /* of the hosts' links: that of host 0 */
+    xoff_rate nic_rate_bps; /* of the hosts' links, taken from host 0 */
     bool has_one_lossy;     /* all lossy priorities of a port are one queue, as at a receiver */
     const struct xoff_mmu_port *ports;
 };
@@ -84,9 +84,9 @@ struct xoff_crossings {
 
 /* Occupancy for series, watermarks and audits. */
 struct xoff_mmu_view {
-    /* The whole buffer: what all pools hold together, held at most together, and its size. */
+    /* The whole buffer: bytes in all pools now, the most there were at one time, and its size. */
     int64_t used_total_bytes, peak_total_bytes, capacity_total_bytes;
-    int64_t used_bytes[XOFF_N_POOLS]; /* by pool; nothing lies in XOFF_POOL_DROP */
+    int64_t used_bytes[XOFF_N_POOLS]; /* by pool; 0 for XOFF_POOL_DROP */
     int64_t peak_bytes[XOFF_N_POOLS];
     /* Pools may share one space: their capacities then add up to more than the buffer. */
     int64_t capacity_bytes[XOFF_N_POOLS];
@@ -110,12 +110,12 @@ struct xoff_mmu_ops {
     void (*release)(const void *cfg, void *state, const struct xoff_departure *departure,
                     xoff_time now, struct xoff_crossings *out);
     void (*view)(const void *cfg, const void *state, struct xoff_mmu_view *view);
-    /* One figure of the view, for those who need it often. */
+    /* One figure of the view, for callers that need it often. */
     int64_t (*used_bytes)(const void *state, enum xoff_pool pool);
     /* Bytes accounted to ingress (port, priority), all pools. */
     int64_t (*ingress_bytes)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
-    /* Peak use of the headroom that is set aside for ingress (port, priority), or for its port as a
-     * whole, and the size of that; NULL: there is none. */
+    /* Peak use and size of the headroom that is set aside for ingress (port, priority), or for its
+     * port as a whole. NULL: there is none. */
     int64_t (*headroom_peak)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
     int64_t (*headroom_limit)(const void *cfg, uint32_t port, uint32_t priority);
 };
@@ -157,7 +157,7 @@ static inline void xoff_mmu_release(const struct xoff_mmu *mmu, const struct xof
 
 static inline void xoff_mmu_view(const struct xoff_mmu *mmu, struct xoff_mmu_view *view)
 {
-    memset(view, 0, sizeof *view); /* pools that this buffer does not have */
+    memset(view, 0, sizeof *view); /* pools that this buffer lacks stay 0 */
     mmu->ops->view(mmu->cfg, mmu->state, view);
 }
 

@@ -1,8 +1,9 @@
-/* What a congestion point tells: the content of a notification that a switch sends to the source
- * of a frame, and of the tag that switches write into a data frame on its way.
+/* The message of a congestion point: the content of a notification that a switch sends to the
+ * source of a frame, and of the tag that switches write into a data frame on its way.
  *
- * Which fields mean something is the kind's: it belongs to one scheme, whose congestion point
- * writes it and whose reaction point or receiver reads it. Everyone else carries it unread.
+ * The kind decides which fields have a meaning. A kind belongs to one scheme: the scheme's
+ * congestion point writes the message, its reaction point or receiver reads it, and everyone else
+ * passes it on unread.
  */
 #ifndef XOFF_NOTICE_H
 #define XOFF_NOTICE_H
@@ -15,15 +16,15 @@
 extern "C" {
 #endif
 
-#define XOFF_NOTICE_NONE 0 /* a tag of this kind is no tag: the frame carries none yet */
+#define XOFF_NOTICE_NONE 0 /* the frame carries no tag yet */
 
 struct xoff_notice {
-    uint64_t cp_id;             /* which congestion point speaks: xoff_cp_id() */
+    uint64_t cp_id;             /* the congestion point that wrote it: xoff_cp_id() */
     int32_t feedback;           /* how bad it is, in the scheme's units; QCN: Fb, quantised */
     int32_t queue_offset_bytes; /* queue length less its set point */
     int32_t queue_delta_bytes;  /* queue length less that of the sample before */
-    xoff_rate rate_bps;         /* that the point grants each flow; FECN's explicit rate */
-    uint8_t kind;               /* of the scheme; XOFF_NOTICE_NONE: nothing is said */
+    xoff_rate rate_bps;         /* rate granted to each flow; FECN's explicit rate */
+    uint8_t kind;               /* defined by the scheme; XOFF_NOTICE_NONE: no message */
 };
 
 #ifdef __cplusplus

@@ -1,8 +1,9 @@
-/* Role pause: which (port, priority) to pause or resume. The only role that decides it.
+/* Role pause: which (port, priority) to pause or resume. No other role decides that.
  *
- * Told about thresholds the buffer crossed and, where it asks for it, about every arrival and
- * departure; answers pause and resume edges, each with its cause. How an edge becomes frames,
- * refreshes and a resume on the wire is signal.h. The contract is that of every role (role.h).
+ * A policy is told about thresholds the buffer crossed and, if it sets shape.every_frame, about
+ * every arrival and departure; it answers pause and resume edges, each with its cause. signal.h
+ * turns edges into frames, refreshes and resumes on the wire. The contract is that of every role
+ * (role.h).
  */
 #ifndef XOFF_PAUSE_H
 #define XOFF_PAUSE_H
@@ -16,8 +17,9 @@ extern "C" {
 
 #define XOFF_ALL_PRIORITIES 0xff
 
-/* Why an edge was decided: the unit that crossed which threshold. The caller adds the egress queue
- * that holds most of the bytes and the pause it is itself under. */
+/* A decision to pause or resume, with its cause: the unit that crossed a threshold. The caller adds
+ * the egress queue that holds most of the unit's bytes, and the pause under which that queue itself
+ * stands. */
 struct xoff_edge {
     uint16_t port;      /* ingress port whose peer is to stop or go */
     uint8_t priorities; /* bit mask; XOFF_ALL_PRIORITIES for 802.3x */
@@ -41,30 +43,32 @@ struct xoff_pause_signalling {
     bool resumes;   /* false: no XON is sent */
 };
 
-/* How an egress queue keeps the peer of an ingress port paused: by frames of it that lie there and
- * fill the buffer, or, where queues decide, because the queue says so. */
+/* Whether an egress queue keeps the peer of an ingress port paused. BY_FRAMES: it does while frames
+ * from that port lie in the queue and fill the buffer. NO, YES: the policy decides by egress queue,
+ * and this is its decision. */
 enum xoff_hold { XOFF_HOLD_BY_FRAMES, XOFF_HOLD_NO, XOFF_HOLD_YES };
 
-/* The switch, or slow receiver, that a policy serves; as the mmu is told (mmu.h). Policies are
- * configured before the buffer, so `ports` has the headroom of the links alone. */
+/* The switch, or slow receiver, that a policy serves; fields mean the same as in struct
+ * xoff_mmu_env (mmu.h). Policies are configured before the buffer, so `ports` has only the headroom
+ * that the links need. */
 struct xoff_pause_env {
     uint32_t n_ports;
     uint8_t lossless;
     uint32_t min_frame_bytes, max_frame_bytes;
     int64_t buffer_bytes;
     const struct xoff_mmu_port *ports;
-    struct xoff_rng rng; /* a stream of its own, not drawn from yet */
+    struct xoff_rng rng; /* the policy's own stream, not drawn from yet */
 };
 
 struct xoff_pause_shape {
     size_t state_size;
-    uint32_t max_edges; /* that one call can answer */
+    uint32_t max_edges; /* most edges that one call answers */
     bool every_frame;   /* false: the caller may skip frames that crossed nothing */
     bool has_deadline;  /* false: the caller never asks for one */
     struct xoff_pause_signalling signalling;
-    /* The headroom that the policy needs beyond that of the links. From a crossing to the XOFF that
-     * it brings at most late_for passes; late_bytes may arrive on top of what arrives in that time.
-     * A policy that decides late and does not say so loses frames. */
+    /* Headroom that the policy needs beyond that of the links. XOFF follows a crossing within
+     * late_for; late_bytes may arrive on top of what arrives in that time. A policy that decides
+     * late and leaves these fields 0 loses frames. */
     xoff_time late_for;
     int64_t late_bytes;
 };
@@ -77,8 +81,8 @@ struct xoff_pause_ops {
     int (*configure)(const void *params, const struct xoff_pause_env *env, void *cfg,
                      struct xoff_pause_shape *shape, struct xoff_err *err);
     void (*init)(const void *cfg, void *state);
-    /* `arrival->egress_bytes` is before the frame, `departure->egress_bytes` after it. NULL: a
-     * frame, or what it crossed, decides nothing. */
+    /* `arrival->egress_bytes` is the length before the frame, `departure->egress_bytes` the length
+     * after it. NULL: such frames, and the thresholds they cross, decide nothing. */
     void (*on_arrival)(const void *cfg, void *state, const struct xoff_arrival *arrival,
                        const struct xoff_crossings *crossings, xoff_time now,
                        struct xoff_edges *out);
@@ -88,13 +92,14 @@ struct xoff_pause_ops {
     /* When expire() is to be called next; XOFF_NEVER: not at all. Only a call of init(),
      * on_arrival(), on_departure() or expire() changes it. NULL: there is no deadline. */
     xoff_time (*deadline)(const void *cfg, const void *state);
-    /* The deadline has come: `now` is it. NULL: there is no deadline. */
+    /* Called at the deadline, which is `now`. NULL: there is no deadline. */
     void (*expire)(const void *cfg, void *state, xoff_time now, struct xoff_edges *out);
-    /* Priorities of which frames that came in at `port` must leave before its peer may go on with
-     * `priority`; 0: it is not paused. Used by the deadlock detector. NULL: nobody is paused. */
+    /* The priorities whose frames from ingress `port` must leave before the peer may send
+     * `priority` again, as a bit mask; 0: the peer is not paused. Used by the deadlock detector.
+     * NULL: nobody is paused. */
     uint8_t (*waits_for)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
-    /* Whether egress queue (out_port, priority) itself holds the port, even without a frame of it;
-     * NULL: queues do not hold ports. */
+    /* Whether egress queue (out_port, priority) itself holds `port`, even if it has no frame from
+     * there. NULL: queues do not hold ports. */
     enum xoff_hold (*held_by)(const void *cfg, const void *state, uint32_t port, uint32_t out_port,
                               uint32_t priority);
 };
@@ -118,7 +123,8 @@ static inline void xoff_pause_init(struct xoff_pause *p, void *state)
         memset(state, 0, p->shape.state_size);
 }
 
-/* This and the next: false when the policy was not told, so that nothing has changed. */
+/* xoff_pause_on_arrival() and xoff_pause_on_departure() return false when the policy was not
+ * called, so nothing has changed. */
 static inline bool xoff_pause_on_arrival(const struct xoff_pause *p, const struct xoff_arrival *a,
                                          const struct xoff_crossings *c, xoff_time now,
                                          struct xoff_edges *out)

@@ -1,6 +1,6 @@
-/* Sets of byte ranges in pooled blocks: what a TCP sender knows to have arrived (SACK), and what a
- * receiver holds beyond a gap. A set is a list of disjoint, sorted ranges; its blocks come from a
- * pool that many sets share.
+/* Sets of byte ranges: the bytes that a TCP sender knows to have arrived (SACK), or that a receiver
+ * holds beyond a gap. A set is a list of disjoint, sorted ranges; its blocks come from a pool that
+ * many sets share.
  */
 #ifndef XOFF_RANGES_H
 #define XOFF_RANGES_H
@@ -19,13 +19,13 @@ struct xoff_range {
     uint32_t next;     /* block; XOFF_RANGE_NONE: last */
 };
 
-/* The caller's storage. Before a call that may add, it makes sure that a block can be had:
- * xoff_range_store_is_full() is false. */
+/* Storage for the blocks, owned by the caller. Before a call that may add a range the caller makes
+ * sure that xoff_range_store_is_full() is false. */
 struct xoff_range_store {
     struct xoff_range *blocks;
     uint32_t free;           /* list of returned blocks; XOFF_RANGE_NONE: none */
-    uint32_t used, capacity; /* blocks ever taken, and there */
-    uint32_t n_taken, peak;  /* now, and at most */
+    uint32_t used, capacity; /* blocks ever taken; blocks in all */
+    uint32_t n_taken, peak;  /* blocks taken now, and at most so far */
 };
 
 void xoff_range_store_init(struct xoff_range_store *pool, struct xoff_range *blocks,
@@ -35,14 +35,14 @@ static inline bool xoff_range_store_is_full(const struct xoff_range_store *pool)
     return pool->free == XOFF_RANGE_NONE && pool->used == pool->capacity;
 }
 
-/* A set is its first block; XOFF_RANGE_NONE: empty. Takes one block at most. Returns the bytes
- * that are new. */
+/* Adds [from, to) to a set. *set is the first block of the set; XOFF_RANGE_NONE: empty. Takes one
+ * block at most. Returns how many of the bytes were not in the set before. */
 uint64_t xoff_ranges_add(struct xoff_range_store *pool, uint32_t *set, uint64_t from, uint64_t to);
-/* Forgets all below `floor`; returns how many bytes of the set that were. */
+/* Removes all bytes below `floor`; returns how many of them the set had. */
 uint64_t xoff_ranges_trim(struct xoff_range_store *pool, uint32_t *set, uint64_t floor);
 void xoff_ranges_clear(struct xoff_range_store *pool, uint32_t *set);
-/* The first byte at or after `at` that is not in the set, and how far the gap goes (UINT64_MAX:
- * nothing of the set behind it). */
+/* Returns the first byte at or after `at` that is not in the set; *end is where that gap ends
+ * (UINT64_MAX: no range of the set lies behind it). */
 uint64_t xoff_ranges_gap(const struct xoff_range_store *pool, uint32_t set, uint64_t at,
                          uint64_t *end);
 /* Bytes of the set at or above `at`. */

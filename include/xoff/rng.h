@@ -56,8 +56,8 @@ static inline uint64_t xoff_rng_below(struct xoff_rng *rng, uint64_t n)
     return (uint64_t)(((u128)xoff_rng_u64(rng) * n) >> 64);
 }
 
-/* Uniform in (0, 1), never 0 or 1: the middles of 2^52 equal parts (of 2^53 the last would round
- * to 1). */
+/* Uniform in (0, 1), never 0 or 1: the result is the middle of one of 2^52 equal parts. With 2^53
+ * parts the middle of the last one would round to 1. */
 static inline double xoff_rng_unit(struct xoff_rng *rng)
 {
     return ((double)(xoff_rng_u64(rng) >> 12) + 0.5) * 0x1p-52;

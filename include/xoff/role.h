@@ -15,7 +15,7 @@
  *   configure             answers 0, or a negative code with *err filled in. It answers 0 with a
  *                         message and code XOFF_E_OK in *err to warn of what it accepts. NULL:
  *                         there is nothing to configure, and the shape stays empty.
- *   init                  puts a state into its beginning. NULL: the beginning is all zero bytes.
+ *   init                  sets a state to its initial value. NULL: that is all zero bytes.
  *
  * The caller owns cfg and state. It has emptied the shape before configure(), so zero is the
  * default of every field there. A function pointer that is NULL stands for the default that its
@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-/* The two wrappers that all roles have alike:
+/* The two wrappers that every role has:
  *   xoff_ROLE_cfg_size   bytes of cfg for a caller with `n_ports` ports
  *   xoff_ROLE_configure  fills the handle; `cfg` has that many bytes and stays the caller's */
 #define XOFF_ROLE(role)                                                                      \

@@ -1,10 +1,10 @@
 /* Role sched: which queue of a port sends next.
  *
- * The caller holds the queues; it asks select() with at least one queue eligible (backlogged and
- * not paused), sends the head of the answer, and reports it by charge(). While one queue alone is
- * backlogged it may send without asking: there is nothing to share. A scheduler that has to see
- * those frames too says so (shape.every_frame). A queue that is no longer backlogged at a select()
- * has lost what credit it had. The contract is that of every role (role.h).
+ * The caller holds the queues. It asks select() with at least one queue eligible (backlogged and
+ * not paused), sends the head of the answer, and reports it by charge(). While only one queue is
+ * backlogged the caller may send without asking, since there is nothing to share; a scheduler that
+ * must see those frames too sets shape.every_frame. A queue that is not backlogged at a select()
+ * loses its credit. The contract is that of every role (role.h).
  */
 #ifndef XOFF_SCHED_H
 #define XOFF_SCHED_H
@@ -32,7 +32,7 @@ struct xoff_sched_view {
 
 struct xoff_sched_shape {
     size_t state_size; /* of each port */
-    bool every_frame;  /* select() and charge() also while a queue is alone */
+    bool every_frame;  /* select() and charge() are called even if one queue alone is backlogged */
 };
 
 struct xoff_sched_ops {
@@ -44,12 +44,12 @@ struct xoff_sched_ops {
                      struct xoff_sched_shape *shape, struct xoff_err *err);
     void (*init)(const void *cfg, void *state);
     uint32_t (*select)(const void *cfg, void *state, const struct xoff_sched_view *view);
-    /* `bytes` of queue `queue` were sent; `emptied`: it has no frame left. NULL: it does not
-     * matter. */
+    /* A frame of `bytes` was sent from `queue`; `emptied`: the queue has no frame left. NULL: the
+     * scheduler does not need to know. */
     void (*charge)(const void *cfg, void *state, uint32_t queue, uint32_t bytes, bool emptied);
 };
 
-/* One for all ports of a node; each port has a state of its own. */
+/* One scheduler serves all ports of a node; each port has its own state. */
 struct xoff_sched {
     const struct xoff_sched_ops *ops;
     const void *cfg;

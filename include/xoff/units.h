@@ -21,11 +21,11 @@ int xoff_parse_rate(const char *text, xoff_rate *out);
 int xoff_parse_bytes(const char *text, int64_t *out);
 int xoff_parse_length(const char *text, int64_t *out_mm);
 int xoff_parse_int(const char *text, int64_t *out);
-/* 0.25, 1e-3, 1/8 or 25 %; exact decimal to nearest double. */
+/* Accepts 0.25, 1e-3, 1/8 or 25 %, and rounds the exact value to the nearest double. */
 int xoff_parse_real(const char *text, double *out);
 
-/* Shortest exact text that parses back to the same value ("100Gbps", "1.5us", "16MB"). They return
- * `buf`, always NUL-terminated; 32 bytes suffice. */
+/* Each formatter writes the shortest exact text that parses back to the same value ("100Gbps",
+ * "1.5us", "16MB") and returns `buf`, which is always NUL-terminated; 32 bytes suffice. */
 char *xoff_format_time(char *buf, size_t size, xoff_time t);
 char *xoff_format_rate(char *buf, size_t size, xoff_rate r);
 char *xoff_format_bytes(char *buf, size_t size, int64_t bytes);
@@ -42,9 +42,9 @@ struct xoff_wire_clock {
 
 void xoff_wire_clock_init(struct xoff_wire_clock *clock, xoff_rate rate_bps);
 
-/* A frame of `bytes` (MAC frame with FCS) starts now: when its last bit has left (after preamble
- * and frame) and when the next frame may start (after the gap). `back_to_back`: it starts right
- * where the last one ended, so the carry counts. */
+/* A frame of `bytes` (MAC frame with FCS) starts at `start`. *last_bit is when its last bit has
+ * left (after preamble and frame), *free_at when the next frame may start (after the gap).
+ * `back_to_back`: the frame starts right where the last one ended, so the carry counts. */
 static inline void xoff_wire_clock_send(struct xoff_wire_clock *clock, xoff_time start,
                                         uint32_t bytes, bool back_to_back, xoff_time *last_bit,
                                         xoff_time *free_at)
@@ -69,8 +69,8 @@ static inline xoff_time xoff_quanta_time(uint32_t quanta, xoff_rate rate_bps)
     return xoff_time_of_bits((uint64_t)quanta * 512, rate_bps);
 }
 
-/* Longest time from the reception of a pause frame to the end of the last frame start it must
- * stop, in quanta, for a link rate (802.3 31B.3.7; values and sources in docs/mechanisms/pfc.md).
+/* The longest time, in quanta, from the reception of a pause frame until a transmitter at this link
+ * rate starts no further frame (802.3 31B.3.7; values and sources in docs/mechanisms/pfc.md).
  */
 uint32_t xoff_response_quanta(xoff_rate rate_bps);
 
