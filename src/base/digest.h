@@ -1,10 +1,11 @@
-/* A 64-bit running digest of results, to tell two runs apart; not a defence against anyone.
+/* A 64-bit running digest of results. It tells two runs apart; it does not protect against
+ * deliberate collisions.
  *
  * Each value is xored into the state, which then goes through the splitmix64 finaliser (rng.h) with
- * its increment. The finaliser is a bijection, so two runs that differ in one value differ in the
- * digest for certain, and otherwise agree by chance once in 2^64. Values count in order.
+ * its increment. The finaliser is a bijection, so two runs that differ in one value always differ
+ * in the digest; other runs agree by chance once in 2^64. The order of the values counts.
  *
- * Bytes are taken eight at a time, low byte first whatever the machine, the last word padded with
+ * Bytes are taken eight at a time, low byte first on every machine. The last word is padded with
  * zeros and followed by the number of bytes: "a" then "b" is not "ab".
  */
 #ifndef BASE_DIGEST_H

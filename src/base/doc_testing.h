@@ -1,4 +1,4 @@
-/* For tests that keep a page of docs/ in step with tables of the program.
+/* Helpers for tests that keep a page of docs/ in step with tables of the program.
  *
  * The page has marked regions,
  *     <!-- mark -->  ... <!-- end -->

@@ -193,19 +193,20 @@ double xoff_sqrt(double x)
         rest -= fits ? trial : 0;
         root = root << 1 | fits;
     }
-    /* The 54th bit decides; a tie is impossible, as the square of a 54-bit odd number has more
-     * than 53 bits. Rounding up never reaches 2^54: that would need x above every mantissa. */
+    /* The 54th bit decides how to round. A tie is impossible, as the square of a 54-bit odd number
+     * has more than 53 bits. Rounding up never reaches 2^54: that would need x above every
+     * mantissa. */
     const uint64_t rounded = (root >> 1) + (root & 1);
     return (double)rounded * from_bits((uint64_t)(exponent / 2 - 26 + 1023) << 52);
 }
 
-/* Inversion: -log of a uniform draw. */
+/* By inversion: the draw is -log of a uniform one. */
 double xoff_rng_exponential(struct xoff_rng *rng)
 {
     return -xoff_log(xoff_rng_unit(rng));
 }
 
-/* Inversion: P(X > x) = x^-shape, so X = U^(-1/shape). */
+/* By inversion: P(X > x) = x^-shape, so X = U^(-1/shape). */
 double xoff_rng_pareto(struct xoff_rng *rng, double shape)
 {
     XOFF_ASSERT(shape > 0);

@@ -29,7 +29,7 @@ struct heap {
     uint32_t n, capacity;
 };
 
-/* Sets capacity to what the caller's larger arrays hold; the old contents were copied by it. */
+/* Switches to the caller's larger arrays, into which the caller has copied the old contents. */
 static inline void heap_grow(struct heap *heap, struct heap_entry *entries, uint32_t *pos,
                              uint32_t capacity)
 {
@@ -48,21 +48,21 @@ static inline void heap_init(struct heap *heap, struct heap_entry *entries, uint
     heap_grow(heap, entries, pos, capacity);
 }
 
-/* XOFF_NEVER when empty. */
+/* The earliest deadline; XOFF_NEVER when the heap is empty. */
 static inline xoff_time heap_top_at(const struct heap *heap)
 {
     return heap->n ? heap->entries[0].at : XOFF_NEVER;
 }
 
-/* Only when not empty. */
+/* The heap must not be empty. */
 static inline uint32_t heap_top_id(const struct heap *heap)
 {
     XOFF_ASSERT(heap->n > 0);
     return heap->entries[0].id;
 }
 
-/* Here and in heap_first_of no branches: which child is first is as good as random, and a
- * mispredicted branch costs more than the whole choice. */
+/* This function and heap_first_of() have no branches: which child comes first is as good as random,
+ * and a mispredicted branch costs more than the whole choice. */
 static inline bool heap_is_before(struct heap_entry a, struct heap_entry b)
 {
     return (a.at < b.at) | ((a.at == b.at) & (a.id < b.id));
@@ -74,7 +74,7 @@ static inline void heap_place(struct heap *heap, uint32_t index, struct heap_ent
     heap->pos[entry.id] = index;
 }
 
-/* Puts `entry` where the hole at `index` can be moved to on the way to the root. */
+/* Moves the hole at `index` towards the root until `entry` fits, and puts it there. */
 static inline void heap_sift_up(struct heap *heap, uint32_t index, struct heap_entry entry)
 {
     while (index > 0) {
@@ -92,7 +92,7 @@ static inline uint32_t heap_first_of(const struct heap_entry *entries, uint32_t 
     return a ^ ((a ^ b) & -(uint32_t)heap_is_before(entries[b], entries[a]));
 }
 
-/* The same on the way to the leaves. */
+/* Moves the hole at `index` towards the leaves until `entry` fits, and puts it there. */
 static inline void heap_sift_down(struct heap *heap, uint32_t index, struct heap_entry entry)
 {
     const struct heap_entry *const entries = heap->entries;

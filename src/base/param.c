@@ -2,9 +2,9 @@
  *
  * Values, defaults and limits are all in the user's words and go through the same parsers, so a
  * table cannot state a limit its own parameter would not accept. A default or limit that does not
- * parse is a mistake in the table and ends the run; a value that does not is the user's, and is
- * answered with what is wrong, the accepted form with an example that lies in the range, and the
- * range.
+ * parse is a mistake in the table and ends the run. A value that does not parse is the user's
+ * mistake; the answer says what is wrong, the accepted form with an example that lies in the range,
+ * and the range.
  */
 #include <xoff/param.h>
 
@@ -18,11 +18,11 @@ union number {
     double real;
 };
 
-/* How each type is called, shown and told apart; by enum xoff_param_type. */
+/* The words for each type in messages, indexed by enum xoff_param_type. */
 static const struct form {
     const char *noun, *example;
     const char *units;    /* as listed when one is wrong or missing */
-    const char *too_fine; /* what does not fit in the range of the type */
+    const char *too_fine; /* what is wrong with a value that the type cannot hold */
 } forms[] = {
     [XOFF_P_BOOL] = {"true or false (or yes, no, on, off)", NULL, NULL, NULL},
     [XOFF_P_INT] = {"a whole number", "64", "none, or one of k M G",
@@ -271,7 +271,7 @@ static const char *explain(const struct xoff_param *p, int rc, const char *text)
     return text[0] == '\0' ? "empty" : "not a number";
 }
 
-/* "<why>; give <what is accepted>", and the units where one is the trouble. */
+/* Fills the message "<why>; give <what is accepted>" and adds the units if the unit is wrong. */
 static int reject(const struct xoff_param *p, int rc, const char *text, const char *why,
                   struct xoff_err *err)
 {

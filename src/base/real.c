@@ -1,9 +1,9 @@
 /* Reals as text: exact decimal to nearest double and back (units.h), without stdio or libm.
  *
- * A real on paper is a ratio N 10^e / D of whole numbers: "0.25" is 25 10^-2, "1/8" has D = 8,
+ * A real as text is a ratio N 10^e / D of whole numbers: "0.25" is 25 10^-2, "1/8" has D = 8,
  * "25 %" has e = -2. N and D are held as big integers, brought to equal bit length, and divided
  * bit by bit; the 53 bits that make a double are rounded once, half to even, by comparing twice the
- * remainder with D. No table, no estimate that could be off by one.
+ * remainder with D. There is no table, and no estimate that could be off by one.
  *
  * The other way, for n = 1, 2, ... digits, x 10^(n-1-p) is rounded to a whole number with the same
  * division, and the first n whose text parses back to x is the shortest.
@@ -161,7 +161,7 @@ static void big_subtract(struct big *a, const struct big *b)
         a->n--;
 }
 
-/* n 2^(bits-1) / d to the nearest whole number, half to even; n < 2 d. n is used up. */
+/* n 2^(bits-1) / d to the nearest whole number, half to even; n < 2 d. Overwrites n. */
 static uint64_t divide(struct big *n, const struct big *d, int bits)
 {
     uint64_t quotient = 0;
@@ -233,8 +233,8 @@ static int scan_decimal(const char **s, struct decimal *d)
         rc = scan_digits(s, &d->digits, &n_significant);
         if (rc)
             return rc;
-        /* Leading zeros are not counted as digits. Kept well below the cap on the exponent, so
-         * that a capped one cannot meet a long run of zeros halfway. */
+        /* Leading zeros are not counted as digits, so the places are limited here, well below the
+         * cap on the exponent: a capped exponent must not cancel part of a long run of zeros. */
         const ptrdiff_t n_places = *s - point - 1;
         if (n_places > 10000)
             return -XOFF_E_RANGE;
@@ -270,8 +270,8 @@ static uint64_t round_to_digits(double x, int n_digits, int *exponent10)
     const uint64_t mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | (biased ? UINT64_C(1) << 52 : 0);
     const int exponent2 = (biased ? biased : 1) - 1075;
 
-    /* Decimal exponent of the leading digit from the binary one; log10 2 = 0.30103, bent so that
-     * the estimate is right or one too low. */
+    /* Estimate the decimal exponent of the leading digit from the binary one. log10 2 = 0.30103 is
+     * rounded such that the estimate is right or one too low. */
     const int log2_floor = 63 - __builtin_clzll(mantissa) + exponent2;
     int leading =
         log2_floor >= 0 ? log2_floor * 30102 / 100000 : -((-log2_floor * 30104 + 99999) / 100000);
@@ -294,7 +294,7 @@ static uint64_t round_to_digits(double x, int n_digits, int *exponent10)
     }
 }
 
-/* Plain from 0.0001 to below 10^15, with an exponent elsewhere. */
+/* Writes plain digits from 0.0001 to below 10^15, and an exponent elsewhere. */
 static void decimal_text(struct text *t, uint64_t digits, int n_digits, int exponent10)
 {
     char figures[24];

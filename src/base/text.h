@@ -1,4 +1,5 @@
-/* Text built into a caller's buffer: cut to fit, always terminated, never inside a character.
+/* Text built into a caller's buffer. It is always terminated, and cut to fit but never inside a
+ * character.
  *
  * Base code has no stdio; messages and quantities are put together from these few calls.
  */
@@ -54,7 +55,7 @@ static inline void text_add_u64(struct text *t, uint64_t number)
     text_add(t, p);
 }
 
-/* Also right for INT64_MIN, whose magnitude no int64_t holds. */
+/* Works for INT64_MIN too, whose magnitude no int64_t holds. */
 static inline void text_add_i64(struct text *t, int64_t number)
 {
     if (number < 0)
@@ -67,7 +68,8 @@ static inline bool text_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* What follows a complete number looks like a unit (or one is missing), not like more number. */
+/* Whether the character behind a complete number begins a unit or ends the text (a missing unit).
+ * Any other character means that the number itself is malformed. */
 static inline bool text_is_unit_start(char c)
 {
     return c == '\0' || c == ' ' || c == '%' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

@@ -6,8 +6,9 @@
  * term, so if the total is whole all of them are. The first remainder means "finer than the base
  * unit", whatever the number of digits, and nothing can overflow.
  *
- * Printing tries every unit and takes the shortest text. Of two equally short the one without a
- * point, else the larger unit: 9100B and not 9.1KB, 10.3125ms and not 10312.5us.
+ * Printing tries every unit and takes the shortest text. Of two equally short texts it takes the
+ * one without a point, else the one with the larger unit: 9100B and not 9.1KB, 10.3125ms and not
+ * 10312.5us.
  *
  * Source: 802.3 31B.3.7 for the response times; the values are those of public switch software and
  * headroom tables, listed in docs/mechanisms/pfc.md.
@@ -104,7 +105,7 @@ char *xoff_format_bytes(char *buf, size_t size, int64_t bytes)
     return format_quantity(buf, size, bytes < 0, magnitude_of(bytes), byte_units);
 }
 
-/* All digits, no k M G: other programs read these numbers too. */
+/* Writes all digits and never k, M or G, because other programs read these numbers too. */
 char *xoff_format_int(char *buf, size_t size, int64_t n)
 {
     struct text t = text_at(buf, size, 0);
@@ -129,8 +130,9 @@ void xoff_wire_clock_init(struct xoff_wire_clock *clock, xoff_rate rate_bps)
  *
  * At 10 Gb/s three values are in use: 60 for fibre and twinax PHYs (the 30720 bit times of vendor
  * headroom tables, and the 3840 B of the DSH formula), 74 for 10GBASE-T, and 67, halfway between
- * them, in SONiC. 60 is taken: lossless fabrics run on fibre and twinax, and results stay
- * comparable with the published headroom. Who runs 10GBASE-T adds 14 quanta, 896 B, of headroom. */
+ * them, in SONiC. The value here is 60, because lossless fabrics run on fibre and twinax and
+ * results stay comparable with the published headroom. 10GBASE-T needs 14 quanta, 896 B, more
+ * headroom. */
 uint32_t xoff_response_quanta(xoff_rate rate_bps)
 {
     static const struct {
