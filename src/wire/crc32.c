@@ -1,16 +1,16 @@
 /* CRC-32 of IEEE 802.3, 3.2.9: polynomial 0x04c11db7, octets least significant bit first.
  *
- * Eight octets a step: octet[k] says what an octet with k more behind it adds to the register.
- * What a simulated frame carries is zeros, hundreds of them in a row: n of them multiply the
- * register by x^(8n) modulo the polynomial. The product is linear in the register, so it is looked
- * up by the register's nibbles in tables made for that n. Registers are reflected: x^0 is the top
- * bit.
+ * The register advances eight octets per step: octet[k] is what an octet with k more behind it adds
+ * to the register. The payload of a simulated frame is zeros, hundreds of them in a row; n octets
+ * of zero multiply the register by x^(8n) modulo the polynomial. The product is linear in the
+ * register, so it is looked up by the register's nibbles in tables made for that n. Registers are
+ * reflected: x^0 is the top bit.
  */
 #include "wire/crc32.h"
 
 #define POLYNOMIAL 0xedb88320u
 
-/* Times x. */
+/* a * x modulo the polynomial. */
 static uint32_t next_power(uint32_t a)
 {
     return (a >> 1) ^ (a & 1 ? POLYNOMIAL : 0);

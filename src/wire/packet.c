@@ -55,7 +55,8 @@ enum { OPCODE_UC = 0x20, OPCODE_ACKNOWLEDGE = 0x11, OPCODE_CNP = 0x81 };
 enum { SYNDROME_ACK = 0x1f, SYNDROME_PSN_ERROR = 0x60 }; /* credits not used; NAK */
 enum { TCP_PSH = 8, TCP_ACK = 16, TCP_ECE = 64, TCP_CWR = 128 };
 
-/* Writing goes forward from here. Sizes are constants where it is called: no loop is left. */
+/* The place of the next octet. Every call of put() has a constant size, so no loop is left in it.
+ */
 struct cursor {
     uint8_t *at;
 };
@@ -101,7 +102,7 @@ void xoff_packet_switch_mac(uint32_t number, uint32_t port, uint8_t mac[6])
     put(&c, (uint64_t)number << 12 | (port & 0xfff), 4);
 }
 
-/* Ethernet and IPv4 with lengths and checksum left open. */
+/* Writes Ethernet and IPv4; finish_ip() fills in length and checksum. */
 static void put_ip(struct cursor *c, const struct packet *p, uint32_t protocol)
 {
     xoff_packet_host_mac(p->to, c->at);
@@ -126,8 +127,8 @@ static void finish_ip(uint8_t *buf, uint32_t length)
     set16(buf + AT_IP_CHECKSUM, checksum(sum16(buf + AT_IP, IPV4_BYTES, 0)));
 }
 
-/* 4 bits of rate, 24 of time in ns, 20 of bytes sent in units of 128 B, 16 of queue in units of 80
- * B. The rate is its place among Ethernet's, 15: another. */
+/* A hop has 4 bits of rate, 24 of time in ns, 20 of bytes sent in units of 128 B, 16 of queue in
+ * units of 80 B. The rate is an index into gbps[]; 15: any other rate. */
 static void put_hops(struct cursor *c, const struct packet *p)
 {
     static const uint16_t gbps[] = {1, 10, 25, 40, 50, 100, 200, 400, 800, 1600};
@@ -161,8 +162,9 @@ static uint32_t opcode_of(const struct packet *p)
     return send + (p->protocol == PACKET_UC ? OPCODE_UC : 0);
 }
 
-/* A17.3.3: over everything from the LRH, which is taken as ones, with ones in place of what changes
- * on the way. Headers end at `headers`, zeros of payload follow. */
+/* A17.3.3: the ICRC covers everything from the LRH on. The LRH is taken as ones, and so are the
+ * fields that change on the way. The headers end at `headers`, and `zeros` octets of payload
+ * follow. */
 static uint32_t invariant_crc(const uint8_t *buf, uint32_t headers, uint32_t zeros,
                               struct crc32 *crc32)
 {
@@ -180,8 +182,8 @@ static uint32_t invariant_crc(const uint8_t *buf, uint32_t headers, uint32_t zer
     return xoff_crc32_zeros(crc32, crc, zeros);
 }
 
-/* Returns the length without padding and FCS; *headers is where zeros of payload begin, *tail where
- * they end. */
+/* Returns the length without padding and FCS; the zeros of the payload lie from *headers to *tail.
+ */
 static uint32_t encode_roce(const struct packet *p, struct crc32 *crc32, uint8_t *buf,
                             uint32_t *headers, uint32_t *tail)
 {
@@ -257,7 +259,7 @@ static uint32_t encode_tcp(const struct packet *p, uint8_t *buf, uint32_t *heade
     return *tail;
 }
 
-/* One format for the notifications of all schemes, of no standard. Returns the length. */
+/* Notifications of all schemes have one format, which is of no standard. Returns the length. */
 static uint32_t encode_notice(const struct packet *p, uint8_t *buf)
 {
     struct cursor c = {buf + 12};

@@ -1,9 +1,9 @@
-/* From what the simulator knows of a frame to the octets that a network would carry.
+/* Turns what the simulator knows of a frame into the octets that a network would carry.
  *
  * Everything fits the sizes that the simulator counts with: a data frame of go-back-N or of
- * datagrams has Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 and FCS 4 beside its payload, one of
- * TCP Ethernet 14, IPv4 20, TCP 20, timestamps 12 and FCS 4. There is no room for a VLAN tag: the
- * priority is in the DSCP. Payload is zeros.
+ * datagrams has Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 and FCS 4 beside its payload; a data
+ * frame of TCP has Ethernet 14, IPv4 20, TCP 20, timestamps 12 and FCS 4. There is no room for a
+ * VLAN tag: the priority is in the DSCP. The payload is zeros.
  */
 #ifndef WIRE_PACKET_H
 #define WIRE_PACKET_H
@@ -22,18 +22,18 @@ enum packet_protocol { PACKET_RC, PACKET_UC, PACKET_TCP };
 
 #define PACKET_MAX_SACKS 3
 #define PACKET_MAX_HOPS 5
-#define PACKET_HOPS_BYTES 42 /* of HPCC's header, hops used or not */
+#define PACKET_HOPS_BYTES 42 /* HPCC's header, however many hops are used */
 #define PACKET_FCS_BYTES 4
 /* Room that xoff_packet_encode() needs for a frame of `n` bytes. */
 #define PACKET_BUFFER_BYTES(n) ((n) + 192)
 
-/* In-band telemetry of a switch. */
+/* The in-band telemetry of one switch. */
 struct packet_hop {
     uint64_t rate_bps;
     uint32_t at_ns, tx_bytes, queue_bytes;
 };
 
-/* What a congestion point tells the source of a frame. */
+/* The message of a congestion point to the source of a frame. */
 struct packet_notice {
     uint64_t cp_id, rate_bps;
     int32_t feedback, queue_offset_bytes, queue_delta_bytes;
@@ -47,7 +47,7 @@ struct packet {
     /* PACKET_PAUSE */
     struct xoff_pause_frame pause;
     uint8_t source_mac[6];
-    struct packet_notice notice; /* PACKET_NOTICE, which has `from` and `to` beside */
+    struct packet_notice notice; /* PACKET_NOTICE, which also uses `from`, `to` and `flow` */
     /* All others. */
     enum packet_protocol protocol;
     uint32_t from, to; /* hosts */
@@ -56,7 +56,7 @@ struct packet {
     uint16_t payload_bytes;
     uint8_t priority;
     bool is_marked;               /* congestion experienced; on an ACK of TCP: its echo */
-    bool is_first, is_last, asks; /* of its message; wants an ACK */
+    bool is_first, is_last, asks; /* of its message; `asks`: wants an ACK */
     bool is_reduced;              /* TCP's CWR */
     uint64_t seq;                 /* TCP: first payload byte, or on an ACK the next expected */
     uint32_t psn;                 /* RoCE */
@@ -68,10 +68,9 @@ struct packet {
     struct packet_hop hops[PACKET_MAX_HOPS];
 };
 
-/* Writes the frame and returns its length on the wire, FCS included. That is `bytes`, but for
- * frames that the simulator counts as shorter than their headers: what was captured of those are
- * the first `bytes`. `buf` has PACKET_BUFFER_BYTES(bytes); `crc32` was made by
- * xoff_crc32_init(). */
+/* Writes the frame and returns its length on the wire, FCS included. The length is `bytes`, except
+ * for frames that the simulator counts as shorter than their headers: a capture of those has the
+ * first `bytes`. `buf` has PACKET_BUFFER_BYTES(bytes); `crc32` was made by xoff_crc32_init(). */
 uint32_t xoff_packet_encode(const struct packet *packet, struct crc32 *crc32, uint8_t *buf);
 
 /* Locally administered addresses. */

@@ -7,8 +7,8 @@
  * in whole words; the length counts all of it. Options are code 2, length 2, value padded to a
  * word; the list ends with code 0.
  *
- * A block is written without asking for room at each step: `reach` tells where the end would be,
- * and what lies beyond the buffer is not stored.
+ * Writing a block needs no check for room at each step: `reach` counts where the end would be,
+ * put() stores nothing beyond the buffer, and end() refuses a block that went too far.
  */
 #include "wire/pcapng.h"
 
@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) void put_option(struct block *b, ui
     pad(b, n);
 }
 
-/* Cut to what one option takes, and not within a character of UTF-8. */
+/* The text is cut to what one option takes, but not within a character of UTF-8. */
 static void put_text(struct block *b, uint32_t code, const char *text)
 {
     if (!text)
