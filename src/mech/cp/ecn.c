@@ -11,8 +11,8 @@
  * pmax rounded once to P / 2^32 that is d * (kmax - kmin) < P * (q - kmin) in whole numbers: no
  * division, and exact at every queue length (at q = kmax just P of the 2^32 draws mark).
  *
- * Keeps no state. Marking at dequeue tells the sender of the queue as it is when the frame leaves,
- * one queueing delay fresher than at enqueue.
+ * The mechanism keeps no state. Marking at dequeue tells the sender of the queue as it is when the
+ * frame leaves, one queueing delay fresher than at enqueue.
  *
  * Thresholds may be given by the rate of the port, as the ns-3 family does with its maps of kmin,
  * kmax and pmax: by_rate is a list of "rate kmin kmax pmax", and the entry of the port's own rate
@@ -91,7 +91,8 @@ static const struct xoff_param ecn_table[] = {
     {0},
 };
 
-/* 100 and 400 KB per 25 Gb/s: one byte for so many bits per second of the port. */
+/* kmin and kmax are 100 and 400 KB per 25 Gb/s: one byte for this many bits per second of the port.
+ */
 #define ECN_KMIN_BPS (25 * XOFF_GBPS / 100000)
 #define ECN_KMAX_BPS (25 * XOFF_GBPS / 400000)
 
@@ -104,8 +105,8 @@ struct ecn_thresholds {
 /* By rate */
 
 /* Takes the next entry off *rest, up to a comma or the end, without the spaces around it. Returns
- * false after the last. *rest becomes NULL at the end of the text, so that a comma there is
- * followed by an entry of nothing. */
+ * false after the last. *rest becomes NULL at the end of the text, so a comma at the end is
+ * followed by an empty entry. */
 static bool ecn_next_entry(const char **rest, char entry[XOFF_PARAM_TEXT])
 {
     const char *first = *rest;
@@ -226,7 +227,7 @@ static int ecn_plain(const struct ecn_params *p, const struct xoff_cp_env *env,
             xoff_err_add(err, " (kmax: auto is 400KB per 25Gbps of the port)");
         return code;
     }
-    if (!(p->pmax >= 0 && p->pmax <= 1)) /* also refuses what is no number */
+    if (!(p->pmax >= 0 && p->pmax <= 1)) /* also refuses NaN */
         return xoff_err_set(err, XOFF_E_RANGE, "pmax", NULL, "a probability is from 0 to 1");
     *out = (struct ecn_thresholds){.kmin_bytes = kmin, .kmax_bytes = kmax, .pmax = p->pmax};
     return 0;
@@ -251,7 +252,8 @@ static int ecn_configure(const void *params, const struct xoff_cp_env *env, void
         .counts = (enum ecn_counts)p->counts,
     };
     *shape = (struct xoff_cp_shape){
-        /* This length has the frame in it: where the others alone count it is a bound. */
+        /* The caller's length includes the frame. With counts: others the queue that is compared is
+         * shorter, so no mark is missed. */
         .quiet_below = t.kmin_bytes,
         .skips_enqueue = p->at != ECN_AT_ENQUEUE,
         .skips_dequeue = p->at != ECN_AT_DEQUEUE,
@@ -274,7 +276,7 @@ static bool ecn_is_marked(const struct ecn_cfg *c, const struct xoff_cp_frame *f
            (unsigned __int128)c->pmax_draws * above_bytes;
 }
 
-/* As the frame joins the queue or as it leaves: the shape says which. */
+/* Called as the frame joins the queue or as it leaves; the shape says which. */
 static void ecn_look(const void *cfg, void *state, const struct xoff_cp_frame *frame, xoff_time now,
                      struct xoff_cp_answer *answer)
 {

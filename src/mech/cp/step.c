@@ -7,8 +7,8 @@
  *
  *   marked: q > k, q the bytes of the egress queue
  *
- * Keeps no state and draws nothing: DCTCP's share of marks needs each frame to tell on which side
- * of k the queue was. The same as ecn with kmin = kmax, and with its own default.
+ * The mechanism keeps no state and draws nothing: DCTCP's share of marks needs each frame to tell
+ * on which side of k the queue was. It marks as ecn with kmin = kmax does, and has its own default.
  *
  * Differs: q counts the frame itself; the paper looks at the queue that the frame finds.
  */
@@ -59,7 +59,7 @@ static int step_configure(const void *params, const struct xoff_cp_env *env, voi
     return 0;
 }
 
-/* As the frame joins the queue or as it leaves: the shape says which. */
+/* Called as the frame joins the queue or as it leaves; the shape says which. */
 static void step_look(const void *cfg, void *state, const struct xoff_cp_frame *frame,
                       xoff_time now, struct xoff_cp_answer *answer)
 {

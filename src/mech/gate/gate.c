@@ -106,7 +106,7 @@ static void take_over(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, x
     gate->n_pending--;
 }
 
-/* Frames first, then timers: per priority only the last frame that has taken effect counts. */
+/* Applies frames before timers: per priority only the last frame that has taken effect counts. */
 static void run(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time now)
 {
     while (gate->n_pending && gate->pending[slot(gate, 0)].effective_at <= now)
@@ -116,10 +116,10 @@ static void run(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_ti
             gate->open |= (uint8_t)(1u << n);
 }
 
-/* Frames take effect in the order they came. Where the link's rate, and with it the response time,
- * has changed in between, an older frame is drawn forward to the younger one's time, which is
- * within its limit: those that share an instant are one frame, in which the younger one's times
- * count. */
+/* Frames take effect in the order they came. If the link's rate has changed, and with it the
+ * response time, an older frame may be due later than this one. The older frame then takes effect
+ * at this frame's time, which is within its limit. Frames that share an instant are merged into
+ * one, in which the times of the younger frame count. */
 static void append(struct xoff_gate *gate, xoff_time at, uint8_t classes,
                    const struct xoff_pause_frame *frame)
 {

@@ -3,9 +3,9 @@
  * Source: the delay model of 802.1Qbb Annex O, with the terms of our model in place of its
  * interface and higher-layer allowances (docs/mechanisms/pfc.md compares the two).
  *
- * Let XOFF be decided at t, when the last bit of a frame has arrived; that frame itself may have
- * to go into headroom: L bytes. A frame goes on arriving until all of this has passed, in byte
- * times where no unit is given:
+ * Let XOFF be decided at t, when the last bit of a frame has arrived; that frame itself may have to
+ * go into headroom: L bytes. Frames go on arriving until all of this has passed, in byte times
+ * where no unit is given:
  *
  *   L + 20   our port has just begun a maximum frame, and its gap must pass
  *   64 + 8   the pause frame with its preamble, up to its last bit
@@ -14,11 +14,11 @@
  *   L + 8    the peer has just begun a maximum frame: its last bit
  *   d        propagation
  *
- * W is that span in bytes, rounded up. Behind the deciding frame a frame of b bytes takes b + 20
- * bytes of wire (gap, preamble, itself) and none has more than L, so n frames bring at most
- * min(nL, W - 20n) bytes. With W = q(L + 20) + s, 0 <= s < L + 20, the best n is q or q + 1:
- * qL + max(0, s - 20). But for the rounding this is reached: one frame of s - 20 bytes and q of L,
- * the last begun as the gate closes.
+ * W is that span in bytes, rounded up. Each frame of b bytes behind the deciding frame takes b + 20
+ * bytes of wire (gap, preamble, itself) and no frame has more than L, so n frames bring at most
+ * min(nL, W - 20n) bytes. With W = q(L + 20) + s, 0 <= s < L + 20, the largest value is that of n =
+ * q or q + 1: qL + max(0, s - 20). Apart from the rounding this bound is reached: by one frame of s
+ * - 20 bytes and q of L, the last of them begun as the gate closes.
  */
 #include <xoff/headroom.h>
 
@@ -27,8 +27,8 @@ int64_t xoff_headroom_bytes(const struct xoff_headroom_params *params)
     const int64_t longest = params->max_frame_bytes;
     const int64_t slot = longest + XOFF_OVERHEAD_BYTES;
     xoff_time waiting_for = 2 * params->delay + params->response_for;
-    /* Where a byte is no whole number of picoseconds, the carry of the wire clock can make the
-     * pause frame that much later. */
+    /* If a byte is not a whole number of picoseconds, the carry of the wire clock can make the
+     * pause frame one picosecond later. */
     if (8 * (uint64_t)XOFF_S % params->rate_bps != 0)
         waiting_for++;
 

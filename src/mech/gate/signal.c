@@ -117,13 +117,13 @@ void xoff_signal_take(const struct xoff_signal_cfg *cfg, struct xoff_signal *sig
 }
 
 /* The refresh falls due half a pause after the start of the last XOFF, and may then find a maximum
- * frame just begun. Both frames travel alike, so it takes effect as much later than the first as it
- * was sent later: that must be no more than the whole pause. */
+ * frame just begun. Both frames take equally long to arrive, so the refresh takes effect as much
+ * later than the XOFF as it was sent later: that must be no more than the whole pause. */
 static bool is_refreshed_in_time(uint32_t quanta, xoff_rate rate_bps, uint32_t max_frame_bytes)
 {
     const xoff_time pause_for = xoff_quanta_time(quanta, rate_bps);
     const uint64_t bits = 8 * ((uint64_t)max_frame_bytes + XOFF_OVERHEAD_BYTES);
-    /* Where a byte is no whole number of picoseconds the carry of the wire clock may add one. */
+    /* If a byte is not a whole number of picoseconds, the carry of the wire clock may add one. */
     const xoff_time carry_for = 8 * (uint64_t)XOFF_S % rate_bps ? 1 : 0;
     return pause_for / 2 + xoff_time_of_bits(bits, rate_bps) + carry_for <= pause_for;
 }
@@ -138,7 +138,7 @@ static int refuse_quanta(uint16_t quanta, xoff_rate rate_bps, uint32_t max_frame
     xoff_err_add_int(err, (long long)max_frame_bytes);
     xoff_err_add(err, " B; ");
 
-    /* Longer is always better, so the least that will do can be halved down to. */
+    /* More quanta never make a refresh late, so bisection finds the fewest that suffice. */
     uint32_t too_few = quanta, enough = UINT16_MAX;
     if (!is_refreshed_in_time(enough, rate_bps, max_frame_bytes)) {
         xoff_err_add(err, "no quanta would do: use smaller frames, or no refreshes");
@@ -156,7 +156,8 @@ static int refuse_quanta(uint16_t quanta, xoff_rate rate_bps, uint32_t max_frame
     return code;
 }
 
-/* The earliest refresh among what the peer was told and is not due already. */
+/* Sets next_at to the earliest refresh of the pauses that the peer was told of and whose refresh is
+ * not due already. */
 static void set_next_at(struct xoff_signal *signal)
 {
     const unsigned running = (unsigned)signal->told & ~(unsigned)signal->stale;

@@ -1,8 +1,8 @@
 /* Packet scatter: every frame takes any of the equal-cost ports, drawn anew at each switch.
  *
  * Source: Dixit et al., "On the impact of packet spraying in data center networks", INFOCOM 2013
- * (random packet spraying). Links are loaded evenly and frames of a flow overtake each
- * other: the transport has to bear that.
+ * (random packet spraying). Links are loaded evenly, but frames of a flow overtake each other, and
+ * the transport must cope with that.
  */
 #include <xoff/path.h>
 

@@ -1,9 +1,9 @@
-/* What pause policies by egress queue have in common (pfc, tpfc): queues that hold ingress ports,
- * what a port is told because of it, and the parameters of signalling.
+/* Code shared by the pause policies that decide by egress queue (pfc, tpfc): which queues hold an
+ * ingress port, what the port is told because of it, and the parameters of signalling.
  *
  * A queue that holds a port is counted once at the port, for its priority (PFC) or for the link
- * (PAUSE); the port goes on when the last queue lets it go. Marks are explicit, lengths are not
- * compared again, so that every pause has exactly one resume.
+ * (PAUSE); the port resumes when the last queue lets it go. Holds are marked explicitly and lengths
+ * are not compared again, so every pause has exactly one resume.
  */
 #ifndef PAUSE_HOLDS_H
 #define PAUSE_HOLDS_H
@@ -21,9 +21,9 @@ struct holds {
     uint32_t n_holds[XOFF_N_PRIORITIES]; /* egress queues that hold it; PAUSE uses [0] alone */
 };
 
-/* What an ingress port has to do with an egress queue; [slot of priority][out port][in port]. */
+/* The share of an ingress port in an egress queue; [slot of priority][out port][in port]. */
 struct holds_share {
-    uint32_t amount;  /* of the port in the queue: frames, or what the policy counts */
+    uint32_t amount;  /* frames of the port in the queue, or what the policy counts */
     uint32_t is_held; /* the queue holds the port */
 };
 
@@ -52,8 +52,8 @@ static inline int holds_signalling(const struct holds_params *p, enum xoff_pause
     return 0;
 }
 
-/* Brings what port `number` was told to `wanted`. One event only adds holds or only takes them
- * away, so that all changes go the way of their cause. */
+/* Changes the paused priorities of port `number` to `wanted` and answers the edge, if any. One
+ * event only adds holds or only removes them, so all changes have the direction of their cause. */
 static inline void holds_settle(struct holds *port, uint16_t number, uint8_t wanted,
                                 const struct xoff_crossing *cause, struct xoff_edges *out)
 {
@@ -70,7 +70,7 @@ static inline void holds_settle(struct holds *port, uint16_t number, uint8_t wan
     };
 }
 
-/* The queue of the cause holds the port from now on, or lets it go: as cause->above says. */
+/* The queue that `cause` names starts to hold the port (cause->above) or lets it go. */
 static inline void holds_change(struct holds *port, uint16_t number, enum xoff_pause_wire wire,
                                 const struct xoff_crossing *cause, struct xoff_edges *out)
 {
@@ -82,7 +82,7 @@ static inline void holds_change(struct holds *port, uint16_t number, enum xoff_p
                  cause, out);
 }
 
-/* The answer of held_by (pause.h), from all shares of a policy. */
+/* The answer of held_by() (pause.h), taken from all shares of a policy. */
 static inline enum xoff_hold holds_answer(const struct holds_share *shares, uint32_t n_ports,
                                           uint32_t slot, uint32_t out_port, uint32_t port)
 {

@@ -1,19 +1,20 @@
-/* PFC and 802.3x PAUSE as policies: who is told to stop, when.
+/* PFC and 802.3x PAUSE as policies: who is told to stop, and when.
  *
  * Source: 802.1Q 36.1 (PFC: per priority) and 802.3 Annex 31B (PAUSE: the whole link); neither says
  * when a receiver must pause, so the trigger is a parameter. The two differ in what is paused and
  * in the frame that says so.
  *
  * Trigger ingress: the buffer's thresholds decide. A lossless ingress queue above its threshold
- * holds its (port, priority), an ingress port above its own holds all lossless priorities of the
- * port; a priority goes on when nothing holds it any more. PAUSE: any unit above holds the port.
- * Thresholds of egress queues (XOFF_UNIT_EGRESS) say nothing about who sent, and are ignored.
+ * holds its (port, priority), and an ingress port above its own holds all lossless priorities of
+ * the port; a priority resumes when nothing holds it any more. With PAUSE any unit above its
+ * threshold holds the port. Thresholds of egress queues (XOFF_UNIT_EGRESS) do not tell who sent,
+ * and are ignored.
  *
  * Trigger egress: an egress queue (port, priority) that reaches `xoff` holds every ingress port
- * that has a frame in it, and each further port whose frame arrives for it, until it falls to
- * `xon`; with `partners: all` it holds every port of the switch at once, as "Fairness in a data
- * center" 7.2 describes PFC. A port goes on when the last queue lets it go (holds.h). The buffer's
- * thresholds pause nobody then.
+ * that has a frame in it, and each further port whose frame arrives for it, until the queue falls
+ * to `xon`. With `partners: all` the queue holds every port of the switch at once, as "Fairness in
+ * a data center" 7.2 describes PFC. A port resumes when the last queue lets it go (holds.h). With
+ * this trigger the buffer's thresholds pause nobody.
  *
  * Differs: the standards leave the choice of units open.
  */
@@ -35,7 +36,7 @@ struct pfc_params {
 struct pfc_cfg {
     uint32_t n_ports;
     uint8_t lossless;
-    uint8_t slots[XOFF_N_PRIORITIES]; /* of a lossless priority among the lossless ones */
+    uint8_t slots[XOFF_N_PRIORITIES]; /* index among the lossless priorities */
     enum pfc_trigger trigger;
     enum pfc_partners partners; /* whom an egress queue holds */
     enum xoff_pause_wire wire;
@@ -43,12 +44,12 @@ struct pfc_cfg {
     size_t queues_at, shares_at;
 };
 
-/* State is an array of ports; for trigger egress also one of egress queues [slot][out_port] and one
- * of shares [slot][out_port][in_port]. */
+/* The state is an array of ports. With trigger egress an array of shares [slot][out_port][in_port]
+ * and one of egress queues [slot][out_port] follow. */
 struct pfc_port {
     struct holds base;
     uint8_t queues_above; /* bit n: ingress queue (port, n) is above */
-    uint8_t is_above;     /* the port as a whole is */
+    uint8_t is_above;     /* the port as a whole is above */
 };
 
 struct pfc_queue {
@@ -327,7 +328,7 @@ static uint8_t pfc_waits_for(const void *cfg, const void *state, uint32_t port, 
     const bool is_pfc = c->wire == XOFF_WIRE_PFC;
     if (!(at->base.paused >> priority & 1))
         return 0;
-    if (at->is_above) /* whatever the queue itself is */
+    if (at->is_above) /* the port holds all its priorities */
         return is_pfc ? c->lossless : XOFF_ALL_PRIORITIES;
     if (is_pfc)
         return (uint8_t)(1u << priority);

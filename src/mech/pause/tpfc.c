@@ -17,8 +17,9 @@
  * list of the frames and counts them when targets are chosen. Both answer alike; the first costs
  * the same for any queue, the second is what a switch without statistics would have to do.
  *
- * Choosing has to look at ports that are not held yet, and at most enqueues need not look at any:
- *   random   the draw falls into [0, total), held ports first: only one behind them is looked up
+ * A choice concerns ports that are not held yet, and most enqueues need not look at any:
+ *   random   the draw falls into [0, total), where the frames of held ports come first: a port is
+ *            looked up only for a draw behind them.
  *   fair     `most` bounds what any port that is not held has. Arrivals raise it, a walk over all
  *            ports makes it exact again. While most * N <= total nobody is above the fair share.
  *
@@ -51,7 +52,7 @@ struct tpfc_params {
 struct tpfc_cfg {
     uint32_t n_ports, n_records;
     uint8_t lossless;
-    uint8_t slots[XOFF_N_PRIORITIES];        /* of a lossless priority among the lossless ones */
+    uint8_t slots[XOFF_N_PRIORITIES];        /* index among the lossless priorities */
     bool is_fair, counts_bytes, scans, once; /* once: targets are chosen at a crossing only */
     int64_t lw_bytes, tw_bytes, hw_bytes;
     struct xoff_rng rng; /* at its start */
@@ -71,16 +72,16 @@ struct tpfc_queue {
     uint32_t head, tail; /* frames in order; `scan` alone */
 };
 
-/* A frame in a queue, or a free place. */
+/* A frame in a queue, or a free record. */
 struct tpfc_record {
     uint32_t next, bytes, in_port;
 };
 
-/* State is this head with the queues [slot][out_port]; then ports, shares [slot][out_port][in_port]
- * and records. */
+/* The state begins with this struct and its queues [slot][out_port]; ports, shares
+ * [slot][out_port][in_port] and records follow. */
 struct tpfc_state {
     struct xoff_rng rng;
-    uint32_t free, n_used; /* records given back, and those that were ever used */
+    uint32_t free, n_used; /* list of free records; how many were ever used */
     struct tpfc_queue queues[];
 };
 
@@ -209,8 +210,8 @@ static int place_tw(const struct tpfc_params *p, const struct xoff_pause_env *en
     return 0;
 }
 
-/* A queue of HW - 1 takes one more frame; the next finds it at HW or above and pauses all, and is
- * the first of what may still arrive from each port. */
+/* A queue of HW - 1 bytes takes one more frame. The frame after it finds the queue at HW or above,
+ * pauses all ports, and is the first of what may still arrive from each port. */
 static int check_room(const struct tpfc_params *p, const struct xoff_pause_env *env,
                       struct xoff_err *err)
 {
@@ -369,7 +370,7 @@ static void record_in(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpf
 {
     uint32_t i = s->free;
     if (i == NO_RECORD) {
-        XOFF_ASSERT(s->n_used < c->n_records); /* as many as the smallest frames that fit */
+        XOFF_ASSERT(s->n_used < c->n_records); /* one for each smallest frame that fits */
         i = s->n_used++;
     } else {
         s->free = record_at(c, s, i)->next;
@@ -428,7 +429,8 @@ static void hold_all(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc
             hold(c, s, queue, shares, port, cause, out);
 }
 
-/* The port of which the drawn unit is: the held ones come first, then the others by number. */
+/* Holds the port that sent the drawn frame or byte. The draw counts held ports first, then the
+ * others by number. */
 static void hold_drawn(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
                        struct holds_share *shares, const struct xoff_crossing *cause,
                        struct xoff_edges *out)
@@ -445,7 +447,7 @@ static void hold_drawn(const struct tpfc_cfg *c, struct tpfc_state *s, struct tp
     hold(c, s, queue, shares, port, cause, out);
 }
 
-/* n_i > total / N, without the division. */
+/* Whether n_i > total / N, without the division. */
 static bool is_above_fair(const struct tpfc_queue *queue, uint32_t amount)
 {
     return (uint64_t)amount * queue->n_sources > queue->total;
@@ -467,7 +469,7 @@ static void hold_unfair(const struct tpfc_cfg *c, struct tpfc_state *s, struct t
     queue->most = most;
 }
 
-/* A frame comes to a queue at TW or above. */
+/* Chooses whom to hold when a frame arrives for a queue at TW or above. */
 static void choose(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
                    struct holds_share *shares, const struct xoff_arrival *a, struct xoff_edges *out)
 {
