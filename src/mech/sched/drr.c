@@ -1,9 +1,9 @@
 /* Weighted deficit round robin over the eight queues of a port.
  *
- * Source: Shreedhar and Varghese 1996; fairness dissertation 2.4 and 6.1 (a quantum per queue is
- * what it calls weighted DRR). Each visit grants quantum * weight; a queue sends while its head <=
- * deficit; a queue that empties starts again from 0. The rounds themselves, and what a pause does
- * to them, are in rounds.h.
+ * Source: Shreedhar and Varghese 1996; fairness dissertation 2.4 and 6.1 (which calls a quantum per
+ * queue weighted DRR). Each visit grants quantum * weight; a queue sends while its head <= deficit;
+ * a queue that empties starts again from 0. rounds.h has the rounds themselves, and what a pause
+ * does to them.
  *
  * Differs: the dissertation lets a frame go when the deficit is greater than the frame; its own
  * Figure 2-5 needs "greater or equal", as the original has it.
@@ -54,7 +54,7 @@ static int drr_refuse(const struct lists_entry *entry, enum xoff_err_code code, 
     return xoff_err_set(err, code, "quanta", entry->text, message);
 }
 
-/* Overwrites the quanta of the priorities that `list` names: those in *given. */
+/* Overwrites the quanta of the priorities that `list` names; bit p of *given is set for each. */
 static int drr_read_quanta(const char *list, int64_t quanta[XOFF_N_PRIORITIES], uint32_t *given,
                            struct xoff_err *err)
 {

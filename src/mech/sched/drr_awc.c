@@ -19,13 +19,13 @@
  * over the frames of the queue: shares are made of bytes, so the average over frames of
  * (x + 20) / x, in the manner of Algorithm 1, would be too much for a mixture.
  *
- * Weights change at the first choice past the end of a period, not by a timer: nobody looks at
- * them in between. Real numbers appear there only, in plain + - * /.
+ * Weights change at the first choice past the end of a period, not by a timer: nobody looks at them
+ * in between. Floating point is used only there, and only + - * /.
  *
  * Differs: the period is 1 ms, not the minute of the paper, since runs last milliseconds.
- * Differs: the paper does not say which size stands for a bin; here its upper edge, or the mean of
- * the frames in it. Above the last edge the paper's switch counts nothing; here there is a bin, and
- * the largest frame stands for it.
+ * Differs: the paper does not say which size stands for a bin; here it is the upper edge of the
+ * bin, or the mean of the frames in it. Above the last edge the paper's switch counts nothing; here
+ * there is a bin, and the largest frame stands for it.
  * Differs: weights of the priorities multiply the grant.
  */
 #include <xoff/sched.h>
@@ -50,13 +50,13 @@ struct awc_params {
 
 struct awc_cfg {
     xoff_time period;
-    int64_t edge_bytes[AWC_MAX_BINS]; /* upper, inclusive; of the last bin: none */
+    int64_t edge_bytes[AWC_MAX_BINS]; /* upper, inclusive; the last bin has no edge */
     uint32_t n_bins;
     enum awc_weights weights;
     enum awc_bin_size bin_size;
     int64_t max_frame_bytes;
     int64_t weight[XOFF_N_PRIORITIES]; /* of the scenario */
-    struct rounds_cfg rounds;          /* before anything was counted */
+    struct rounds_cfg rounds;          /* credits of the first period */
 };
 
 struct awc_bin {
@@ -66,7 +66,7 @@ struct awc_bin {
 /* No padding: the state may be hashed and compared as bytes. */
 struct awc {
     struct rounds rounds;
-    struct rounds_cfg current; /* credits by the weights of now */
+    struct rounds_cfg current; /* credits by the current weights */
     xoff_time period_end_at;
     struct awc_bin bins[XOFF_N_PRIORITIES][AWC_MAX_BINS]; /* of this period */
 };
@@ -225,7 +225,7 @@ XOFF_SELDOM static void awc_end_period(const struct awc_cfg *c, struct awc *s, x
         const double weight = awc_weight_of(c, s->bins[q]);
         if (weight == 0)
             continue;
-        /* To the nearest byte. Weights are at most 21, so that it stays below 2^57. */
+        /* Rounded to the nearest byte. Weights are at most 21, so the credit stays below 2^57. */
         const double credit = weight * (double)(c->max_frame_bytes * c->weight[q]);
         s->current.credit[q] = credit > 1 ? (int64_t)(credit + 0.5) : 1;
     }

@@ -5,8 +5,9 @@
  * that can use it, so the port is never idle while a queue may send.
  *
  * The priority of the smallest weight is granted `quantum` bytes per visit, the others in
- * proportion: the shortest rounds in which a queue is never skipped. Counting in 1/smallest-weight
- * of a byte keeps proportions exact: a visit grants weight * quantum, a byte costs smallest weight.
+ * proportion: these are the shortest rounds in which a queue is never skipped. Deficits count in
+ * 1/smallest-weight of a byte, which keeps proportions exact: a visit grants weight * quantum, and
+ * a byte costs the smallest weight.
  *
  * Differs: each priority is a traffic class of its own; bandwidth is per priority.
  * Differs: weights need not add up to 100; a share is weight / sum of the weights of the priorities

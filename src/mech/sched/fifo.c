@@ -1,9 +1,9 @@
 /* First in, first out over all priorities: of the queues that may send, the one whose head has
- * waited longest.
+ * waited longest is served.
  *
- * Each queue is in order of arrival itself, so without pauses frames leave the port in order of
- * arrival. A paused queue is passed over and takes its place again by age when it resumes. Heads
- * queued at the same instant: the higher priority number first.
+ * Each queue is itself in order of arrival, so without pauses frames leave the port in order of
+ * arrival. A paused queue is passed over, and its age counts again when it resumes. Of heads queued
+ * at the same instant the one with the higher priority number goes first.
  */
 #include <xoff/sched.h>
 
@@ -14,7 +14,7 @@ static uint32_t fifo_select(const void *cfg, void *state, const struct xoff_sche
     (void)cfg, (void)state;
     uint32_t oldest = (uint32_t)__builtin_ctz(view->eligible);
     xoff_time since = view->head_since[oldest];
-    /* Upwards, and a head as old wins too: ties go to the higher number. */
+    /* The loop goes upwards and a head of equal age wins, so ties go to the higher number. */
     for (uint32_t left = view->eligible & (view->eligible - 1u); left; left &= left - 1) {
         const uint32_t q = (uint32_t)__builtin_ctz(left);
         const bool wins = view->head_since[q] <= since;

@@ -21,8 +21,8 @@ static inline const char *lists_begin(const char *text)
     return *text ? text : NULL;
 }
 
-/* Takes the entry up to the next comma off *rest, which becomes NULL at the end of the text: behind
- * a comma there always is an entry, if only one without words. */
+/* Takes the entry up to the next comma off *rest, which becomes NULL at the end of the text. A
+ * comma at the end of the text is followed by an entry without words. */
 static inline bool lists_next(const char **rest, struct lists_entry *entry)
 {
     const char *at = *rest;

@@ -10,8 +10,8 @@
  * is served. What a queue sends is taken off its deficit; a queue that empties loses the rest.
  *
  * A queue that is backlogged but paused is passed over: it keeps its deficit and gains nothing. A
- * pause may also cut a visit short, with the next head still covered. When the cursor comes back
- * that visit is continued, without a new grant: a queue gains only while its head is not covered.
+ * pause may also cut a visit short while the next head is still covered. When the cursor comes
+ * back, that visit continues without a new grant: a queue gains only while its head is not covered.
  * For a queue that is never paused this is no restriction (its visits end exactly there), and it
  * bounds every deficit: 0 <= deficit < cost of a head + credit, however pauses fall.
  *
@@ -28,7 +28,8 @@
 #include <xoff/sched.h>
 #include <xoff/units.h>
 
-/* With both, no product below passes 2^32 * 10^6 < 2^52, and sums of two stay far inside 2^63. */
+/* With these limits no product below passes 2^32 * 10^6 < 2^52, and sums of two stay far inside
+ * 2^63. */
 #define ROUNDS_MAX_WEIGHT 1000000
 #define ROUNDS_MAX_QUANTUM "1GB"
 #define ROUNDS_MAX_QUANTUM_BYTES INT64_C(1000000000)
@@ -66,8 +67,9 @@ static inline int rounds_check_weights(const struct xoff_sched_env *env, uint8_t
     return 0;
 }
 
-/* Warns of the first priority of mask `used` whose grant does not cover the largest frame: it
- * works, but queues are skipped at visits (2.4 of the dissertation advises against it). Returns 0.
+/* Warns of the first priority of mask `used` whose grant does not cover the largest frame. Such a
+ * grant works, but the queue is skipped at some visits (2.4 of the dissertation advises against
+ * it). Returns 0.
  */
 static inline int rounds_warn(const struct rounds_cfg *cfg, const struct xoff_sched_env *env,
                               uint32_t used, const char *key, struct xoff_err *err)
@@ -136,7 +138,7 @@ static inline uint32_t rounds_turn(const struct rounds_cfg *cfg, struct rounds *
 }
 
 /* Grants all turns that cover no head at once: one fewer than the smallest number of grants any
- * eligible queue still needs. All of them lack something. */
+ * eligible queue still needs. No head of an eligible queue may be covered. */
 static inline void rounds_skip(const struct rounds_cfg *cfg, struct rounds *r,
                                const struct xoff_sched_view *view, uint32_t eligible)
 {
@@ -159,7 +161,7 @@ static inline uint32_t rounds_select(const struct rounds_cfg *cfg, struct rounds
         r->deficit[__builtin_ctz(gone)] = 0;
         r->credited &= ~(gone & -gone);
     }
-    if (!(eligible & (eligible - 1))) { /* alone: every turn is its own */
+    if (!(eligible & (eligible - 1))) { /* one queue gets every turn */
         const uint32_t q = (uint32_t)__builtin_ctz(eligible);
         const int64_t missing = rounds_missing(cfg, r, view, q);
         if (missing > 0)
@@ -178,7 +180,8 @@ static inline uint32_t rounds_select(const struct rounds_cfg *cfg, struct rounds
     return q;
 }
 
-/* `bytes` is the head that rounds_select() answered: what it covered is taken off again. */
+/* Takes the cost of a sent frame off the deficit that covered it; `bytes` is the head of the queue
+ * that rounds_select() answered. */
 static inline void rounds_charge(const struct rounds_cfg *cfg, struct rounds *r, uint32_t q,
                                  uint32_t bytes, bool emptied)
 {

@@ -1,6 +1,7 @@
-/* Strict priority (802.1Q 8.6.8.1): of the queues that may send, the highest priority number.
+/* Strict priority (802.1Q 8.6.8.1): of the queues that may send, the one with the highest priority
+ * number is served.
  *
- * A higher priority that never runs out starves all below it: that is the algorithm.
+ * A priority that never runs out of frames starves all below it, as the algorithm intends.
  */
 #include <xoff/sched.h>
 

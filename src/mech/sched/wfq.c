@@ -2,39 +2,42 @@
  *
  * Source: Bennett and Zhang, "Hierarchical packet fair queueing algorithms", 1997, and their "WF2Q:
  * worst-case fair weighted fair queueing", 1996; fairness dissertation 2.3 (finish-time fair
- * queueing). The yardstick for the round robins: an order of frames that stays next to the fluid in
- * which all queues send at once, each at its share (generalized processor sharing, GPS).
+ * queueing). This scheduler is the yardstick for the round robins: its order of frames stays close
+ * to a fluid in which all queues send at once, each at its share (generalized processor sharing,
+ * GPS).
  *
  *   v   virtual time: bytes that the fluid has sent of a queue of weight 1
  *   S   start tag of a queue's head: the finish tag of the frame before it, but at least v as it
  *       was at the choice that found the queue with a frame again
  *   F   finish tag of the head: S + bytes / weight
  *
- * Of the heads that the fluid has begun (S <= v) the one it finishes first (smallest F) is sent;
- * equal tags: the lower priority number. If none has begun, the first to begin counts as begun. A
- * frame of b bytes moves v on by b / sum of the weights that share: queues that may send, and those
- * that ran out of frames ahead of the fluid, in which they still send. Queues that have frames all
- * the time are neither ahead of the fluid nor behind it by more than one largest frame; with queues
- * that come and go, or are paused, it is less than one and a half (wfq_test.c; not proven).
+ * Among the heads that the fluid has begun (S <= v), the one it finishes first (smallest F) is
+ * sent; of equal tags the lower priority number goes first. If the fluid has begun none, the first
+ * to begin counts as begun. A frame of b bytes moves v on by b / sum of the weights that share. The
+ * queues that share are those that may send, and those that ran out of frames ahead of the fluid,
+ * in which they still send. Queues that have frames all the time are neither ahead of the fluid nor
+ * behind it by more than one largest frame; with queues that come and go, or are paused, the
+ * distance is less than one and a half (wfq_test.c; not proven).
  *
- * A paused queue keeps its distance S - v: it collects no credit in a pause however long, and does
- * not fall behind by it either, so that a queue which is stopped again and again before its turn
- * gets there when the times in which it may send add up.
+ * A paused queue keeps its distance S - v: it collects no credit in a pause, however long, and does
+ * not fall behind either. So a queue that is stopped again and again before its turn is served once
+ * the times in which it may send add up.
  *
  * Differs: classic WFQ sends any smallest F, and may be ahead of the fluid by half as many frames
  * as there are queues. Its clock needs the arrival of every frame, and a fluid that knows of
- * pauses; this one takes heads alone, and so sees arrivals at the choice after them.
+ * pauses; the clock here looks at heads alone, and so sees an arrival at the next choice.
  *
  * Differs: WF2Q+ moves v by b / sum of all weights, and to the smallest S if that is later. Here
- * the sum is of those that share, as in the fluid, and v is set to the smallest S only while nobody
- * is paused: when a queue behind the fluid is, all others may be ahead, and stay so until it has
- * caught up.
+ * the sum is over the queues that share, as in the fluid, and v is set to the smallest S only while
+ * nobody is paused: while a queue behind the fluid is paused, all others may be ahead, and stay so
+ * until that queue has caught up.
  *
- * Every frame must be seen: frames that a queue sends alone move the clock as well.
+ * The scheduler must see every frame (shape.every_frame): frames that a queue sends alone move the
+ * clock as well.
  *
- * Tags are whole numbers in 1/scale of a byte, scale the largest power of two that keeps the tag of
- * a largest frame below 2^52: for frames up to 64 KB shares are exact to 2 in 10^5, with weights up
- * to 1000 to 2 in 10^8. They are taken back to v = 0 before they overflow.
+ * Tags are whole numbers in 1/scale of a byte; scale is the largest power of two that keeps the tag
+ * of a largest frame below 2^52. For frames up to 64 KB shares are exact to 2 in 10^5, with weights
+ * up to 1000 to 2 in 10^8. Tags are shifted back to v = 0 before they overflow.
  */
 #include <string.h>
 
@@ -109,8 +112,8 @@ static uint32_t wfq_flowing(const struct wfq *s)
     return flowing;
 }
 
-/* The clock goes on by what `work` bytes (times scale) give each weight, step by step as the fluid
- * runs out of queues. Those that are paused keep their distance to it. */
+/* Advances the clock by what `work` bytes (times scale) give each weight. A step ends where the
+ * fluid runs out of a queue. Paused queues keep their distance to the clock. */
 static void wfq_advance(const struct wfq_cfg *c, struct wfq *s, int64_t work)
 {
     for (uint32_t flowing = wfq_flowing(s); flowing && work > 0; flowing = wfq_flowing(s)) {
