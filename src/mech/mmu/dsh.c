@@ -28,10 +28,11 @@
  *
  * Insurance is a count per port, as a counter in hardware would be: which frames lie in it is not
  * known, and any departure from the port empties it. So the insurance that a queue filled before it
- * came to a stand holds the others of its port no longer than they need to drain eta bytes.
+ * stopped holds the other queues of its port no longer than they need to drain eta bytes.
  *
- * What a queue that is above puts into the pool is counted as headroom until it is not above any
- * more, and leaves first; the difference between footroom and headroom is for the eye alone.
+ * Bytes that a queue puts into the pool while it is above are counted as headroom until it is not
+ * above any more, and leave first. The difference between footroom and headroom matters for
+ * statistics alone.
  *
  * Differs: the notes set all eight timers in a port's pause; here lossy priorities go on, the
  * pause policy holds the lossless ones.
@@ -53,7 +54,7 @@ struct dsh_cfg {
 };
 
 struct dsh_queue {
-    int64_t bytes;          /* wherever they lie */
+    int64_t bytes;          /* in all pools */
     int64_t headroom_bytes; /* of these, what came into the pool while above */
     uint64_t is_above;      /* XOFF decided, XON not yet */
 };
@@ -131,8 +132,8 @@ static inline void dsh_cross(uint8_t unit, bool is_above, uint16_t port, uint8_t
     };
 }
 
-/* After an arrival that leaves `beyond` bytes of its queue beyond the reserve: XOFF of the queue,
- * of the port? `lost_bytes` of a frame that found no room. */
+/* Decides XOFF of the queue and of the port after an arrival that leaves `beyond` bytes of the
+ * queue beyond its reserve. `lost_bytes` beyond the reserve found no room; 0: nothing was lost. */
 static inline void dsh_consider_xoff(const struct dsh_cfg *c, struct dsh_port *port,
                                      const struct xoff_arrival *arrival, int64_t free_bytes,
                                      int64_t beyond, int64_t lost_bytes, struct xoff_crossings *out)
@@ -160,8 +161,8 @@ static inline void dsh_consider_xoff(const struct dsh_cfg *c, struct dsh_port *p
               occupied + lost_bytes, port_off < room ? port_off : room, out);
 }
 
-/* Where the `beyond` bytes of a frame go that its reserve does not cover; *free_bytes of the pool
- * are. */
+/* Places the `beyond` bytes of a frame that its reserve does not cover, and updates *free_bytes,
+ * the free space of the pool. */
 static inline enum xoff_pool dsh_place(const struct dsh_cfg *c, struct dsh_state *s,
                                        struct dsh_port *port, const struct xoff_arrival *arrival,
                                        int64_t beyond, int64_t *free_bytes)
@@ -212,7 +213,7 @@ static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_
     const int64_t beyond = after - before;
     if (beyond > 0)
         pool = dsh_place(c, s, port, arrival, beyond, &free_bytes);
-    if (pool == XOFF_POOL_DROP) { /* apart: the usual case is cheaper for it */
+    if (pool == XOFF_POOL_DROP) { /* a call of its own, so the usual case is cheaper */
         dsh_consider_xoff(c, port, arrival, free_bytes, before, beyond, out);
         return pool;
     }
@@ -242,7 +243,7 @@ static inline void dsh_take(struct dsh_state *s, struct dsh_port *port, struct d
     shared_raise(&s->base, XOFF_POOL_SHARED, headroom - pooled);
 }
 
-/* After a departure: XON of the queue, of the port? */
+/* Decides XON of the queue and of the port after a departure. */
 static inline void dsh_consider_xon(const struct dsh_cfg *c, struct dsh_state *s,
                                     struct dsh_port *port, const struct xoff_departure *departure,
                                     struct xoff_crossings *out)

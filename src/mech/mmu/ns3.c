@@ -15,19 +15,19 @@
  *   XON:          at a departure, when h = 0 and (shared(i) = 0 or shared(i) + resume_offset <= T)
  *   departure:    takes from headroom first, then shared, then the reserve
  *
- * So a frame that its reserve would hold is lost all the same when T and headroom are too small for
- * it. T cannot fall below 0: what joins the shared pool is at most T, and T at most the free space.
+ * So a frame that its reserve would hold is still lost when T and headroom are too small for it. T
+ * cannot fall below 0: what joins the shared pool is at most T, and T at most the free space.
  *
- * Priority 0 is outside all this: never lost, never paused, in no sum. The other seven share what
- * is set aside once per port, but each may use all of it: with more than one of them in use the
- * buffer can hold more than it has. The view says so: it counts reserve and headroom once for each
- * priority that was used, and priority 0 as reserve that grows with it.
+ * These rules leave out priority 0: it is never lost, never paused, and in no sum. The other seven
+ * share what is set aside once per port, but each may use all of it: with more than one of them in
+ * use the buffer can hold more than its size. The view shows this: it counts reserve and headroom
+ * once for each priority that was used, and priority 0 as reserve that grows with it.
  *
- * The pool that admit() answers tells where the frame was put. What leaves is taken from the
+ * The pool that admit() answers tells where the frame was put. A departure is taken from the
  * counters in the order above, whatever the pool.
  *
- * Differs: sums have 64 bits, there they have 32. A buffer too small for headroom and reserves is
- * refused; there T becomes huge. Delays finer than a nanosecond count.
+ * Differs: sums have 64 bits; the family's have 32. A buffer too small for headroom and reserves is
+ * refused; in the family T becomes huge. Delays finer than a nanosecond count.
  * Differs: a pause policy that decides late (pause.h) gets the headroom it asks for with headroom:
  * auto, and a warning with less; the family has no such policy.
  * Differs: lossy priorities, which the family does not have, are held to the same rules but cross
@@ -120,7 +120,7 @@ static const struct xoff_param ns3_table[] = {
 
 /* Configuration */
 
-/* The whole bytes on the wire one way, then times the factor: the remainder is lost first. */
+/* Rounds the bytes on the wire one way down to whole bytes before it multiplies by the factor. */
 static unsigned __int128 ns3_headroom(const struct ns3_params *p, const struct xoff_mmu_port *port)
 {
     XOFF_ASSERT(port->delay >= 0);
@@ -227,7 +227,7 @@ static int ns3_configure(const void *params, const struct xoff_mmu_env *env, voi
     return 0;
 }
 
-/* What admission and release have in common */
+/* Shared by admission and release */
 
 static inline size_t ns3_index(const struct ns3_cfg *c, uint32_t port, uint32_t priority)
 {
@@ -376,8 +376,8 @@ static void ns3_release(const void *cfg, void *state, const struct xoff_departur
 
 /* Inspection */
 
-/* Reserve and headroom once for each priority that was used, and at least once: what the rules
- * allow, which is what the audit can hold the peaks to. */
+/* Counts reserve and headroom once for each priority that was used, and at least once. The rules
+ * allow that much, so the audit can check the peaks against it. */
 static void ns3_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
 {
     const struct ns3_cfg *c = cfg;

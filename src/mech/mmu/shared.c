@@ -8,13 +8,14 @@
 
 const char *const xoff_shared_rules[] = {"worst", "eta", NULL};
 
-/* Whole numbers for a double in (0, SHARED_MAX_ALPHA]. When it is the double nearest to a fraction
- * with a denominator up to 1024 that fraction is meant (1/3, 0.7), else it is rounded to a multiple
- * of 2^-40.
+/* Finds whole numbers for a double in (0, SHARED_MAX_ALPHA]. If it is the double nearest to a
+ * fraction with a denominator up to 1024, that fraction is meant (1/3, 0.7); otherwise it is
+ * rounded to a multiple of 2^-40.
  *
- * A denominator 2^k is a shift by k, exact. For another, mul = ceil(num * 2^50 / den) exceeds the
- * true value by e / den with e < den, so x * mul / 2^50 exceeds x * num / den by
- * x * e / (den * 2^50) < 1 / den for x < 2^40: not enough to reach the next whole number. */
+ * A denominator 2^k becomes a shift by k, which is exact. For any other denominator mul is ceil(num
+ * * 2^50 / den), which exceeds the true value by e / den with e < den. So x * mul / 2^50 is above x
+ * * num / den by x * e / (den * 2^50) < 1 / den for x < 2^40, which is not enough to reach the next
+ * whole number. */
 struct ratio xoff_ratio_of(double value)
 {
     uint64_t num, den = 1;
@@ -50,7 +51,8 @@ static int refuse(const struct xoff_param *table, const void *params, const char
     return xoff_err_set(err, code, name, text, message);
 }
 
-/* What a lossless queue of the port must have, whatever it has. */
+/* The headroom that a lossless queue of the port needs: the worst case, or one frame if none was
+ * computed. */
 static int64_t needed_bytes(const struct xoff_mmu_env *env, uint32_t port)
 {
     const int64_t bound = env->ports[port].headroom_bytes;
@@ -65,7 +67,7 @@ static bool is_short(const struct xoff_mmu_env *env, uint32_t port, int64_t byte
 int xoff_shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
                                const char *key, bool allow_loss, struct xoff_err *err)
 {
-    /* The port that needs most: its figure would do for all. */
+    /* The message names the port that needs most, because its figure suffices for all. */
     uint32_t worst = env->n_ports;
     for (uint32_t port = 0; port < env->n_ports; port++)
         if (is_short(env, port, limit_bytes[port], allow_loss) &&
@@ -93,7 +95,8 @@ int xoff_shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *li
     return code;
 }
 
-/* The link's delay is the part of eta that grows with distance: without one, somebody forgot it. */
+/* The link's delay is the part of eta that grows with distance; a link without one is probably a
+ * mistake. */
 static int refuse_no_delay(const struct xoff_mmu_env *env, uint32_t port, int64_t eta_bytes,
                            struct xoff_err *err)
 {
@@ -145,7 +148,7 @@ static int refuse_buffer(const struct xoff_mmu_env *env, const struct shared_cfg
 
 static bool is_good_alpha(double alpha)
 {
-    return alpha > 0 && alpha <= SHARED_MAX_ALPHA; /* false for what is no number */
+    return alpha > 0 && alpha <= SHARED_MAX_ALPHA; /* false for NaN */
 }
 
 static int take_headroom(const struct shared_params *p, const struct xoff_mmu_env *env,

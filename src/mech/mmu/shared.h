@@ -1,9 +1,9 @@
-/* What buffers with one shared pool have in common (sih, dsh): parameters, the cut into reserve,
+/* Code shared by the buffers with one shared pool (sih, dsh): parameters, the cut into reserve,
  * shared pool and headroom, the dynamic threshold, and lossy frames.
  *
  * Source: dynamic threshold T = alpha * (shared capacity - shared used) of Choudhury and Hahne
- * (1998). alpha is num/den in whole numbers, the product with the free space is exact to the byte,
- * rounded down; no division per frame (struct ratio).
+ * (1998). alpha is num/den in whole numbers; its product with the free space is exact, rounded down
+ * to the byte, and needs no division per frame (struct ratio).
  *
  * Lossy frames have no headroom. Beyond the reserve of their port they are limited at their egress
  * queue: queue + L <= alpha_lossy * (shared capacity - shared used).
@@ -47,16 +47,16 @@ struct shared_state {
     int64_t peak_bytes[XOFF_N_POOLS];
 };
 
-/* Checks the parameters, takes headroom for `n_shares` queues of each port (or the port as one)
- * from the buffer and leaves the size of one share by port in limit_bytes. `table` and `params` are
- * the kind's own, for messages. Less headroom than the worst case is refused, or with allow_loss a
- * warning (role.h). */
+/* Checks the parameters, takes headroom for `n_shares` queues of each port (dsh: 1, for the port as
+ * a whole) from the buffer and leaves the size of one share by port in limit_bytes. `table` and
+ * `params` are those of the mechanism, for messages. Headroom below the worst case is refused, or
+ * accepted with a warning if allow_loss is set (role.h). */
 int xoff_shared_configure(const struct shared_params *p, const struct xoff_param *table,
                           const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
                           struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err);
 
-/* Refuses headroom of limit_bytes[port] that is below the worst case of its port, or warns; `key`
- * is where it comes from. */
+/* Refuses headroom limit_bytes[port] that is below the worst case of its port, or warns of it if
+ * allow_loss is set; `key` names the parameter that it comes from. */
 int xoff_shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *limit_bytes,
                                const char *key, bool allow_loss, struct xoff_err *err);
 
@@ -108,8 +108,8 @@ static inline void shared_leave(struct shared_state *s, int64_t before, int64_t 
     s->used_bytes[XOFF_POOL_RESERVED] -= bytes - shared;
 }
 
-/* A lossy frame at a port whose lossy priorities hold *lossy_bytes; `free_bytes` of the shared pool
- * are. */
+/* Admits a lossy frame at a port whose lossy priorities hold *lossy_bytes; the shared pool has
+ * `free_bytes` left. */
 static inline enum xoff_pool shared_admit_lossy(const struct shared_cfg *c, struct shared_state *s,
                                                 const struct xoff_arrival *arrival,
                                                 int64_t free_bytes, int64_t *lossy_bytes)
@@ -132,11 +132,11 @@ static inline void shared_release_lossy(const struct shared_cfg *c, struct share
     *lossy_bytes -= bytes;
 }
 
-/* Capacities, use and peaks; the kind adds what it has beside. */
+/* Fills in capacities, use and peaks; dsh then sets the capacities that differ. */
 void xoff_shared_view(const struct shared_cfg *c, const struct shared_state *s,
                       struct xoff_mmu_view *view);
 
-/* Rows of the parameter table of a kind whose params have struct shared_params `base`. */
+/* Rows of the parameter table of a mechanism whose params have struct shared_params `base`. */
 #define SHARED_PARAMS(params, alpha_preset)                                                        \
     {.name = "alpha",                                                                              \
      .type = XOFF_P_REAL,                                                                          \

@@ -16,13 +16,14 @@
  *   XON on departure:   h = 0 and (shared(i) = 0 or shared(i) + resume_offset <= T)
  *
  * So the first frame put in headroom always decides XOFF, if nothing did earlier. A queue is above
- * only while it holds bytes, so it always has a departure to come that can let it go.
+ * only while it holds bytes, so a departure that can bring XON is always to come.
  *
  * Lossy frames, the reserve and alpha are as in shared.h.
  *
  * Differs: the ns-3 family does not check that a frame under T fits the free space (it matters for
  * alpha > 1), keeps no reserve for lossy traffic, and drops no lossy frame at the egress.
- * Differs: it raises alpha for ports faster than the hosts; here alpha is one for the switch.
+ * Differs: the ns-3 family raises alpha for ports faster than the hosts; here the switch has one
+ * alpha.
  * Differs: a frame lost for want of headroom decides XOFF too, if its queue holds bytes.
  */
 #include <string.h>
@@ -106,7 +107,7 @@ static inline void sih_cross(const struct sih_queue *queue, uint16_t port, uint8
     };
 }
 
-/* After an arrival: XOFF? `lost_bytes` of the frame that found no room, else 0. */
+/* Decides XOFF after an arrival. `lost_bytes` is the size of a frame that found no room, else 0. */
 static void sih_consider_xoff(const struct sih_cfg *c, const struct sih_state *s,
                               struct sih_queue *queue, const struct xoff_arrival *arrival,
                               int64_t lost_bytes, struct xoff_crossings *out)
@@ -168,8 +169,8 @@ static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_
 
 /* Release */
 
-/* The pool given at admission only said where there was room then. Bytes are taken back from
- * headroom first: space is the same, and a queue whose last frames lie in headroom need not run
+/* The pool given at admission only says where there was room then. Bytes are taken back from
+ * headroom first: the space is the same, and a queue whose last frames lie in headroom need not run
  * empty before XON. */
 static void sih_release(const void *cfg, void *state, const struct xoff_departure *departure,
                         xoff_time now, struct xoff_crossings *out)

@@ -119,8 +119,8 @@ static int64_t static_least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The thresholds that were left open, from what headroom leaves. An auto is at least one byte, so
- * that a buffer eaten up by headroom is refused with the figure needed. */
+/* Computes the thresholds given as auto from what headroom leaves. A computed xoff or egress_limit
+ * is at least one byte, so that a buffer eaten up by headroom is refused with the figure needed. */
 static void static_fill_autos(const struct static_params *p, const struct xoff_mmu_env *env,
                               struct static_cfg *c)
 {
@@ -220,7 +220,8 @@ static enum xoff_pool static_admit_lossy(const struct static_cfg *c, struct stat
     const int64_t bytes = arrival->bytes;
     if (arrival->egress_bytes + bytes > c->egress_limit_bytes)
         return XOFF_POOL_DROP;
-    /* Frames admitted and still being processed are in no egress queue: they can fill the pool. */
+    /* Frames that were admitted and are still being processed are in no egress queue, but fill the
+     * pool. */
     if (s->used_bytes[XOFF_POOL_SHARED] + bytes > c->shared_capacity_bytes)
         return XOFF_POOL_DROP;
     queue->bytes += bytes;
