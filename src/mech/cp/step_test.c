@@ -44,8 +44,8 @@ static void point_start(struct point *point)
     xoff_cp_init(&point->cp, NULL);
 }
 
-/* The same for the smallest draw and the largest, for a short frame and a long one. A point looks
- * either at frames that join or at those that leave. */
+/* Expects the same answer for the smallest draw and the largest, for a short frame and a long one.
+ * A point looks either at frames that join or at those that leave. */
 static void expect_marks(const struct point *point, int64_t queue_bytes, bool at_enqueue, bool mark)
 {
     static const struct xoff_cp_frame frames[] = {{.bytes = 64, .draw = 0},

@@ -107,7 +107,7 @@ static void test_trace_of_one_queue(void **unused)
     /* w = 1000, T = 63000/16 = 3937, X_qoff = 937. */
     assert_int_equal(bench_arrive(&b, 0, 1, 3, 1000), XOFF_POOL_SHARED);
     expect_queue(&b, 1, 1000, 937);
-    /* What comes now is headroom, in the same pool. */
+    /* Later frames are counted as headroom, in the same pool. */
     for (int i = 3; i <= 8; i++) {
         assert_int_equal(bench_arrive(&b, 0, 1, 3, 1000), XOFF_POOL_HEADROOM);
         expect_no_crossing(&b);

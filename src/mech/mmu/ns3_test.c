@@ -192,8 +192,8 @@ static void test_loss_needs_both(void **unused)
     assert_int_equal(bench_arrive(&b, 0, 1, 3, 1), XOFF_POOL_DROP);
     bench_end(&b);
 
-    /* Nothing shared: T = 0. What the reserve could hold needs headroom in number all the same, and
-     * pauses since shared 0 >= T 0. */
+    /* Nothing is shared, so T = 0. A frame that the reserve could hold still needs as much free
+     * headroom, and it pauses since shared 0 >= T 0. */
     setup_small(&b);
     bench_set(&b, "headroom", "700B");
     b.env.buffer_bytes = 4 * 1700;

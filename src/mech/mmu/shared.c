@@ -12,10 +12,10 @@ const char *const xoff_shared_rules[] = {"worst", "eta", NULL};
  * fraction with a denominator up to 1024, that fraction is meant (1/3, 0.7); otherwise it is
  * rounded to a multiple of 2^-40.
  *
- * A denominator 2^k becomes a shift by k, which is exact. For any other denominator mul is ceil(num
- * * 2^50 / den), which exceeds the true value by e / den with e < den. So x * mul / 2^50 is above x
- * * num / den by x * e / (den * 2^50) < 1 / den for x < 2^40, which is not enough to reach the next
- * whole number. */
+ * A denominator 2^k becomes a shift by k, which is exact. For any other denominator,
+ * mul = ceil(num * 2^50 / den) exceeds the true value by e / den with e < den, so x * mul / 2^50
+ * exceeds x * num / den by x * e / (den * 2^50) < 1 / den for x < 2^40. That is not enough to reach
+ * the next whole number. */
 struct ratio xoff_ratio_of(double value)
 {
     uint64_t num, den = 1;

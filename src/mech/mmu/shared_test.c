@@ -17,7 +17,7 @@
 
 static const struct xoff_mmu_ops *const all_kinds[] = {&xoff_mmu_sih, &xoff_mmu_dsh,
                                                        &xoff_mmu_static};
-/* Those with xoff_shared_configure(). */
+/* The buffers that use xoff_shared_configure(). */
 static const struct xoff_mmu_ops *const shared_kinds[] = {&xoff_mmu_sih, &xoff_mmu_dsh};
 #define N_ALL 3
 #define N_SHARED 2
@@ -102,7 +102,8 @@ static void test_bound_from_both_sides(void **unused)
     }
 }
 
-/* Of several ports that have too little the one that needs most is named, the first of equals. */
+/* If several ports have too little, the message names the one that needs most, the first of equals.
+ */
 static void test_figure_does_for_all_ports(void **unused)
 {
     (void)unused;

@@ -139,7 +139,7 @@ static void emptied_queue_loses_deficit(void **unused)
     port_expect(&port, "1"
                        "01");
 
-    /* The same by a flush, which is seen at the next select. */
+    /* A flush has the same effect, which is seen at the next select. */
     port_start(&port);
     port_expect(&port, "0");
     port.backlogged = 2;

@@ -1,6 +1,6 @@
-/* What every scheduler owes, over the same random arrivals, frame sizes, weights, pauses and
- * flushes: it always sends when a queue may (port_pick() checks each choice), a moved state goes on
- * alike, and the fair ones starve nobody.
+/* Properties of every scheduler, over the same random arrivals, frame sizes, weights, pauses and
+ * flushes: it always sends when a queue may (port_pick() checks each choice), it goes on alike when
+ * its state is moved, and the fair ones starve nobody.
  *
  * Starvation, in the words of the fairness dissertation 2.2: a scheduler is weakly fair when a
  * queue that may send all the time is served, strongly fair when one that may send again and again

@@ -67,7 +67,7 @@ static inline void *port_state(struct port *port)
     return port->states[port->state_at];
 }
 
-/* What configure() says of the parameters as they are: 0 or a negative code, and *err. */
+/* The answer of configure() to the current parameters: 0 or a negative code, and *err. */
 static inline int port_check(struct port *port, struct xoff_err *err)
 {
     memset(err, 0, sizeof *err);
