@@ -1,4 +1,5 @@
-/* The engine's own structures: shared by run.c (the loop) and sim_build.c (making and freeing). */
+/* Private structures of the engine, shared by run.c (the loop) and sim_build.c (creation and
+ * destruction). */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
@@ -6,73 +7,72 @@
 
 #include "sim/queue.h"
 
-/* What can happen at a node. An arrival slot is the receiver's half of a link: it alone moves
- * `head`, its place in the chunk being read or in the ring. */
+/* A slot holds one pending event of a node. An arrival slot is the receiver's half of a link: only
+ * the receiver moves `head`, its position in the chunk being read or in the ring. */
 struct slot {
     uint32_t node;
     uint16_t port;
     uint8_t kind;   /* enum sim_kind */
     bool is_remote; /* SIM_ARRIVAL: the sender runs on another thread */
-    uint32_t link;  /* SIM_ARRIVAL: that ends here; SIM_TRANSMIT: that begins here */
+    uint32_t link;  /* SIM_ARRIVAL: the link that ends here; SIM_TRANSMIT: that begins here */
     uint32_t mask, head;
-    uint32_t step; /* from one place to the next, in lines: frame.h */
+    uint32_t step; /* distance between neighbouring frames, in cache lines (frame.h) */
     struct frame *frames;
 };
 
 struct cell {
     uint32_t first_slot, n_slots;
     uint32_t owner;   /* worker */
-    uint32_t n_words; /* of the bucket bitmap */
+    uint32_t n_words; /* used words of the bucket bitmap */
     unsigned bucket_bits;
-    bool is_node; /* one node, no link to itself: all it receives in a window is there at its start
-                   */
+    bool is_node; /* one node, no link to itself: all it receives in a window was sent before */
 };
 
-/* What a worker tells the others at a barrier, on a line of its own. */
+/* Each worker posts this to the others at a barrier. It fills a cache line of its own. */
 struct bulletin {
     alignas(64) xoff_time next_at, last_at;
     bool spilled, stop;
     uint64_t arrivals;
 };
 
-/* A thread of the engine; the model sees its first member. */
+/* A thread of the engine. The model sees only the first member. */
 struct thread {
     alignas(64) struct worker worker;
     xoff_time window_end;
-    uint32_t first_slot, n_slots; /* of the running cell; n_slots 0: none */
+    uint32_t first_slot, n_slots; /* slots of the running cell; n_slots 0: no cell is running */
     uint32_t n_words;
     bool uses_queue;
     bool spilled;
     xoff_time remote_min; /* earliest arrival sent to another thread in this window */
     xoff_time last_at;    /* latest event or instant so far */
     uint64_t events, windows, arrivals;
-    /* Of all workers, at the last meeting. */
+    /* Totals over all workers, as of the last barrier. */
     uint64_t all_arrivals;
     xoff_time all_last_at;
     uint32_t id;
-    uint32_t *cells, *active; /* its own; those with something to do in this window */
+    uint32_t *cells, *active; /* cells of this thread; those with an event in this window */
     uint32_t n_cells;
     uint32_t *remote_in; /* links from other threads */
     uint32_t n_remote_in;
-    /* Chunks of frames for links within this thread: a range of addresses, pages come when touched;
-     * those returned are taken first, last in first out. */
+    /* Chunks of frames for links within this thread. The address range is reserved once, and pages
+     * are allocated when touched. Returned chunks are reused first, last in first out. */
     struct frame *chunks;
     uint32_t step;
-    uint32_t n_chunks, chunks_capacity; /* ever taken, and room for */
+    uint32_t n_chunks, chunks_capacity; /* chunks ever taken; capacity of the range */
     uint32_t free_chunk;                /* linked by frame.more; UINT32_MAX: none */
     struct queue queue;
-    /* Arrivals of a node in a window, as keys in order. */
+    /* Keys of the arrivals of one node in a window: as collected, and in order. */
     uint64_t *keys, *sorted;
     uint32_t keys_capacity;
-    uint32_t places[QUEUE_MAX_BUCKETS + 1]; /* where each bucket of them begins */
-    uint64_t next_key;                      /* of the next of them; UINT64_MAX: none */
+    uint32_t places[QUEUE_MAX_BUCKETS + 1]; /* first key of each bucket in `sorted` */
+    uint64_t next_key;                      /* next key in `sorted`; UINT64_MAX: none */
 };
 
 struct sim {
     struct sim_model model;
     uint32_t n_nodes, n_slots, n_cells, n_links, n_threads;
     xoff_time *at;      /* per slot */
-    xoff_time *next_at; /* per cell: least of its slots; during an instant, or earlier */
+    xoff_time *next_at; /* per cell: least `at` of its slots; during an instant, or earlier */
     struct slot *slots;
     struct cell *cells;
     uint32_t *first_slot; /* per node */
@@ -82,8 +82,8 @@ struct sim {
     struct thread **threads;
     struct thread *exclusive;
     xoff_time lookahead;
-    uint32_t step; /* of places of frames */
-    /* Run state, written by the first worker between barriers. */
+    uint32_t step; /* distance between neighbouring frames, in cache lines */
+    /* State of the run, written by the first worker between barriers. */
     xoff_time end, instant_at, reached;
     bool sampling, is_at_rest;
     struct bulletin *board;
@@ -113,11 +113,12 @@ static inline void chunk_return(struct thread *thread, struct frame *frames)
     thread->free_chunk = (uint32_t)((size_t)(frames - thread->chunks) / LINK_CHUNK / thread->step);
 }
 
-/* In sim_build.c, which may allocate. Rings take spilled frames between two windows. */
+/* These are in sim_build.c, which may allocate. Spilled frames are merged into larger rings between
+ * two windows. */
 void link_grow(struct sim *sim, struct link *link);
 void link_spill(struct link *link, const struct frame *frame, xoff_time at);
 void sim_merge_spilled(struct sim *sim, uint32_t worker);
-/* Room for so many arrivals of a node in a window. */
+/* Makes room for `n_keys` arrivals of a node in one window. */
 void thread_grow(struct thread *thread, uint32_t n_keys);
 
 #endif

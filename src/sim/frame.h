@@ -1,6 +1,6 @@
-/* A frame as it travels: by value, one cache line, no pointers, so that the same bytes go through a
- * ring between threads or a message between ranks. A run whose frames carry telemetry, tags,
- * notifications or SACK blocks has a second line behind each (frame_extra).
+/* A frame as it travels: copied by value, one cache line, no pointers, so that the same bytes go
+ * through a ring between threads or a message between ranks. A run whose frames carry telemetry,
+ * tags, notifications or SACK blocks has a second line behind each frame (frame_extra).
  */
 #ifndef SIM_FRAME_H
 #define SIM_FRAME_H
@@ -17,36 +17,36 @@ enum frame_kind {
     FRAME_NACK,   /* seq: next byte expected; something after it arrived */
     FRAME_CNP,    /* frames of the flow were marked */
     FRAME_PAUSE,  /* PAUSE or PFC: stops at the port that receives it */
-    FRAME_NOTICE, /* of a congestion point on the way, to the source of a frame */
+    FRAME_NOTICE, /* from a congestion point on the path, to the source of a frame */
 };
 
 enum {
     FRAME_LAST = 1,     /* ends its message */
     FRAME_MARKED = 2,   /* congestion experienced; on an ACK: its echo */
-    FRAME_ASKS = 4,     /* to be acknowledged at once: its sender has nothing more to send */
-    FRAME_AGAIN = 8,    /* may be there already: see rx_find in flow_rx.c */
+    FRAME_ASKS = 4,     /* asks for an ACK at once: its sender has nothing more to send */
+    FRAME_AGAIN = 8,    /* may have arrived before: see rx_find in flow_rx.c */
     FRAME_REDUCED = 16, /* the sender has answered the echo (TCP's CWR) */
     FRAME_ENDS = 32,    /* ends its flow as well as its message */
 };
 
 struct frame {
     alignas(64) xoff_time
-        at; /* on a link: arrival of the last bit at its far end; in a queue: since when */
+        at; /* on a link: arrival of the last bit at its far end; in a queue: time it was queued */
     union {
         struct {
             uint64_t seq;      /* first payload byte */
             uint32_t src, dst; /* hosts */
             uint32_t flow;     /* number within its source host */
             uint32_t hash;     /* for equal-cost choices */
-            xoff_time sent_at; /* on an ACK: of the frame that caused it */
+            xoff_time sent_at; /* on an ACK: copied from the frame that caused it */
         };
         struct xoff_pause_frame pause;
     };
     uint16_t bytes;   /* MAC frame with FCS */
-    uint16_t payload; /* on an ACK: frames it speaks of, those marked in the upper byte */
+    uint16_t payload; /* on an ACK: frames it acknowledges; upper byte: those marked */
     uint8_t kind : 4, transport : 4;
     uint8_t priority, flags;
-    /* Scratch of the node that holds the frame. */
+    /* Scratch space of the node that holds the frame. */
     uint8_t pool;
     uint16_t in_port, out_port;
     union {
@@ -54,23 +54,23 @@ struct frame {
         uint32_t more; /* on a link: the chunk that follows */
     };
     uint32_t message; /* number of its record at the source */
-    uint32_t word;    /* of the apps at both ends */
+    uint32_t word;    /* for the apps at both ends */
 };
 
 _Static_assert(sizeof(struct frame) == 64, "a frame is one cache line");
 
-/* The line behind a frame, where there is one: its meaning is the model's. */
+/* The second cache line behind a frame, in runs that have one. The model defines its meaning. */
 struct frame_extra {
     alignas(64) unsigned char bytes[64];
 };
 
-/* A frame with room for what may lie behind it. */
+/* A frame with room for the second line. */
 struct long_frame {
     struct frame frame;
     struct frame_extra extra;
 };
 
-/* Places of frames are counted in lines and lie `step` apart: 1, or 2 with the line behind it. */
+/* Frames in memory lie `step` cache lines apart: 1, or 2 where each has a frame_extra. */
 static inline void frame_copy(struct frame *to, const struct frame *from, uint32_t step)
 {
     *to = *from;

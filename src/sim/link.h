@@ -1,16 +1,17 @@
 /* One direction of a link: a queue that one node appends to and another consumes in a later window.
  *
- * It is the only thing two nodes share. The sender has struct link, the receiver an arrival slot
- * (engine.h); what was appended in a window arrives after its end, so it does not matter when the
- * receiver sees it. Arrival times on a link strictly grow.
+ * Links are the only thing two nodes share. The sender has struct link, the receiver an arrival
+ * slot (engine.h). A frame appended in a window arrives after the window's end, so it does not
+ * matter when the receiver sees it. Arrival times on a link strictly grow.
  *
- * Between nodes of one thread frames lie in chunks of LINK_CHUNK, taken from and returned to the
- * thread's pile: what was just read is written next, so that the frames in flight stay in the
- * cache. (Rings as large as the worst burst were walked through end to end: 4 MB for 64 hosts, 31
- * MB for 1024, and a fifth of the speed.) The place behind the last frame has the time -1.
+ * Between nodes of one thread, frames lie in chunks of LINK_CHUNK, taken from and returned to the
+ * thread's stack of chunks. The chunk read last is written next, so the frames in flight stay in
+ * the cache. (Rings as large as the worst burst were walked through end to end: 4 MB for 64 hosts,
+ * 31 MB for 1024, and a fifth of the speed.) The place behind the last frame has the time -1.
  *
- * Between threads frames lie in a ring, and `tail` and `head` are exchanged. When it is full,
- * frames spill to a list of the sender's, merged into a larger ring between two windows.
+ * Between threads, frames lie in a ring, and `tail` and `head` are exchanged. When the ring is
+ * full, frames spill to a list of the sender's, which is merged into a larger ring between two
+ * windows.
  */
 #ifndef SIM_LINK_H
 #define SIM_LINK_H
@@ -23,20 +24,20 @@
 #define LINK_CHUNK 8
 
 struct link {
-    /* Sender's line. */
+    /* This cache line is written by the sender. */
     alignas(64) struct frame *frames; /* the chunk being filled, or the ring */
     uint32_t mask;                    /* ring, in lines */
-    uint32_t head_seen;               /* ring */
-    uint32_t last;                    /* place in a chunk */
+    uint32_t head_seen;               /* ring: `head` as last read */
+    uint32_t last;                    /* last place in a chunk */
     _Atomic uint32_t tail;            /* place in the chunk, or in the ring */
-    uint32_t to_slot;                 /* receiving slot, of the whole simulation */
+    uint32_t to_slot;                 /* receiving slot, counted over the whole simulation */
     uint32_t to_cell, from_cell;
     uint32_t n_spilled, spill_capacity;
     bool is_remote; /* receiver runs on another thread */
-    uint8_t step;   /* from one place to the next, in lines: frame.h */
+    uint8_t step;   /* distance between neighbouring frames, in cache lines (frame.h) */
     struct frame *spilled;
     xoff_time last_at; /* a frame never overtakes another, whatever happens to the delay */
-    /* The receiver's, for a sender on another thread. */
+    /* Written by the receiver, read by a sender on another thread. */
     alignas(64) _Atomic uint32_t head;
 };
 

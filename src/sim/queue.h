@@ -1,9 +1,9 @@
 /* The event queue of the cell that is running: buckets over one window.
  *
- * A window is cut into a power of two of buckets; each holds a short list sorted by key, and a
- * bitmap says which are not empty. It is empty between cells, so one queue serves all cells of a
- * thread and stays in its cache. Insert and take cost a few nanoseconds whatever the number of
- * ports (a binary heap of 64 entries took twice as long).
+ * A window is cut into a power of two of buckets. Each bucket holds a short list sorted by key, and
+ * a bitmap says which buckets are not empty. The queue is empty between cells, so one queue serves
+ * all cells of a thread and stays in its cache. Insert and take cost a few nanoseconds whatever the
+ * number of ports (a binary heap of 64 entries took twice as long).
  *
  * A key orders events: 36 bits of time within the window, 2 of kind, 10 of tie hash, 16 of slot.
  */
@@ -18,8 +18,8 @@
 #define QUEUE_END UINT16_MAX
 
 struct queue {
-    xoff_time start; /* of the window */
-    unsigned shift;  /* time within the window to bucket */
+    xoff_time start; /* start of the window */
+    unsigned shift;  /* bucket = time within the window >> shift */
     uint32_t word;   /* no bucket is set in words before this one */
     uint64_t ties;   /* mask of the tie hash; 0: equal times are ordered by port */
     uint64_t occupied[QUEUE_MAX_BUCKETS / 64];
@@ -71,7 +71,7 @@ static inline void queue_remove(struct queue *q, uint32_t slot)
         q->occupied[bucket / 64] &= ~(UINT64_C(1) << (bucket % 64));
 }
 
-/* Key of the earliest event; UINT64_MAX when empty. */
+/* Returns the key of the earliest event; UINT64_MAX when the queue is empty. */
 static inline uint64_t queue_peek(struct queue *q, uint32_t n_words)
 {
     while (q->word < n_words && !q->occupied[q->word])
@@ -82,7 +82,8 @@ static inline uint64_t queue_peek(struct queue *q, uint32_t n_words)
     return q->key[q->first[bucket]];
 }
 
-/* The earliest slot, taken out; QUEUE_END when empty. n_words bounds the bitmap in use. */
+/* Takes out and returns the earliest slot; QUEUE_END when the queue is empty. n_words bounds the
+ * bitmap in use. */
 static inline uint32_t queue_take(struct queue *q, uint32_t n_words)
 {
     while (q->word < n_words && !q->occupied[q->word])

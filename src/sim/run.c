@@ -1,8 +1,9 @@
 /* The loop: window after window, cell after cell. See sim.h for the order of events.
  *
- * Per window every worker runs its cells, posts the earliest time it knows of, and meets the others
- * at a barrier; then all compute the same next window from the same postings. What one worker sends
- * to another's cell in a window arrives after it, so the only thing to exchange is that time.
+ * In each window every worker runs its cells, posts the earliest time it knows of, and meets the
+ * others at a barrier; then all compute the same next window from the same postings. A frame that a
+ * worker sends to another's cell in a window arrives after that window, so that time is the only
+ * thing to exchange.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +12,7 @@
 #include "sim/engine.h"
 #include <xoff/err.h>
 
-/* A cell of a single node with one port: two slots for it and one for its timer. */
+/* A cell of a single node with one port has two slots for the port and one for the timer. */
 #define END_NODE_SLOTS 3
 
 static inline void insert(struct thread *w, uint32_t local, xoff_time at)
@@ -31,7 +32,7 @@ static inline void set_at(struct thread *w, uint32_t slot, xoff_time at)
     XOFF_ASSERT(at >= w->worker.now);
     sim->at[slot] = at;
     const uint32_t local = slot - w->first_slot;
-    if (__builtin_expect(local < w->n_slots, 1)) { /* of the running cell */
+    if (__builtin_expect(local < w->n_slots, 1)) { /* slot of the running cell */
         if (!w->uses_queue)
             return;
         if (old < w->window_end)
@@ -57,14 +58,14 @@ XOFF_SELDOM static bool make_room(struct thread *w, struct link *link, uint32_t 
         link_grow(w->worker.sim, link);
         return true;
     }
-    /* Behind spilled frames everything spills: order is kept. */
+    /* Once a frame has spilled, all that follow it spill too: order is kept. */
     link_spill(link, frame, at);
     w->spilled = true;
     w->remote_min = xoff_time_min(w->remote_min, at);
     return false;
 }
 
-/* To a node of another thread. */
+/* Sends a frame to a node of another thread. */
 __attribute__((noinline)) static void send_remote(struct thread *w, struct link *link,
                                                   const struct frame *frame, xoff_time at)
 {
@@ -83,7 +84,7 @@ __attribute__((noinline)) static void send_remote(struct thread *w, struct link 
         set_at(w, link->to_slot, at);
 }
 
-/* The chunk is full: the next one is told of in its last frame. */
+/* The chunk is full: its last frame names the next one. */
 __attribute__((noinline)) static void next_chunk(struct thread *w, struct link *link,
                                                  struct frame *last)
 {
@@ -106,7 +107,7 @@ void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, 
     struct thread *w = (struct thread *)worker;
     struct sim *sim = worker->sim;
     struct link *link = &sim->links[index];
-    if (__builtin_expect(at <= link->last_at, 0)) /* the delay was shortened meanwhile */
+    if (__builtin_expect(at <= link->last_at, 0)) /* the delay was shortened since */
         at = link->last_at + 1;
     link->last_at = at;
     if (link->is_remote) {
@@ -123,10 +124,10 @@ void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, 
         in[link->step].at = -1;
         atomic_store_explicit(&link->tail, tail + link->step, memory_order_relaxed);
     }
-    if (link->to_slot - w->first_slot < w->n_slots) { /* within the running cell */
+    if (link->to_slot - w->first_slot < w->n_slots) { /* receiver is in the running cell */
         if (sim->at[link->to_slot] == XOFF_NEVER)
             arrive_within(w, link->to_slot, at);
-    } else { /* a frame that is there already arrives earlier */
+    } else { /* an earlier frame on the link may already have set the time */
         sim->at[link->to_slot] = xoff_time_min(sim->at[link->to_slot], at);
         sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
     }
@@ -168,13 +169,13 @@ struct worker *sim_exclusive(struct sim *sim)
     return &sim->exclusive->worker;
 }
 
-/* The frame that a slot has come to. */
+/* The next frame to arrive at a slot. */
 static inline struct frame *front(const struct slot *s)
 {
     return &s->frames[s->head & s->mask];
 }
 
-/* A frame has been taken: the slot goes on. */
+/* Moves the slot on to the next frame after one was taken. */
 static inline void step(struct thread *w, struct slot *s)
 {
     s->head += s->step;
@@ -186,7 +187,7 @@ static inline void step(struct thread *w, struct slot *s)
     }
 }
 
-/* When the frame that a slot has come to arrives; XOFF_NEVER when there is none. */
+/* Arrival time of the slot's next frame; XOFF_NEVER when there is none. */
 static inline xoff_time front_at(struct sim *sim, const struct slot *s)
 {
     if (__builtin_expect(s->is_remote, 0)) {
@@ -207,8 +208,8 @@ static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
     return next;
 }
 
-/* Fetches what a cell will need first: the frames that lie in the chunks it has come to, and what
- * the model knows of. */
+/* Prefetches what a cell needs first: the frames in the chunks that its slots read next, and the
+ * model's own data. */
 static void warm(const struct thread *w, uint32_t index)
 {
     const struct sim *sim = w->worker.sim;
@@ -225,8 +226,8 @@ static void warm(const struct thread *w, uint32_t index)
         sim->model.warm(sim->model.net, sim->slots[cell->first_slot].node);
 }
 
-/* A node with one port needs no queue: it has one arrival, one transmission and one timer to come,
- * and equal times are in the order of kinds. Half of all events are of such nodes. */
+/* A node with one port needs no queue: it has at most one pending arrival, one transmission and one
+ * timer, and equal times are ordered by kind. Half of all events belong to such nodes. */
 __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t index)
 {
     struct sim *sim = w->worker.sim;
@@ -263,7 +264,7 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
     sim->next_at[index] = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
 }
 
-/* The window's buckets for a cell. */
+/* Sets up the buckets of the window for a cell. */
 static inline void open_queue(struct thread *w, const struct cell *cell)
 {
     struct queue *q = &w->queue;
@@ -285,7 +286,7 @@ static inline void close_queue(struct thread *w, const struct cell *cell, uint32
     w->worker.sim->next_at[index] = earliest_of(w->worker.sim, cell);
 }
 
-/* Collects the keys of all that a link delivers to a node in this window. */
+/* Collects the keys of all frames that a link delivers to a node in this window. */
 static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
 {
     const struct sim *sim = w->worker.sim;
@@ -294,7 +295,7 @@ static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
     struct frame *frames = s->frames;
     uint32_t head = s->head;
     xoff_time at = sim->at[w->first_slot + local];
-    /* What another thread appends meanwhile arrives later: the frames seen here are complete. */
+    /* Frames that another thread appends now arrive after this window: none is missed here. */
     const uint32_t tail =
         s->is_remote ? atomic_load_explicit(&sim->links[s->link].tail, memory_order_acquire) : 0;
     do {
@@ -314,10 +315,10 @@ static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
     return n;
 }
 
-/* Sorts w->keys into w->sorted: by bucket, then the few that share one by insertion. */
+/* Sorts w->keys into w->sorted: by bucket first, then by insertion within each bucket. */
 static void sort_keys(struct thread *w, uint32_t n)
 {
-    /* A few buckets for each key: fewer leave more to insertion, more take longer to add up. */
+    /* A few buckets for each key: fewer make insertion slower, more take longer to add up. */
     unsigned coarser = 0;
     while (64 * w->n_words >> coarser > 4 * n)
         coarser++;
@@ -340,9 +341,10 @@ static void sort_keys(struct thread *w, uint32_t n)
     }
 }
 
-/* A single node from the window's start to its end. All that it receives is there when the window
- * starts, so it is sorted at once, and only its own events go through the queue. This also reads
- * the frames in the order they lie in memory before they are needed in the order of time. */
+/* Runs a cell of a single node from the window's start to its end. All that the node receives was
+ * sent before the window starts, so its arrivals are sorted at once, and only its own events go
+ * through the queue. This also reads the frames in the order they lie in memory before they are
+ * needed in the order of time. */
 __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
 {
     struct sim *sim = w->worker.sim;
@@ -398,7 +400,7 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
     close_queue(w, cell, index);
 }
 
-/* A cell of several nodes from the window's start to its end. */
+/* Runs a cell of several nodes from the window's start to its end. */
 __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
 {
     struct sim *sim = w->worker.sim;
@@ -440,7 +442,7 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
 
 static void relax(unsigned *spins)
 {
-    /* More threads than cores must not starve the one that everybody waits for. */
+    /* With more threads than cores, spinning must not starve the thread that all wait for. */
     if (++*spins > 128)
         sched_yield();
 #if defined(__x86_64__) || defined(__i386__)
@@ -463,7 +465,7 @@ static void barrier(struct sim *sim)
         relax(&spins);
 }
 
-/* Frames that other threads appended to our incoming links since we last looked. */
+/* Takes note of frames that other threads appended to our incoming links since the last call. */
 static void look_at_remote(struct thread *w)
 {
     struct sim *sim = w->worker.sim;
@@ -488,12 +490,12 @@ static xoff_time earliest(const struct thread *w)
     return next;
 }
 
-/* Posts what this worker knows and learns what all know: the earliest pending time. */
+/* Posts what this worker knows and returns the earliest pending time of all workers. */
 static xoff_time meet(struct thread *w, bool stop, bool *anyone_stops)
 {
     struct sim *sim = w->worker.sim;
-    /* Postings of successive meetings lie side by side: nobody overwrites what another still reads.
-     */
+    /* Successive barriers use alternate halves of the board: nobody overwrites a posting that
+     * another worker still reads. */
     struct bulletin *board = sim->board + (w->windows & 1) * sim->n_threads;
     board[w->id].next_at = earliest(w);
     board[w->id].last_at = w->last_at;
@@ -522,8 +524,8 @@ static xoff_time meet(struct thread *w, bool stop, bool *anyone_stops)
     return next;
 }
 
-/* What was cancelled between windows must not keep a network from being at rest: how long would
- * depend on the cells. */
+/* Events cancelled between windows must not keep a network from coming to rest: the time it comes
+ * to rest would depend on the cells. */
 static void forget_cancelled(struct thread *w)
 {
     struct sim *sim = w->worker.sim;
@@ -531,7 +533,8 @@ static void forget_cancelled(struct thread *w)
         sim->next_at[w->cells[i]] = earliest_of(sim, &sim->cells[w->cells[i]]);
 }
 
-/* A global instant: exclusive work on the first worker, then samples by each for its own nodes. */
+/* Holds a global instant: the first worker does the exclusive work, then each worker samples its
+ * own nodes. */
 static void hold_instant(struct thread *w)
 {
     struct sim *sim = w->worker.sim;
@@ -554,15 +557,15 @@ static void hold_instant(struct thread *w)
         }
 }
 
-/* All cells of a thread to the window's end, those with nothing to do left out. While one runs,
- * what the next one starts with comes into the cache: a large network's frames in flight do not
- * stay there. */
+/* Runs all cells of a thread that have an event in this window. While one cell runs, the data that
+ * the next one needs first is prefetched, because the frames in flight of a large network do not
+ * stay in the cache. */
 static void run_cells(struct thread *w)
 {
     const struct sim *sim = w->worker.sim;
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n_cells;
-         i++) { /* without a branch: who is idle is anybody's guess */
+         i++) { /* no branch: which cells are idle cannot be predicted */
         w->active[n] = w->cells[i];
         n += sim->next_at[w->cells[i]] < w->window_end;
     }

@@ -1,14 +1,14 @@
 /* The engine: windows of lookahead, one cell at a time.
  *
- * Nodes meet only through links. L is the least time from the start of a transmission to its
- * arrival over all links between cells; in a window [w, w+L) nothing a cell does can reach another,
- * so each cell runs alone to the window's end. A cell is one node, or several joined by links too
- * short to be worth a window. Threads own cells and meet at a barrier per window. Within a node
- * events are ordered by (time, kind, hash(time, port), port), kinds in the order below, whatever
- * the cells and threads are: results are the same bits.
+ * Nodes affect each other only through links. L is the least time from the start of a transmission
+ * to its arrival over all links between cells; in a window [w, w+L) nothing a cell does can reach
+ * another, so each cell runs alone to the window's end. A cell is one node, or several joined by
+ * links too short to be worth a window. Threads own cells and meet at a barrier per window. Within
+ * a node events are ordered by (time, kind, hash(time, port), port), kinds in the order below. This
+ * order does not depend on cells and threads, so results are the same bits.
  *
- * The engine knows slots: per node one arrival and one transmit slot per port, and one timer slot.
- * A slot has at most one pending event; `at[slot]` is its time.
+ * The engine works with slots: per node one arrival and one transmit slot per port, and one timer
+ * slot. A slot has at most one pending event; `at[slot]` is its time.
  */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
@@ -24,7 +24,7 @@ struct sim;
 /* The thread that handles an event, as the model sees it. */
 struct worker {
     struct sim *sim;
-    xoff_time now; /* of the event */
+    xoff_time now; /* time of the event */
 };
 
 /* The modelled network, as the engine sees it. */
@@ -34,22 +34,22 @@ struct sim_model {
                    const struct frame *frame);
     void (*transmit)(void *net, struct worker *w, uint32_t node, uint32_t port);
     void (*timer)(void *net, struct worker *w, uint32_t node);
-    /* A cell is about to run: time to fetch what its first node will need into the cache. */
+    /* A cell will run soon: prefetches the data that its first node needs. */
     void (*warm)(void *net, uint32_t node); /* may be NULL */
-    /* It runs now, and that is there: what lies behind it. */
+    /* The cell starts running and warm() data is cached: prefetches what that data points to. */
     void (*begin)(void *net, uint32_t node); /* may be NULL */
-    /* A global instant, all cells at rest: everything before it has happened, nothing at it.
-     * Returns the next one (XOFF_NEVER: none; before now: the run ends here). Runs on one thread.
-     */
+    /* A global instant. All cells are at rest: every event before `now` has happened, none at
+     * `now`. Returns the next instant (XOFF_NEVER: none; before now: the run ends here). Runs on
+     * one thread. */
     xoff_time (*instant)(void *net, xoff_time now);
-    /* Right after an instant for which wants_sample() holds, per node, by the thread that owns it.
-     */
+    /* Called right after an instant for which wants_sample() holds, for each node, by the thread
+     * that owns it. */
     void (*sample)(void *net, uint32_t node, xoff_time now);
     bool (*wants_sample)(void *net, xoff_time now);
-    /* Instants to come may wake a network at rest (a link is repaired, say). */
+    /* Whether later instants may wake a network at rest (by repairing a link, say). */
     bool (*has_changes)(void *net);
-    /* Called before each window from the first thread, with the frames that arrived anywhere so
-     * far; false ends the run after that window. */
+    /* Called before each window from the first thread, with the number of frames that arrived
+     * anywhere so far; false ends the run after that window. */
     bool (*progress)(void *net, xoff_time now, uint64_t arrivals);
 };
 
@@ -67,7 +67,7 @@ struct sim_spec {
     uint32_t n_threads;
     xoff_time cell_bound; /* links with less lookahead join their nodes; XOFF_PARAM_AUTO: chosen */
     bool has_extra;       /* frames have a second line behind them */
-    bool ties_by_port;    /* equal times of a node in order of its ports, not of a hash */
+    bool ties_by_port;    /* equal times of a node are ordered by port, not by hash */
     struct sim_model model;
 };
 
@@ -78,18 +78,18 @@ void sim_destroy(struct sim *sim);
  * `first_instant`. Returns the simulated time reached. */
 xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end);
 
-/* What the model calls while it handles an event (or, between windows, from instant()). A frame
- * goes onto a link, to arrive at `at`; it never overtakes another (its time is moved if it would).
- */
+/* The model calls these while it handles an event (or, between windows, from instant()). sim_send()
+ * puts a frame onto a link, to arrive at `at`. A frame never overtakes another: its time is moved
+ * if it would. */
 void sim_send(struct worker *w, uint32_t link, const struct frame *frame, xoff_time at);
-/* The one pending transmit event of a port, the one timer of a node; XOFF_NEVER cancels. */
+/* Set the one pending transmit event of a port, or the one timer of a node; XOFF_NEVER cancels. */
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at);
 void sim_at_timer(struct worker *w, uint32_t node, xoff_time at);
-/* While a transmit or timer event is handled: true when nothing else comes up to and including `at`
- * in this cell and window. Time has then moved on to `at`, and the handler does at once what it
- * would have set a transmit event for. */
+/* Called while a transmit or timer event is handled. Returns true when this cell has no other event
+ * in this window up to and including `at`. Time has then moved on to `at`, and the handler does at
+ * once what it would have set a transmit event for. */
 bool sim_advance(struct worker *w, xoff_time at);
-/* The worker to call with before the run or from instant(). */
+/* The worker to pass to these functions before the run or from instant(). */
 struct worker *sim_exclusive(struct sim *sim);
 
 static inline xoff_time sim_now(const struct worker *w)
@@ -97,11 +97,11 @@ static inline xoff_time sim_now(const struct worker *w)
     return w->now;
 }
 
-/* From instant(): throws away what is in flight on a link; returns how many, calls `lost` for each.
- */
+/* Called from instant(): discards the frames in flight on a link, calls `lost` for each, and
+ * returns their number. */
 uint32_t sim_flush_link(struct sim *sim, uint32_t link, void *context,
                         void (*lost)(void *context, const struct frame *frame));
-/* Frames on a link that are not pauses; their bytes are added to *bytes. */
+/* Counts the frames on a link that are not pauses; their bytes are added to *bytes. */
 uint32_t sim_in_flight(const struct sim *sim, uint32_t link, uint64_t *bytes);
 
 struct sim_figures {

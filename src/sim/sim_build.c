@@ -1,8 +1,8 @@
-/* Making and freeing the engine: cells, threads, slots and rings; and growing rings.
+/* Creates and frees the engine: cells, threads, slots and rings. Grows rings.
  *
- * Cells: nodes joined by links whose lookahead is below a bound. The bound is chosen so that the
- * lookahead between cells reaches WORTHWHILE, as long as no cell gets larger than CELL_SLOTS; below
- * that, windows of single frames cost more than the larger cell does.
+ * A cell is a set of nodes joined by links whose lookahead is below a bound. The bound is chosen so
+ * that the lookahead between cells reaches WORTHWHILE, as long as no cell gets larger than
+ * CELL_SLOTS; below that, windows of single frames cost more than the larger cell does.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static uint32_t root_of(uint32_t *parent, uint32_t node)
     return node;
 }
 
-/* Joins nodes over links shorter than `bound`. Returns the lookahead between what remains, and the
- * slots of the largest cell. */
+/* Joins nodes over links shorter than `bound`. Returns the lookahead between the cells that result,
+ * and the slots of the largest cell. */
 static xoff_time join(const struct sim_spec *spec, xoff_time bound, uint32_t *parent,
                       uint32_t *largest)
 {
@@ -84,14 +84,14 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
     return lookahead;
 }
 
-/* Deals the cells to threads, those that hang on another by a single port (hosts) together with it,
- * each group to the thread that has least. Numbers them thread by thread, groups together, each
- * thread's numbers on cache lines of its own. */
+/* Deals the cells to threads. A cell that hangs on another by a single port (a host) stays with it;
+ * each such group goes to the thread with the least load. Cells are numbered thread by thread,
+ * groups together, and each thread's numbers begin on a cache line of their own. */
 static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *parent)
 {
     const uint32_t n_nodes = spec->n_nodes, none = UINT32_MAX;
-    uint32_t *anchor = malloc(sizeof *anchor * n_nodes); /* per root: what its group hangs on */
-    uint32_t *first = malloc(sizeof *first * n_nodes);   /* per anchor: those that hang on it */
+    uint32_t *anchor = malloc(sizeof *anchor * n_nodes); /* per root: the cell its group hangs on */
+    uint32_t *first = malloc(sizeof *first * n_nodes);   /* per anchor: list of cells on it */
     uint32_t *next = malloc(sizeof *next * n_nodes);
     uint32_t *owner = malloc(sizeof *owner * n_nodes);
     uint32_t *cell_of_root = malloc(sizeof *cell_of_root * n_nodes);
@@ -115,7 +115,7 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
     uint32_t n_groups = 0;
     for (uint32_t n = 0; n < n_nodes; n++)
         n_groups += root_of(parent, n) == n && anchor[n] == n;
-    if (n_groups < 2 * spec->n_threads) /* too few to share out: every cell for itself */
+    if (n_groups < 2 * spec->n_threads) /* too few to share out: each cell is a group */
         for (uint32_t n = 0; n < n_nodes; n++) {
             anchor[n] = n;
             first[n] = none;
@@ -136,7 +136,7 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
     XOFF_ASSERT(sim->cells);
     uint32_t cell = 0;
     for (uint32_t t = 0; t < spec->n_threads; t++) {
-        while (cell % 8) /* empty cells up to the next line of next_at */
+        while (cell % 8) /* empty cells up to the next cache line of next_at */
             sim->cells[cell++].owner = none;
         for (uint32_t n = 0; n < n_nodes; n++) {
             if (root_of(parent, n) != n || anchor[n] != n || owner[n] != t)
@@ -181,7 +181,7 @@ static void number_slots(struct sim *sim)
     for (uint32_t n = 0; n < sim->n_nodes; n++) {
         struct cell *cell = &sim->cells[sim->cell_of[n]];
         sim->first_slot[n] = cell->first_slot + cell->n_slots;
-        cell->is_node = cell->n_slots == 0; /* until another joins it */
+        cell->is_node = cell->n_slots == 0; /* until another node joins the cell */
         struct slot *s = &sim->slots[sim->first_slot[n]];
         for (uint32_t p = 0; p < sim->n_ports[n]; p++) {
             s[p] = (struct slot){.node = n, .port = (uint16_t)p, .kind = SIM_ARRIVAL};
@@ -215,7 +215,7 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         link->to_slot = sim->first_slot[l->to_node] + l->to_port;
         link->to_cell = sim->cell_of[l->to_node];
         link->from_cell = sim->cell_of[l->from_node];
-        if (link->from_cell == link->to_cell) /* what it receives is not all there in advance */
+        if (link->from_cell == link->to_cell) /* frames may arrive in the window they were sent */
             sim->cells[link->to_cell].is_node = false;
         link->is_remote = sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner;
         struct slot *to = &sim->slots[link->to_slot];
@@ -256,7 +256,7 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     w->free_chunk = UINT32_MAX;
     w->step = sim->step;
     w->queue.ties = ties_by_port ? 0 : UINT64_MAX;
-    /* Where address space is limited, less has to do. */
+    /* Where address space is limited, a smaller range has to do. */
     w->chunks_capacity = MOST_CHUNKS;
     do {
         w->chunks_capacity /= 2;
@@ -275,7 +275,7 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     return w;
 }
 
-/* Links into a thread from others. */
+/* Finds the links into a thread from others. */
 static void find_remote(struct sim *sim, struct thread *w)
 {
     w->remote_in = malloc(sizeof *w->remote_in * (sim->n_links + 1));
@@ -403,13 +403,13 @@ void sim_merge_spilled(struct sim *sim, uint32_t worker)
     }
 }
 
-/* A place on a link, to walk over what is on it. */
+/* A position on a link, to walk over the frames on it. */
 struct walk {
     struct frame *frames;
     uint32_t head;
 };
 
-/* The frame at a place, which goes on behind it; NULL at the end. */
+/* Returns the frame at the position and moves on; NULL at the end. */
 static const struct frame *walk_on(const struct sim *sim, const struct link *link, struct walk *at)
 {
     if (link->is_remote) {

@@ -59,7 +59,7 @@ struct reference {
     struct event events[MAX_PENDING];
 };
 
-/* Of the run at hand: equal times in order of ports, and frames with a second line. */
+/* Options of the current run: equal times in order of ports, and frames with a second line. */
 static bool ties_by_port, has_extra;
 
 /* What the hash is does not matter here, only that it comes after time and kind. */
@@ -188,7 +188,7 @@ static void toy_at_transmit(struct toy *t, struct worker *w, uint32_t node, uint
         sim_at_transmit(w, node, port, at);
 }
 
-/* The reference never does: what follows must be the same. */
+/* The reference never advances time within an event; the events must be the same without it. */
 static bool toy_advance(struct toy *t, struct worker *w, uint32_t node, xoff_time at)
 {
     if (t->ref || !sim_advance(w, at))
@@ -302,7 +302,7 @@ static void toy_arrive(void *net, struct worker *w, uint32_t index, uint32_t por
     struct toy *t = net;
     struct toy_node *node = &t->nodes[index];
     const xoff_time now = sim_now(w);
-    if (!t->ref && has_extra) /* the line behind it came along */
+    if (!t->ref && has_extra) /* the second line came along */
         for (uint32_t i = 0; i < sizeof(struct frame_extra); i++)
             assert_int_equal(((const unsigned char *)(f + 1))[i], f->seq & 0xff);
     absorb(node, now, SIM_ARRIVAL, port, f->seq ^ f->payload ^ (uint64_t)(f->at - now));
