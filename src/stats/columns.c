@@ -5,9 +5,9 @@
 #include "stats/output.h"
 #include "stats/tables.h"
 
-#define MAX_WORDS 32 /* of a row in the digest */
+#define MAX_WORDS 32 /* words of a row in the digest */
 
-/* The bits of a field that is a number; those of 1 and 4 bytes are unsigned. */
+/* Returns the bits of a numeric field; those of 1 and 4 bytes are unsigned. */
 static uint64_t bits_of(const struct column *column, const void *fields)
 {
     const unsigned char *at = (const unsigned char *)fields + column->offset;
@@ -86,7 +86,7 @@ const char *column_type(const struct column *column)
     }
 }
 
-/* Words that the digest takes of each row. */
+/* Number of words that the digest takes from each row. */
 static uint32_t words_of(const struct table *table)
 {
     uint32_t n = 0;
@@ -113,7 +113,7 @@ void table_digest(const struct table *all, const struct results *results, struct
     const struct table_run run = {results, NULL};
     for (const struct table *t = all; t->name; t++) {
         if (t->n_per_outer)
-            continue; /* taken with the table before */
+            continue; /* taken together with the table before */
         const struct table *inner = t + 1;
         const uint32_t n_inner = inner->name ? inner->n_per_outer : 0;
         const uint32_t n_words = words_of(t), n_inner_words = n_inner ? words_of(inner) : 0;

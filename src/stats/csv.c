@@ -1,5 +1,5 @@
-/* Results as CSV (RFC 4180, lines end in a newline only): one header row, units in the column
- * names, empty fields for what is not known, names quoted where they need it.
+/* Results as CSV (RFC 4180, but lines end in a newline only): one header row, units in the column
+ * names, empty fields for unknown values, names quoted where they need it.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* Curves: samples of one place put into their instants (curves.h).
  *
  * Samples are sparse: one that repeats the value before it may be left out, and a queue that has
- * not had a frame yet has none. So a value holds until the next one comes, and is 0 before the
- * first. A port has samples by priority, or (a host) of all together; a curve of all adds up what
- * there is, save for pauses: the priority paused longest stands for the port, so that a fraction
- * stays one.
+ * not had a frame yet has none. So a value holds until the next sample, and is 0 before the first.
+ * A port has samples by priority, or (a host) samples of all priorities together. A curve over all
+ * priorities adds up the samples; for pauses it takes the priority paused longest instead, so that
+ * a fraction stays at most one.
  */
 #include "stats/curves.h"
 
@@ -13,9 +13,9 @@
 
 #include <xoff/rng.h>
 
-#define ALL XOFF_N_PRIORITIES /* place of samples of all priorities together */
+#define ALL XOFF_N_PRIORITIES /* index of samples of all priorities together */
 
-/* A curve in the making. */
+/* A curve while it is being filled. */
 struct track {
     const struct result_curve_spec *spec;
     struct curve *curve;
@@ -30,9 +30,8 @@ static const char *unit_of(uint8_t metric)
     return metric == RESULT_PAUSED_FRACTION ? "ratio" : "B";
 }
 
-/* The last instant at which samples were taken. One at the very end of the run is among them if
- * there is a sample of it: when the time was up there is none, when a deadlock ended the run there
- * is. */
+/* The last instant at which samples were taken. The very end of the run is such an instant only if
+ * it has a sample: a deadlock that ends the run is sampled, the end of the time is not. */
 static xoff_time last_instant(const struct results *r, xoff_time every)
 {
     const bool is_at_end = r->n_samples && r->samples[r->n_samples - 1].at == r->end_at;
@@ -51,7 +50,7 @@ static double value_now(const struct track *t)
     return t->spec->metric == RESULT_PAUSED_FRACTION ? most : sum;
 }
 
-/* Puts the value that holds into the instants before `at`. */
+/* Fills the instants before `at` with the value that holds. */
 static void fill(struct track *t, xoff_time at)
 {
     struct curve *c = t->curve;
@@ -127,7 +126,7 @@ bool curve_figures(const struct curve *c, struct curve_figures *out)
                                   .p99 = sorted[((uint64_t)c->n * 99 + 99) / 100 - 1]};
     for (uint32_t i = 0; i < c->n; i++)
         sum += c->values[i];
-    /* Equal values have themselves as their mean, whatever rounding does to their sum. */
+    /* The mean of equal values is that value: their sum could be rounded. */
     if (out->min < out->max)
         out->mean = sum / c->n;
     for (uint32_t i = 0; i < c->n; i++)

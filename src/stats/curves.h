@@ -4,18 +4,18 @@
 
 #include "stats/results.h"
 
-/* One curve for each that results asks for, in that order; NULL: no memory. A curve ends where the
- * run ended, if that was before its `to`. */
+/* Creates one curve for each that results asks for, in that order; NULL: no memory. A curve ends
+ * where the run ended, if that was before its `to`. */
 struct curve *curves_create(const struct results *results);
-/* Takes NULL, and curves without values. */
+/* Accepts NULL, and curves without values. */
 void curves_destroy(struct curve *curves, uint32_t n);
 
-/* Over the samples of a curve, of which there is one at least. The deviation is that of the
- * samples themselves (divided by n); percentiles are by nearest rank. */
+/* Figures over the samples of a curve, which has at least one. The deviation is that of the samples
+ * themselves (divided by n); percentiles are by nearest rank. */
 struct curve_figures {
     double mean, min, max, stddev, p50, p99;
 };
-/* false: no memory. */
+/* Returns false when there is no memory. */
 bool curve_figures(const struct curve *curve, struct curve_figures *out);
 
 #endif

@@ -24,7 +24,7 @@
 
 #include "stats/output.h"
 
-#define MAX_DEPTH 64 /* of parentheses and signs */
+#define MAX_DEPTH 64 /* depth of parentheses and signs */
 #define MAX_LENGTH 4096
 #define MAX_WORD 128
 
@@ -41,7 +41,7 @@ enum comparison { CMP_EQ, CMP_NE, CMP_LE, CMP_GE, CMP_LT, CMP_GT, N_COMPARISONS 
 /* Longer signs first, so that "<=" is not read as "<". */
 static const char *const comparison_signs[N_COMPARISONS] = {"==", "!=", "<=", ">=", "<", ">"};
 
-/* What was found for one run. */
+/* The result of an expectation for one run. */
 struct outcome {
     struct quantity left, right;
     const char *left_at, *left_end, *right_at, *right_end; /* into the text */
@@ -55,11 +55,11 @@ struct parser {
     const struct results *const *runs;
     const struct summary *const *summaries;
     uint32_t n_runs, run;        /* bare names mean this run; n_runs 0: syntax only */
-    bool checks_names;           /* before a run: whether there can be such metrics */
-    const struct metric *sought; /* not NULL: names are read for this one, values are not */
+    bool checks_names;           /* reports names that no metric can have */
+    const struct metric *sought; /* not NULL: only looks for this name, computes nothing */
     bool has_sought;
     bool wants_variant; /* bare names are an error where there are several runs */
-    bool has_name;      /* read since it was last cleared */
+    bool has_name;      /* a name was read since this was last cleared */
     bool has_bare_name; /* a name without variant was read */
     uint32_t depth;
     int status; /* the first error */
@@ -159,7 +159,8 @@ static enum kind kind_of_unit(const char *number)
     return number[n - 1] == '%' ? KIND_NUMBER : KIND_ANY;
 }
 
-/* Reads the text of a number; the kind decides which parser of units.h must like all of it. */
+/* Reads the text of a number. Its kind selects the parser of units.h, which must accept all of
+ * it. */
 static int read_number(const char *number, struct quantity *out)
 {
     xoff_time time = 0;
@@ -225,7 +226,7 @@ static enum kind kind_of_metric(const struct metric *metric)
     return !strcmp(metric->unit, "B") ? KIND_SIZE : KIND_NUMBER;
 }
 
-/* Why a metric may be absent, by the start of its name; the first that fits. */
+/* Reasons why a metric may be absent, by the start of its name; the first match counts. */
 static const struct {
     const char *start, *reason;
 } absences[] = {
@@ -259,9 +260,9 @@ static void fail_absent(struct parser *p, const char *at, const char *metric, co
                   "needs spaces around '-'");
 }
 
-/* VARIANT.metric if the name starts with a variant's (the longest that does), else this run's.
- * NULL: there is none in `*run`. `*rest` is the metric's part of the name behind a variant's; NULL:
- * the name is bare. */
+/* Finds VARIANT.metric if the name starts with a variant's name (the longest that fits), else the
+ * metric of this run. Returns NULL when `*run` has no such metric. `*rest` is the metric's part of
+ * the name behind a variant's; NULL: the name is bare. */
 static const struct metric *look_up(const struct parser *p, const char *name, const char **rest,
                                     uint32_t *run)
 {
@@ -280,7 +281,7 @@ static const struct metric *look_up(const struct parser *p, const char *name, co
     }
     const struct metric *own = summary_find(p->summaries[p->run], name);
     const struct metric *metric = *rest ? summary_find(p->summaries[*run], *rest) : own;
-    /* A variant may be called like the first part of a metric; the metric is meant if it exists. */
+    /* A variant may have the name of a metric's first part; the metric is meant if it exists. */
     if (!metric && own) {
         metric = own;
         *rest = NULL;
@@ -368,7 +369,7 @@ static double magnitude(double x)
     return x < 0 ? -x : x;
 }
 
-/* A word of three letters with '(' behind it is a function: no metric is called so. */
+/* A word of three letters before '(' is a function: no metric has such a name. */
 enum function { FUNCTION_ABS, FUNCTION_MIN, FUNCTION_MAX, N_FUNCTIONS };
 static const char *const function_names[N_FUNCTIONS] = {"abs", "min", "max"};
 
@@ -454,7 +455,7 @@ static bool has_values(const struct parser *p)
     return p->n_runs && !p->sought;
 }
 
-/* Without values a metric's kind is not known either, nor is that of what is made of it. */
+/* Without values the kind of a metric is unknown, and so is the kind of an expression with it. */
 static bool is_open(const struct parser *p, struct quantity a, struct quantity b)
 {
     return !has_values(p) && (a.kind == KIND_ANY || b.kind == KIND_ANY);
@@ -593,7 +594,7 @@ static void parse_comparison(struct parser *p, struct outcome *o)
         fail_unexpected(p, "an operator or one of == != <= >= < >");
 }
 
-/* Where the text of a side ends: spaces before p->at are not part of it. */
+/* Returns the end of the text of a side: spaces before p->at are not part of it. */
 static const char *side_end(const struct parser *p, const char *start)
 {
     const char *end = p->at;
@@ -684,11 +685,11 @@ static void describe(const struct outcome *o, char *detail, size_t size)
 {
     char left[48], right[48];
     const enum kind kind = o->left.kind != KIND_ANY ? o->left.kind : o->right.kind;
-    for (int digits = 6; digits <= 18; digits += 3) { /* 17 tell any two doubles apart */
+    for (int digits = 6; digits <= 18; digits += 3) { /* 17 digits tell any two doubles apart */
         format_value(left, sizeof left, o->left.value, kind, digits);
         format_value(right, sizeof right, o->right.value, kind, digits);
         if (o->left.value == o->right.value || strcmp(left, right))
-            break; /* else more digits, to show the difference */
+            break; /* else more digits show the difference */
     }
     append(detail, size, "%.*s", (int)(o->left_end - o->left_at), o->left_at);
     if (o->left_has_name)
@@ -715,7 +716,7 @@ int expect_evaluate(const char *text, const struct results *const *runs,
         fail(&p, XOFF_E_SYNTAX, text, "expectation of more than %d characters", MAX_LENGTH);
         return p.status;
     }
-    /* Syntax first: it is wrong whatever the runs are. */
+    /* The syntax is checked first: errors in it do not depend on the runs. */
     if (evaluate(&p, &o))
         return p.status;
     for (uint32_t i = 0; i < n_runs; i++) {
@@ -740,7 +741,7 @@ int expect_evaluate(const char *text, const struct results *const *runs,
         }
         all_hold = all_hold && o.holds;
         if (!p.has_bare_name)
-            break; /* the same in every run */
+            break; /* equal in every run */
     }
     *holds = all_hold;
     if (detail_size)

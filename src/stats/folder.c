@@ -26,14 +26,14 @@
 #define LOCK "/" FOLDER_ASIDE "lock"
 #define COMPLETE "/" FOLDER_ASIDE "complete"
 #define MOVING "/" FOLDER_ASIDE "moving-in"
-#define MOST_TRIES 100 /* at a folder that others remove or exchange meanwhile */
+#define MOST_TRIES 100 /* attempts at a folder that others remove or exchange meanwhile */
 
 struct folder {
     char *dir;                 /* without '/' at its end */
     size_t made_from, made_to; /* lengths of the shortest and longest part of dir made; 0: none */
     char *aside;               /* NULL: none */
-    int lock;                  /* of the folder at `dir`; -1: none */
-    bool is_locked;            /* false: the file system cannot */
+    int lock;                  /* lock of the folder at `dir`; -1: none */
+    bool is_locked;            /* false: the file system has no locks */
     bool is_published;
     const char *const *names;
 };
@@ -54,8 +54,8 @@ static bool exists(const char *path)
     return lstat(path, &st) == 0;
 }
 
-/* Names in a folder, without its own and its parent's; NULL at the end. NULL: it cannot be read.
- * The caller frees all. */
+/* Lists the names in a folder, without "." and "..", up to a NULL. Returns NULL when the folder
+ * cannot be read. The caller frees all. */
 static char **list(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -82,7 +82,7 @@ static void free_list(char **names)
     free(names);
 }
 
-/* Whether a file of that name in `dir` is one that a command like this makes. */
+/* Whether a file of that name in `dir` is one that this command makes. */
 static bool is_own(const struct folder *f, const char *dir, const char *name)
 {
     struct stat st;
@@ -96,7 +96,7 @@ static bool is_own(const struct folder *f, const char *dir, const char *name)
     return is;
 }
 
-/* Removes a folder with its own files, or with all; one that is not empty then stays. */
+/* Removes a folder with its own files, or with all files. A folder that is not empty then stays. */
 static void remove_folder(const struct folder *f, const char *dir, bool all)
 {
     char **names = list(dir);
@@ -110,13 +110,13 @@ static void remove_folder(const struct folder *f, const char *dir, bool all)
     rmdir(dir);
 }
 
-/* The file or folder is on the disk, not only in memory. */
+/* Makes sure that the file or folder is on the disk, not only in memory. */
 static int sync_path(const char *path, struct xoff_err *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return output_fail(err, path, strerror(errno));
-    /* Some file systems cannot sync a folder and say EINVAL; there is nothing more to do there. */
+    /* Some file systems cannot sync a folder and return EINVAL; then nothing more can be done. */
     const int failed = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
     close(fd);
     return failed ? output_fail(err, path, strerror(failed)) : 0;
@@ -148,7 +148,8 @@ static int make_dirs(struct folder *f, struct xoff_err *err)
     return S_ISDIR(st.st_mode) ? 0 : output_fail(err, f->dir, strerror(ENOTDIR));
 }
 
-/* Removes the folders made, deepest first; one that is not empty stays, and those above it. */
+/* Removes the folders that were made, deepest first. A folder that is not empty stays, and so do
+ * those above it. */
 static void remove_dirs(struct folder *f)
 {
     for (size_t n = f->made_to; f->made_from && n >= f->made_from; n--) {
@@ -172,8 +173,8 @@ static int fail_locked(const struct folder *f, int fd, struct xoff_err *err)
     return -XOFF_E_CONFLICT;
 }
 
-/* Opens and locks dir/.xoff-lock and writes into it who has it. Returns 0 or a negative code;
- * *fd is -1 when the file was removed meanwhile: try again. */
+/* Opens and locks dir/.xoff-lock and writes into it which process holds it. Returns 0 or a negative
+ * code; *fd is -1 when the file was removed meanwhile: the caller tries again. */
 static int lock_file(struct folder *f, const char *dir, int *fd, struct xoff_err *err)
 {
     int status = 0;
@@ -243,8 +244,8 @@ static int move_in(const struct folder *f, struct xoff_err *err)
     return status;
 }
 
-/* Where the folder stands: its parent's path ("" for the root), and its name in it. NULL: it has
- * none that could be changed. The caller frees *whole. */
+/* Splits the folder's path into its parent's path ("" for the root) and its name. Returns NULL when
+ * the folder has no name that could be changed. The caller frees *whole. */
 static const char *split(const struct folder *f, char **whole)
 {
     *whole = realpath(f->dir, NULL);
@@ -255,7 +256,7 @@ static const char *split(const struct folder *f, char **whole)
     return slash + 1;
 }
 
-/* Finishes or removes what commands that were killed have left. The lock is held. */
+/* Finishes or removes what killed commands have left. The lock is held. */
 static int mend(const struct folder *f, struct xoff_err *err)
 {
     char *parent, **names = list(f->dir);
@@ -290,9 +291,9 @@ static int open_aside(struct folder *f, struct xoff_err *err)
         f->aside = NULL;
         return output_fail(err, f->dir, strerror(errno));
     }
-    /* It may take the folder's place: who could read that can read this. */
+    /* The folder aside may take the folder's place: it gets the same group and permissions. */
     if (stat(f->dir, &st) == 0) {
-        if (chown(f->aside, (uid_t)-1, st.st_gid)) /* a group that is not ours: as it is */
+        if (chown(f->aside, (uid_t)-1, st.st_gid)) /* the group is not ours and stays */
             st.st_mode &= ~(mode_t)S_ISGID;
         chmod(f->aside, st.st_mode & 07777);
     }
@@ -309,7 +310,7 @@ int folder_open(const char *dir, const char *const *names, struct folder **out,
     for (size_t n = strlen(f->dir); n > 1 && f->dir[n - 1] == '/'; n--)
         f->dir[n - 1] = '\0';
     int status = 0;
-    /* Another command that has the folder may remove it, with the lock, or exchange it. */
+    /* Another command that holds the folder may remove it, with the lock, or exchange it. */
     for (uint32_t i = 0; i < MOST_TRIES && !status && f->lock < 0; i++) {
         status = make_dirs(f, err);
         if (!status)
@@ -347,8 +348,8 @@ static int sync_aside(const struct folder *f, struct xoff_err *err)
     return status ? status : sync_path(f->aside, err);
 }
 
-/* Whether nobody would miss the folder itself: all in it is ours, and nobody we know works in it.
- */
+/* Whether the folder itself can be replaced: all files in it are ours, and it does not contain the
+ * current folder. */
 static bool is_exchangeable(const struct folder *f)
 {
     char **names = list(f->dir), *whole = realpath(f->dir, NULL), *here = getcwd(NULL, 0);
@@ -364,7 +365,8 @@ static bool is_exchangeable(const struct folder *f)
     return is;
 }
 
-/* Exchanges the folder for that aside; false: it cannot be done here, and nothing has changed. */
+/* Exchanges the folder for the one aside. Returns false, with nothing changed, where the file
+ * system or the folder does not allow it. */
 static bool exchange(struct folder *f)
 {
     struct xoff_err err;
@@ -378,7 +380,7 @@ static bool exchange(struct folder *f)
         if (rename(f->aside, beside) == 0) {
             is_done = renameat2(AT_FDCWD, beside, AT_FDCWD, place, RENAME_EXCHANGE) == 0;
             if (!is_done)
-                (void)!rename(beside, f->aside); /* where it came from a moment ago */
+                (void)!rename(beside, f->aside); /* back to where it came from */
         }
         if (!is_done) {
             unlink(lock);
@@ -386,7 +388,7 @@ static bool exchange(struct folder *f)
         }
     }
     if (is_done) {
-        /* The old lock is in the old folder, and held until all in it is removed. */
+        /* The old lock is in the old folder, and is held until the folder is empty. */
         free(f->aside);
         f->aside = strdup(f->dir);
         XOFF_ASSERT(f->aside);
@@ -402,7 +404,7 @@ static bool exchange(struct folder *f)
     return is_done;
 }
 
-/* Moves the files aside to their places, which must not be taken by folders. */
+/* Moves the files aside to their final places, where there must be no folders. */
 static int replace_each(struct folder *f, struct xoff_err *err)
 {
     int status = 0;
@@ -455,7 +457,7 @@ void folder_close(struct folder *f)
     free(f);
 }
 
-/* Cuts `part` out of the text wherever it is. */
+/* Removes every occurrence of `part` from the text. */
 static void cut(char *text, const char *part)
 {
     for (char *at; (at = strstr(text, part));)

@@ -18,25 +18,26 @@
 
 #include <xoff/err.h>
 
-#define FOLDER_ASIDE ".xoff-" /* begins the names of all that this module makes */
+#define FOLDER_ASIDE ".xoff-" /* prefix of all names that this module makes */
 
 struct folder;
 
-/* Makes `dir`, and the folders above it, if missing, locks it, and mends what a killed command
- * left. `names` are patterns as in fnmatch(3), up to a NULL, of the files that a command like this
- * one makes: those that it does not make anew are removed when it publishes. -XOFF_E_CONFLICT:
- * another process has the lock, err says which; -XOFF_E_IO: any other reason. */
+/* Makes `dir`, and the folders above it, if missing, locks it, and repairs what a killed command
+ * left. `names` are patterns as in fnmatch(3), up to a NULL, of the files that such a command
+ * makes: those that it does not make anew are removed when it publishes. -XOFF_E_CONFLICT: another
+ * process has the lock, err says which; -XOFF_E_IO: any other reason. */
 int folder_open(const char *dir, const char *const *names, struct folder **out,
                 struct xoff_err *err);
-/* Where to write; no folders inside. */
+/* The folder to write to; no folders may be made inside it. */
 const char *folder_aside(const struct folder *folder);
 /* Puts all files in their places, on the disk. On failure nothing has changed, unless err names a
  * file that could not be moved. */
 int folder_publish(struct folder *folder, struct xoff_err *err);
 bool folder_is_published(const struct folder *folder);
-/* Unlocks. Without folder_publish() nothing is left of what was written or made. NULL is legal. */
+/* Unlocks the folder. Without folder_publish(), everything that was written or made is removed.
+ * NULL is legal. */
 void folder_close(struct folder *folder);
-/* Names of files aside in the texts of `err` become those of their places. */
+/* Replaces names of files aside in the texts of `err` by the names of their final places. */
 void folder_explain(const struct folder *folder, struct xoff_err *err);
 
 #endif

@@ -13,8 +13,8 @@
 static json_t *run_json(const struct results *r, const struct summary *s);
 static json_t *performance_json(const struct results *r);
 
-/* Owns `value` whatever happens; a NULL (out of memory) is noticed here, so that callers need only
- * look at the result of the last call. */
+/* Takes ownership of `value` even on failure. A NULL (out of memory) is noticed here, so callers
+ * need to check only the result of the last call. */
 static bool put(json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) == 0;
@@ -44,7 +44,7 @@ int results_write_json(FILE *out, const struct results *const *runs,
     return status;
 }
 
-/* Text for JSON, which must be UTF-8; a text cut within a character still makes a string. */
+/* Makes a JSON string, which must be UTF-8, of any text, even one cut within a character. */
 static json_t *text_json(const char *text)
 {
     char ascii[512];
@@ -63,7 +63,7 @@ static json_t *count_json(uint64_t count)
     return count <= INT64_MAX ? json_integer((json_int_t)count) : json_real((double)count);
 }
 
-/* Counts as integers: 1e15 is below 2^53, so the conversion is exact. */
+/* Counts become integers: 1e15 is below 2^53, so the conversion is exact. */
 static json_t *number_json(double value)
 {
     const bool is_whole = value > -1e15 && value < 1e15 && (double)(int64_t)value == value;

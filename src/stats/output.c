@@ -1,4 +1,4 @@
-/* The files of results, and the words for codes that all formats share. */
+/* Writes the files of results, and holds the words for codes that all formats share. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ int output_fail(struct xoff_err *err, const char *path, const char *reason)
 }
 
 const char *const results_names[] = {"run.sqlite",
-                                     "run.sqlite-*", /* of a program that had it open */
+                                     "run.sqlite-*", /* left by a program that had it open */
                                      "summary.json",
                                      "report.html",
                                      "capture-*.pcapng",
@@ -116,7 +116,7 @@ const char *const results_names[] = {"run.sqlite",
 
 enum { FILE_JSON, FILE_CSV, N_FILES = FILE_CSV + N_CSV_FILES };
 
-/* One text file: summary.json or a CSV file. */
+/* Writes one text file: summary.json or a CSV file. */
 static int write_text(const char *path, uint32_t file, const struct results *const *runs,
                       const struct summary *const *summaries, uint32_t n_runs, struct xoff_err *err)
 {

@@ -1,4 +1,4 @@
-/* What the writers of results share: names for codes, derived figures.
+/* Shared by the writers of results: names for codes, derived figures.
  *
  * Only stats/ includes this. The contract with the rest of the program is results.h.
  */
@@ -34,7 +34,7 @@ static inline bool output_is_finished(const struct result_flow *flow)
     return flow->finish_at != XOFF_NEVER;
 }
 
-/* Defined for a finished flow with an ideal time. */
+/* A finished flow with an ideal time has a slowdown. */
 static inline bool output_has_slowdown(const struct result_flow *flow)
 {
     return output_is_finished(flow) && flow->ideal_for > 0;

@@ -1,7 +1,7 @@
 /* The results of one run, as plain arrays: filled by net/, written and summarised by stats/.
  *
- * This is the contract between the simulator and everything that looks at results. All times are
- * picoseconds, all sizes bytes. Indices refer to the arrays here.
+ * These structures are the contract between the simulator and everything that reads results. All
+ * times are picoseconds, all sizes bytes. Indices refer to the arrays here.
  */
 #ifndef STATS_RESULTS_H
 #define STATS_RESULTS_H
@@ -34,7 +34,7 @@ enum result_drop_cause {
 
 struct result_flow {
     uint32_t from, to; /* hosts */
-    uint32_t number;   /* of its source host; (from, number) is the flow's id */
+    uint32_t number;   /* counted by its source host; (from, number) is the flow's id */
     uint32_t tag;      /* index of the traffic entry */
     uint8_t priority;
     uint8_t reliable;
@@ -43,7 +43,7 @@ struct result_flow {
     xoff_time finish_at; /* last byte at the receiver; XOFF_NEVER: not finished */
     xoff_time acked_at;  /* last ACK at the sender; XOFF_NEVER: none or datagram */
     xoff_time
-        ideal_for; /* the same transfer alone in the network; 0: not defined (endless stream) */
+        ideal_for; /* time of the same transfer alone in the network; 0: not defined (endless) */
     uint64_t marked_frames, retransmitted_frames;
 };
 
@@ -96,18 +96,18 @@ struct result_drop {
 /* One decision of a pause policy, with its cause. */
 struct result_pause {
     xoff_time at;
-    uint32_t node, port; /* who decided, towards the peer of which port */
+    uint32_t node, port; /* node that decided, and its port towards the paused peer */
     uint8_t priorities;  /* mask */
     uint8_t pause;       /* 1 XOFF, 0 XON */
-    uint8_t unit;        /* enum xoff_unit that crossed */
+    uint8_t unit;        /* enum xoff_unit whose threshold was crossed */
     int64_t occupied_bytes, threshold_bytes;
-    uint32_t egress_port; /* that held most of the unit's bytes; UINT32_MAX: none */
+    uint32_t egress_port; /* port that held most of the unit's bytes; UINT32_MAX: none */
     uint8_t egress_priority;
-    uint8_t egress_paused; /* it was itself paused then ... */
+    uint8_t egress_paused; /* this egress was itself paused then ... */
     uint32_t parent;       /* ... by this earlier pause (index here); UINT32_MAX: a root */
 };
 
-/* A pause frame where it was received, of the classes it stops or lets go. */
+/* A pause frame as the paused port received it, with the classes it stops or releases. */
 struct result_heard {
     xoff_time at;
     uint32_t node, port;
@@ -127,21 +127,21 @@ enum result_frame_kind {
     RESULT_FRAME_NACK,
     RESULT_FRAME_CNP,
     RESULT_FRAME_PAUSE, /* PAUSE or PFC */
-    RESULT_FRAME_NOTICE /* of a congestion point, to the source of a frame */
+    RESULT_FRAME_NOTICE /* from a congestion point, to the source of a frame */
 };
 enum { RESULT_BY_GO_BACK_N, RESULT_BY_DATAGRAM, RESULT_BY_TCP };
 
 /* A frame as it crossed a captured port. */
 struct result_frame {
     xoff_time at;      /* sent: its first bit; received: its last bit */
-    xoff_time sent_at; /* of a pause: its first bit; else what its host stamped, or an ACK echoes */
+    xoff_time sent_at; /* pause: its first bit; else the host's stamp, or the one an ACK echoes */
     union {
         struct {
             uint64_t seq;      /* first payload byte; ACK, NACK: next expected */
             uint32_t from, to; /* hosts */
             uint32_t flow;     /* number at the host that sends the data */
             uint32_t hash;     /* chooses among equal-cost paths */
-            uint32_t psn;      /* frames before it; ACK: of the last acknowledged */
+            uint32_t psn;      /* number of frames before it; ACK: psn of the last acknowledged */
         };
         struct { /* pause; classes 0xff and quanta[0] for PAUSE */
             uint16_t opcode;
@@ -159,7 +159,7 @@ struct result_frame {
     bool is_reduced : 1;            /* TCP: the echo was answered */
 };
 
-/* What some frames carry beside. */
+/* Further contents that only some frames carry. */
 struct result_frame_extra {
     bool has_telemetry, has_notice;
     uint32_t n_sacks;
@@ -174,7 +174,7 @@ struct result_capture {
     struct result_frame *frames;
     struct result_frame_extra *extras; /* per frame; NULL: none of them has any */
     uint64_t n_frames;
-    uint64_t left_out; /* beyond the limit */
+    uint64_t left_out; /* frames beyond the limit, not kept */
 };
 
 enum result_metric {
@@ -182,14 +182,14 @@ enum result_metric {
     RESULT_TX_BPS,
     RESULT_PAUSED_FRACTION,
     RESULT_BUFFER_BYTES,
-    RESULT_RESERVED_BYTES, /* by pool, of all buffers of a switch, as are those below */
+    RESULT_RESERVED_BYTES, /* this and the pools below: sum over all buffers of a switch */
     RESULT_SHARED_BYTES,
     RESULT_HEADROOM_BYTES,
     RESULT_INSURANCE_BYTES
 };
 
-/* A sample; port UINT32_MAX: of the node; priority 0xff: all priorities. Sparse: a value equal to
- * the one before it in the same series may be left out. */
+/* A sample. Port UINT32_MAX: of the whole node; priority 0xff: all priorities. Samples are sparse:
+ * a value equal to the one before it in the same series may be left out. */
 struct result_sample {
     xoff_time at;
     uint32_t node, port;
@@ -197,7 +197,7 @@ struct result_sample {
     double value;
 };
 
-/* A curve that the scenario asks for: what is sampled at one place, over a part of the run. */
+/* A curve that the scenario asks for: one sampled quantity at one place, over a part of the run. */
 struct result_curve_spec {
     char name[RESULT_NAME];
     uint32_t node, port;       /* port UINT32_MAX: of the node */
@@ -214,16 +214,16 @@ struct result_deadlock_port {
     uint8_t priority;
 };
 
-/* An audit finding: something that must not be. */
+/* An audit finding: something that must never happen. */
 struct result_finding {
     char text[256];
 };
 
 struct results {
-    /* What was run. */
+    /* The input of the run. */
     const char *scenario_file, *scenario_text, *title, *variant, *config_text;
     uint64_t seed;
-    uint64_t digest; /* of everything below that is simulated */
+    uint64_t digest; /* digest of everything below that is simulated */
     bool interrupted;
     xoff_time end_at; /* simulated */
     xoff_time stop_at;
@@ -234,7 +234,7 @@ struct results {
 
     const char *const *tag_names; /* per traffic entry */
     uint32_t n_tags;
-    const char *const *warnings; /* of building the network, with their places */
+    const char *const *warnings; /* from building the network, with their places */
     uint32_t n_warnings;
     const struct result_curve_spec *curves; /* asked for; not part of the digest */
     uint32_t n_curves;
@@ -258,13 +258,13 @@ struct results {
     uint64_t n_heard;
     struct result_histogram *histograms; /* on request; by node and port */
     uint32_t n_histograms;
-    /* Local maxima of the headroom in use, of all switches: [k] above k and up to k + 1 permille of
-     * a switch's headroom. NULL: no switch has any. */
+    /* Local maxima of the headroom in use, over all switches. Bin [k] counts maxima above k and up
+     * to k + 1 permille of a switch's headroom. NULL: no switch has headroom. */
     uint64_t *headroom_maxima;
     struct result_capture *captures; /* on request */
     uint32_t n_captures;
     uint64_t pauses_left_out;      /* beyond the limit kept */
-    uint64_t xoffs_left_out;       /* of these, decisions to pause */
+    uint64_t xoffs_left_out;       /* decisions to pause among them */
     struct result_sample *samples; /* sorted by at, node, port, priority, metric */
     uint64_t n_samples;
     struct result_deadlock *deadlocks;
@@ -274,7 +274,7 @@ struct results {
     uint32_t n_findings;
 };
 
-/* A named figure of a run: what tables, expectations and JSON are made of. */
+/* A named figure of a run. Tables, expectations and JSON are made of metrics. */
 struct metric {
     char name[64]; /* dotted: fct.p99, drops, throughput.websearch.mean */
     char unit[16]; /* "s", "bps", "B", "frames", "ratio", "/s", "" */
@@ -282,8 +282,8 @@ struct metric {
     const char *meaning;
 };
 
-/* A series of a run as it was asked for, every sample in its place: the i-th is of the instant
- * first_at + i every. */
+/* A series that the scenario asked for, with every sample in its place: sample i belongs to the
+ * instant first_at + i * every. */
 struct curve {
     char name[RESULT_NAME], unit[16];
     xoff_time first_at, every;
@@ -298,11 +298,11 @@ struct summary {
     uint32_t n_curves;
 };
 
-/* The digest of everything simulated: of the columns that say so (tables.h) and of the maxima. It
- * does not depend on threads, cells or the clock on the wall. */
+/* The digest of everything simulated: of the columns marked as part of it (tables.h) and of the
+ * maxima. It does not depend on threads, cells or wall-clock time. */
 uint64_t results_digest(const struct results *results);
 
-/* Notes down something that must not be: the audit's, or an expectation that does not hold. */
+/* Adds a finding: of the audit, or an expectation that does not hold. */
 __attribute__((format(printf, 2, 3))) void results_add_finding(struct results *results,
                                                                const char *format, ...);
 
@@ -312,17 +312,17 @@ __attribute__((format(printf, 2, 3))) void results_add_finding(struct results *r
 struct summary *summary_create(const struct results *results);
 void summary_destroy(struct summary *summary);
 const struct metric *summary_find(const struct summary *summary, const char *name);
-/* Whether a name, with or without a variant's before it, begins like a metric's. */
+/* Whether a name, bare or behind a variant's name, begins like a metric's. */
 bool summary_has_family(const char *name);
 
 /* Writes run.sqlite (several runs, one per variant, in one file), summary.json, and CSV files when
- * asked, into `dir`, in which there are none: the folder aside of folder.h. */
+ * asked, into `dir`, which must not contain any of them yet: the folder aside of folder.h. */
 int results_write(const char *dir, const struct results *const *runs,
                   const struct summary *const *summaries, uint32_t n_runs, bool csv,
                   struct xoff_err *err);
-/* Patterns of these files and of all others that a run leaves beside them, up to a NULL. */
+/* Patterns of these files and of all others that a run leaves beside them; ends with NULL. */
 extern const char *const results_names[];
-/* The JSON of summary.json on a stream. */
+/* Writes the JSON of summary.json to `out`. */
 int results_write_json(FILE *out, const struct results *const *runs,
                        const struct summary *const *summaries, uint32_t n_runs);
 
@@ -335,22 +335,22 @@ int expect_evaluate(const char *text, const struct results *const *runs,
                     char *detail, size_t detail_size, struct xoff_err *err);
 
 /* Whether the expectation names that metric of runs[run], by its bare name or behind the variant's.
- * Names of other runs, and of variants that are not among the runs, are passed over. */
+ * Names of other runs, and of variants that are not among the runs, are ignored. */
 bool expect_names(const char *text, const struct results *const *runs,
                   const struct summary *const *summaries, uint32_t n_runs, uint32_t run,
                   const char *metric);
 
 /* Adds a finding to `run`, which is one of `runs`, for lossless frames lost for want of room and
- * for deadlocks, each unless one of the expectations covers it: names a metric of this run that
- * counts what happened (verdict.c). */
+ * another for deadlocks. An expectation that names a metric of this run which counts the trouble
+ * covers it: then no finding is added (verdict.c). */
 void verdict_note(struct results *run, const struct results *const *runs,
                   const struct summary *const *summaries, uint32_t n_runs,
                   const char *const *expects, uint32_t n_expects);
 
-/* The value of an arithmetic expression of the same grammar, in seconds, bits per second, bytes or
- * as a bare number. A bare metric is an error where there are several runs. -XOFF_E_MISSING says
- * that the run has no such metric although others may (docs/results.md tells which and when).
- * Called with n_runs 0 it checks the syntax only; *value is then 0, as it is after an error. */
+/* Computes an arithmetic expression of the same grammar, in seconds, bits per second, bytes or as a
+ * bare number. A bare metric is an error where there are several runs. -XOFF_E_MISSING says that
+ * the run has no such metric although others may (docs/results.md tells which and when). Called
+ * with n_runs 0 it checks the syntax only; *value is then 0, as it is after an error. */
 int expect_compute(const char *text, const struct results *const *runs,
                    const struct summary *const *summaries, uint32_t n_runs, double *value,
                    struct xoff_err *err);

@@ -1,4 +1,4 @@
-/* run.sqlite: everything known of the runs of one scenario, in one file that any tool reads.
+/* run.sqlite: all results of the runs of one scenario, in one file that any tool reads.
  *
  * The tables are those of tables.h: integers in base units (picoseconds, bytes, bits per second;
  * the unit ends the column's name) and text instead of codes. The views v_* join names and show
@@ -115,8 +115,8 @@ struct writer {
     struct xoff_err *err;
 };
 
-/* The reason is in errno, which SQLite leaves alone after a call to the system has failed but keeps
- * apart only on some paths; a full disk has a code of its own. */
+/* SQLite leaves the reason of a failed system call in errno, but stores it only on some paths. A
+ * full disk has a code of its own. */
 static void check(struct writer *w, int code)
 {
     const int seen = errno, primary = code & 0xff;
@@ -166,7 +166,7 @@ static void create_table(struct writer *w, const struct table *table)
     free(sql);
 }
 
-/* The statement that inserts a row: the run's id, then the table's columns. */
+/* Prepares the statement that inserts a row: the run's id, then the table's columns. */
 static sqlite3_stmt *prepare_insert(struct writer *w, const struct table *table)
 {
     char sql[64 + 2 * MAX_COLUMNS];
@@ -181,7 +181,7 @@ static sqlite3_stmt *prepare_insert(struct writer *w, const struct table *table)
     return insert;
 }
 
-/* The cell must stay as it is until the row is done. */
+/* The cell must not change until the row is inserted. */
 static int bind_cell(sqlite3_stmt *insert, int column, const struct cell *cell)
 {
     switch (cell->kind) {
@@ -202,7 +202,7 @@ static void write_rows(struct writer *w, const struct table *table, const struct
     struct cell cells[MAX_COLUMNS];
     sqlite3_stmt *insert = prepare_insert(w, table);
     const uint64_t n = table->count(run);
-    if (!w->status) /* it stays bound for all rows */
+    if (!w->status) /* bound once for all rows */
         check(w, sqlite3_bind_int(insert, 1, run_id));
     for (uint64_t i = 0; i < n && !w->status; i++) {
         const struct table_row row = table_row(table, run, i);
@@ -228,8 +228,8 @@ int sqlite_write(const char *path, const struct results *const *runs,
 {
     struct writer w = {.path = path, .err = err};
 
-    /* Made here, because SQLite loses the reason when it cannot; an empty file is an empty
-     * database. */
+    /* The file is created here because SQLite loses the reason when it cannot; an empty file is an
+     * empty database. */
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return output_fail(err, path, strerror(errno));

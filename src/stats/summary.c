@@ -1,4 +1,4 @@
-/* Figures of a run, by name: what tables, expectations and summary.json are made of.
+/* Figures of a run, by name. Tables, expectations and summary.json are made of them.
  *
  * Percentiles are exact and by nearest rank: the p-th of n values is the value of rank ceil(p n /
  * 100) in ascending order. The values of a family (completion time, acknowledged completion time
@@ -16,7 +16,7 @@
 
 /* One flow's or operation's value with the groups it belongs to. */
 struct value {
-    uint64_t key;         /* orders like the value: picoseconds, or the bits of a double >= 1 */
+    uint64_t key;         /* sorts like the value: picoseconds, or the bits of a double >= 1 */
     uint32_t tag, bucket; /* bucket only where the family is shown by size */
 };
 
@@ -24,7 +24,7 @@ enum stat { STAT_MEAN, STAT_P50, STAT_P95, STAT_P99, STAT_MAX, N_STATS };
 
 struct family {
     const char *name, *unit;
-    bool is_real, by_size; /* keys are bits of doubles, else picoseconds; has size buckets */
+    bool is_real, by_size; /* keys are bits of doubles, else picoseconds; family has size buckets */
     const char *meanings[N_STATS];
 };
 
@@ -65,12 +65,12 @@ struct label {
 /* Running figures of the flows of one traffic entry, or of all. */
 struct tally {
     uint64_t n_flows, n_finished, sent_bytes, delivered_bytes;
-    uint64_t n_rates; /* flows that lived longer than no time */
+    uint64_t n_rates; /* flows with a life longer than 0 */
     double rate_sum, rate_square_sum, rate_min, rate_max;
     uint64_t n_starved;
 };
 
-/* The same of operations. */
+/* Running figures of the operations of one traffic entry, or of all. */
 struct operation_tally {
     uint64_t n, bytes;
     xoff_time last_at; /* completion */
@@ -85,7 +85,7 @@ struct build {
     struct value *values; /* one per flow or operation: sorted, work space, and keys of groups */
     struct value *scratch;
     uint64_t *keys;
-    uint64_t *offsets; /* per group and one */
+    uint64_t *offsets; /* per group, and one more */
 };
 
 static void add(struct build *b, const char *family, const char *group, const char *stat,
@@ -186,7 +186,7 @@ static void add(struct build *b, const char *family, const char *group, const ch
     snprintf(m->unit, sizeof m->unit, "%s", unit);
 }
 
-/* Names that a traffic entry must not take from the figures over all flows or operations. */
+/* Whether a traffic entry's name would clash with a figure over all flows or operations. */
 static bool is_reserved(const char *label)
 {
     static const char *const words[] = {"ack", "bytes", "finished", "flows", "mean", "min",
@@ -206,8 +206,8 @@ static bool is_name_char(char c)
            c == '-' || c == '#';
 }
 
-/* Entry names as expectations can write them: other characters become '_', and a name that is taken
- * gets the entry's index. */
+/* Makes entry names that expectations can write: other characters become '_', and a name that is
+ * taken gets the entry's index. */
 static void make_labels(struct build *b)
 {
     for (uint32_t i = 0; i < b->results->n_tags; i++) {
@@ -225,7 +225,7 @@ static void make_labels(struct build *b)
     }
 }
 
-/* Mean payload rate of a flow over its life, which ends with its last byte or with the run. */
+/* Adds a flow's mean payload rate over its life, which ends with its last byte or with the run. */
 static void tally_flow(struct tally *t, const struct result_flow *flow, xoff_time end_at)
 {
     const bool is_finished = output_is_finished(flow);
@@ -301,8 +301,9 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
             "Jain's fairness index of the flows' mean throughputs");
 }
 
-/* Starvation (fairness dissertation 2.2, weak fairness: who may always send is served at last), as
- * far as a run that ends can show it, and how far the slowest flow is from an equal share. */
+/* Starvation, as far as a finite run can show it (fairness dissertation 2.2, weak fairness: a flow
+ * that may always send is served eventually), and the slowest flow's distance from an equal
+ * share. */
 static void add_fairness(struct build *b, const struct tally *t, const char *group)
 {
     add(b, "starved", group, NULL, "", (double)t->n_starved,
@@ -316,7 +317,7 @@ static void tally_operation(struct operation_tally *t, const struct result_opera
 {
     t->n++;
     t->bytes += o->bytes;
-    t->last_at = o->finish_at; /* they come in this order */
+    t->last_at = o->finish_at; /* operations are sorted by finish_at */
 }
 
 static void add_operation_counts(struct build *b, const struct operation_tally *t,
@@ -354,8 +355,8 @@ static void add_operations(struct build *b)
 #define RADIX_BITS 11
 #define RADIX_BINS (1u << RADIX_BITS)
 
-/* Stable ascending sort by key: least significant digit first, digits all alike skipped. Returns
- * where the result is: `a` or `other`. */
+/* Stable ascending radix sort by key, least significant digit first; a digit that is equal in all
+ * keys is skipped. Returns the array with the result: `a` or `other`. */
 static struct value *sort_values(struct value *a, struct value *other, size_t n)
 {
     for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
@@ -453,8 +454,8 @@ static void add_distribution(struct build *b, const struct family *family, const
     }
 }
 
-/* Counts groups into offsets, then moves the sorted keys to their groups, order kept. Values of
- * group n_groups or beyond belong to none. */
+/* Counts groups into offsets, then moves the sorted keys to their groups in the same order. Values
+ * of group n_groups or beyond belong to no group. */
 static void scatter(struct build *b, const struct value *values, size_t n, bool by_tag,
                     uint32_t n_groups)
 {
@@ -642,7 +643,7 @@ static void add_buffers(struct build *b)
         "share of a buffer that all its queues share, buffer with the smallest");
 }
 
-/* Percentiles by nearest rank, of values that are known to a permille. */
+/* Percentiles by nearest rank of values that are known to a permille. */
 static void add_maxima(struct build *b)
 {
     static const char *const meaning =
@@ -664,7 +665,7 @@ static void add_maxima(struct build *b)
     }
 }
 
-/* All ports of a buffer together: it tells no more. */
+/* Adds one figure for all ports of a buffer together: a buffer reports no more. */
 static void add_insurance(struct build *b)
 {
     int64_t peak = 0;
@@ -750,7 +751,7 @@ static const char *const families[] = {
 
 bool summary_has_family(const char *name)
 {
-    /* Behind a variant's name, which may have dots of its own, comes the metric's. */
+    /* The metric's name comes behind a variant's name, which may contain dots. */
     for (const char *at = name; at; at = strchr(at, '.') ? strchr(at, '.') + 1 : NULL)
         for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
             const size_t n = strlen(families[i]);

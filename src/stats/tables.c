@@ -9,7 +9,7 @@
 
 #define FIELD(type, member) \
     .offset = offsetof(struct type, member), .size = sizeof(((const struct type *)0)->member)
-/* The field is word `n` of its row in the digest, or shares it with others. */
+/* The field is word `n` of its row in the digest, alone or together with other fields. */
 #define DIGEST(n) .digest_word = (n)
 #define DIGEST_SHIFTED(n, bits) .digest_word = (n), .digest_shift = (bits)
 
@@ -30,7 +30,7 @@ static void get_index(const struct table_row *row, struct cell *cell)
     set_whole(cell, (int64_t)row->index);
 }
 
-/* Rows of tables that are arrays of struct results. */
+/* Tables whose rows are an array in struct results. */
 #define ARRAY(array)                                                               \
     static uint64_t count_##array(const struct table_run *run)                     \
     {                                                                              \
@@ -444,7 +444,8 @@ static const void *fields_deadlock_ports(const struct table_run *run, uint64_t i
     return &run->results->deadlock_ports[index];
 }
 
-/* The deadlock that the port is part of: they follow each other without a gap. */
+/* Returns the deadlock that the port is part of: ports of a deadlock follow each other without a
+ * gap. */
 static uint32_t deadlock_of(const struct table_row *row)
 {
     const struct result_deadlock *deadlocks = row->run->results->deadlocks;

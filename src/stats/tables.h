@@ -10,7 +10,7 @@
 
 #include "stats/results.h"
 
-/* One run and what was computed from it. The summary may be NULL: there are no metrics then. */
+/* One run and the figures computed from it. Without a summary (NULL) there are no metrics. */
 struct table_run {
     const struct results *results;
     const struct summary *summary;
@@ -18,7 +18,7 @@ struct table_run {
 
 struct table_row {
     const struct table_run *run;
-    uint64_t index;     /* of the row in its table */
+    uint64_t index;     /* index of the row in its table */
     const void *fields; /* the row's struct */
 };
 
@@ -39,7 +39,7 @@ enum column_kind {
     COLUMN_REAL,       /* double */
     COLUMN_STRING,     /* const char *; a null pointer is "" */
     COLUMN_CHARS,      /* char [] */
-    COLUMN_WORD,       /* uint8_t, shown as what `word` says */
+    COLUMN_WORD,       /* uint8_t, shown as the text that `word` returns */
     COLUMN_PRIORITIES, /* uint8_t mask, shown as "3,4" */
     COLUMN_TRAFFIC,    /* uint32_t, shown as the name of the traffic entry */
     /* uint32_t. The name ends in node_id; CSV files leave out _id and give the node's name. */
@@ -52,13 +52,13 @@ struct column {
     const char *name; /* NULL: end of the array */
     enum column_kind kind;
     const char *unit, *meaning;
-    uint32_t offset, size; /* of the field in the row's struct; size 0: there is none */
+    uint32_t offset, size; /* place of the field in the row's struct; size 0: none */
     /* Fills the cell in place of the field. NULL: the field is shown as its kind says. */
     void (*get)(const struct table_row *row, struct cell *cell);
     const char *(*word)(uint8_t code);
     enum column_place place;
-    /* The digest takes a row as words of 64 bits. The field, shifted to the left, is part of this
-     * word, counted from 1; 0: the column is not in the digest. */
+    /* The digest takes a row as words of 64 bits. The field, shifted to the left, is part of word
+     * `digest_word`, counted from 1; 0: the column is not in the digest. */
     uint8_t digest_word, digest_shift;
 };
 
@@ -69,8 +69,9 @@ struct table {
     const struct column *columns;
     uint64_t (*count)(const struct table_run *run);
     const void *(*fields)(const struct table_run *run, uint64_t index);
-    /* Rows of this table belong to rows of the table before it in the array: so many to each. They
-     * follow that row in the digest, and its columns come first in the CSV file. 0: not so. */
+    /* Rows of this table belong to rows of the table before it in the array: this many to each.
+     * They follow that row in the digest, and its columns come first in the CSV file. 0: an
+     * independent table. */
     uint32_t n_per_outer;
     bool digests_count; /* the digest takes the number of rows before the rows */
 };
@@ -78,7 +79,7 @@ struct table {
 /* Every table of results. The digest takes them in this order. */
 extern const struct table tables[];
 
-/* The column's value in a row. */
+/* Reads the column's value in a row. */
 void column_read(const struct column *column, const struct table_row *row, struct cell *cell);
 /* "INTEGER", "REAL" or "TEXT". */
 const char *column_type(const struct column *column);
@@ -93,9 +94,9 @@ static inline struct table_row table_row(const struct table *table, const struct
     return (struct table_row){run, index, table->fields(run, index)};
 }
 
-/* The statement that creates the table in the database. */
+/* Writes the statement that creates the table in the database. */
 void table_write_schema(const struct table *table, FILE *out);
-/* The header of the CSV file, or the rows of a run, with newlines. */
+/* Write the header of the CSV file, or the rows of a run, with newlines. */
 void table_write_csv_header(const struct table *table, FILE *out);
 void table_write_csv(const struct table *table, const struct table_run *run, FILE *out);
 /* Takes all rows of all tables into the digest. */

@@ -1,9 +1,9 @@
-/* What fails a run although no expectation of it did: troubles that nobody spoke of.
+/* Fails a run for troubles that no expectation covers.
  *
- * A lossless frame lost for want of room, and a deadlock, are what this program is there to find.
- * A scenario may be about them: then one of its expectations names a metric that counts them, and
- * that expectation decides. A metric of something else (frames lost by errors of the link) or of
- * another variant decides nothing here.
+ * This program exists to find deadlocks and lossless frames lost for want of room. A scenario may
+ * be about them: then one of its expectations names a metric that counts them, and that expectation
+ * decides. A metric of something else (frames lost by errors of the link) or of another variant
+ * decides nothing here.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { LOST_IN_BUFFER = 1, LOST_AT_RECEIVER = 2, DEADLOCK = 4 };
 
-/* Which troubles a metric counts, by itself or among others. */
+/* The troubles that a metric counts, by itself or among others. */
 static const struct {
     const char *metric;
     uint32_t counts;
@@ -26,7 +26,7 @@ static const struct {
     {"deadlock.onset", DEADLOCK},
 };
 
-/* Lossless frames lost for want of room in a place that is not covered. */
+/* Counts lossless frames lost for want of room in a place that is not covered. */
 static uint64_t count_lost(const struct results *run, uint32_t covered)
 {
     uint64_t n = 0;
