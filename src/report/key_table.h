@@ -1,4 +1,4 @@
-/* Dense numbers for keys as they come: the first new key is 0, the next 1, and so on.
+/* Gives keys dense numbers in order of appearance: the first new key is 0, the next 1, and so on.
  *
  * Open addressing over 128-bit keys (two words; a text is two digests of itself), at most half
  * full. Entries are never removed.
@@ -17,7 +17,7 @@
 
 struct key_slot {
     uint64_t a, b;
-    uint32_t number; /* KEY_NONE: free */
+    uint32_t number; /* KEY_NONE: the slot is free */
 };
 
 struct key_table {
@@ -26,7 +26,7 @@ struct key_table {
     uint32_t n;
 };
 
-/* The slot of the key, or the free one where it would be. The table has one. */
+/* Returns the slot of the key, or the free slot where it would be. The table is never full. */
 static inline struct key_slot *key_slot_of(const struct key_table *t, uint64_t a, uint64_t b)
 {
     const uint32_t mask = t->capacity - 1;
@@ -56,7 +56,7 @@ static inline void key_table_grow(struct key_table *t)
     *t = grown;
 }
 
-/* The key's number; a new key gets the next. */
+/* Returns the key's number; a new key gets the next. */
 static inline uint32_t key_put(struct key_table *t, uint64_t a, uint64_t b)
 {
     if (2 * (uint64_t)t->n >= t->capacity)

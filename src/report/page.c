@@ -1,8 +1,8 @@
-/* Writes a page: the pieces made at build, and between them its kind, title and data.
+/* Writes a page: the pieces made at build time, and between them its kind, title and data.
  *
  * The data stand in a script element, which the next "</script" would end, and in which "<!--" has
- * a meaning of its own: every '<' of the JSON, which can only be inside a string, is written as an
- * escape. The title is markup, and escaped as such.
+ * a meaning of its own. Therefore every '<' of the JSON, which can only be inside a string, is
+ * written as an escape. The title is markup, and escaped as such.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void put_data(FILE *out, const char *json)
 
 size_t page_size(const char *title)
 {
-    size_t size = 6 * strlen(title) + 16; /* at most */
+    size_t size = 6 * strlen(title) + 16; /* upper bound */
     for (size_t i = 0; i < n_page_pieces; i++)
         size += page_pieces[i].size;
     return size;
@@ -69,7 +69,7 @@ size_t page_data_size(const char *json)
     return size;
 }
 
-/* Returns 0 or the reason. */
+/* Returns 0 or the reason (errno). */
 static int write_to(const char *path, const char *mode, enum report_page page, const char *title,
                     const char *json)
 {
@@ -101,12 +101,12 @@ int report_write_page(const char *path, enum report_page page, const char *title
     struct stat status;
     int reason;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        reason = write_to(path, "w", page, title, json); /* a pipe: nothing to put aside */
+        reason = write_to(path, "w", page, title, json); /* a pipe cannot be replaced by a rename */
     } else {
-        char *whole = realpath(path, NULL), *aside; /* what a link leads to, if it is one */
+        char *whole = realpath(path, NULL), *aside; /* the target, if the path is a link */
         const char *target = whole ? whole : path;
         XOFF_ASSERT(asprintf(&aside, "%s.%ld.tmp", target, (long)getpid()) >= 0);
-        unlink(aside); /* of a process long dead; a new file, so that no link is followed */
+        unlink(aside); /* left by a dead process; "wx" then follows no link */
         reason = write_to(aside, "wx", page, title, json);
         if (!reason && rename(aside, target))
             reason = errno;

@@ -1,8 +1,8 @@
-/* The page of runs: all runs of all results given, named so that they can be told apart, in as much
- * detail as a page has room for.
+/* The page of runs: all runs of all results given, with distinct names, in as much detail as a page
+ * has room for.
  *
- * Limits are set so that the first try nearly always fits; when it does not (thousands of traffic
- * entries, long names), it is made again with half of everything.
+ * Limits are set so that the first attempt nearly always fits. When it does not (thousands of
+ * traffic entries, long names), the page is made again with half of everything.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static uint32_t share(uint32_t whole, double part, uint32_t least)
 
 struct report_limits report_limits(uint32_t n_runs, uint32_t level)
 {
-    /* What goes by area (series of points, rows of cells) loses on both sides. */
+    /* Parts with an area (series of points, rows of cells) shrink in both dimensions. */
     const double part = 1.0 / ((double)n_runs * level), side = sqrt(part);
     return (struct report_limits){
         .points = share(57600, part, 16),
@@ -88,8 +88,8 @@ static void close_all(struct report *r)
     free(r->runs);
 }
 
-/* The variant within one file; the folder too when there are several; a number where these do not
- * tell two runs apart. */
+/* Names each run: its variant, with the folder where there are several files, and a number where
+ * these do not tell two runs apart. */
 static void name_runs(const struct report *r, json_t *runs)
 {
     struct key_table names = {0};
@@ -112,7 +112,7 @@ static void name_runs(const struct report *r, json_t *runs)
     key_table_fini(&names);
 }
 
-/* That of the runs when they share one. */
+/* Returns the title of the runs if all have the same. */
 static char *title_of(const struct report *r, const json_t *runs)
 {
     const char *title = json_string_value(json_object_get(json_array_get(runs, 0), "title"));
@@ -132,7 +132,8 @@ static char *title_of(const struct report *r, const json_t *runs)
     return copy;
 }
 
-/* The document at a level of detail; NULL with err. The caller frees both. */
+/* Makes the document at a level of detail. Returns NULL with err on failure. The caller frees
+ * both. */
 static char *make(const struct report *r, uint32_t level, char **title, struct xoff_err *err)
 {
     const struct report_limits limits = report_limits(r->n_runs, level);

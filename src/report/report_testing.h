@@ -1,5 +1,5 @@
-/* What the tests of report/ share: a small run written as run.sqlite by the code that writes real
- * ones, folders that go away, and the data of a page.
+/* Shared by the tests of report/: a small run, written as run.sqlite by the code that writes real
+ * ones, folders that are removed afterwards, and the data of a page.
  *
  *   h0 --0 s0 2----2 s1 0-- h2      h0 sends to h2 (root of the congestion) and to h3;
  *   h1 --1 s0      s1 1-- h3        s1 pauses s0 because of h2, then s0 pauses h0.
@@ -62,9 +62,9 @@ static struct result_port given_ports[] = {
         .ideal_for = ideal * US                                                               \
     }
 static struct result_flow given_flows[] = {
-    FLOW(0, 2, 0, 5000, 0, 80, 10),    /* goes to the root: no victim */
+    FLOW(0, 2, 0, 5000, 0, 80, 10),    /* leads to the root: no victim */
     FLOW(0, 3, 1, 20000, 10, 90, 20),  /* stopped for h2's sake */
-    FLOW(1, 3, 0, 2000000, 0, 40, 40), /* of a host that is never paused */
+    FLOW(1, 3, 0, 2000000, 0, 40, 40), /* its host is never paused */
     FLOW(0, 1, 2, 900, 60, 70, 5),     /* stopped too, for less long */
 };
 #undef FLOW
@@ -73,7 +73,7 @@ static struct result_operation given_operations[] = {
     {.host = 1, .bytes = 10, .start_at = 0, .finish_at = 3 * US},
     {.host = 1, .bytes = 10, .start_at = 0, .finish_at = 1 * US}};
 
-/* Of s1 towards s0 from 20 us to 70 us, of s0 towards h0 from 30 us to 65 us. */
+/* s1 pauses s0 from 20 us to 70 us, s0 pauses h0 from 30 us to 65 us. */
 static struct result_pause given_pauses[] = {
     {.at = 20 * US,
      .node = 5,
@@ -207,7 +207,7 @@ static inline void write_result(const char *folder, const struct results *run)
     write_results(folder, &run, 1);
 }
 
-/* Changes a results file behind everyone's back. */
+/* Executes SQL on a results file, to damage or change it. */
 static inline void execute(const char *folder, const char *sql)
 {
     char path[256], *message = NULL;

@@ -1,4 +1,5 @@
-/* Rows of run.sqlite, and their values as JSON: not known is null, whatever is in the file. */
+/* Rows of run.sqlite, and their values as JSON. Unknown values become null, whatever the file
+ * holds. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@ int rows_fail(struct rows *rows, const char *reason)
     return rows->status;
 }
 
-/* What SQLite says, in words that tell a damaged file from one that is not ours. */
+/* Turns an SQLite code into words that tell a damaged file from one that is not ours. */
 static void fail(struct rows *rows, int code)
 {
     char reason[256];
@@ -82,7 +83,7 @@ const char *rows_text(struct rows *rows, int column)
     return text ? (const char *)text : "";
 }
 
-/* Whole numbers are shorter without a point, and exact. */
+/* Whole numbers are exact, and shorter without a point. */
 json_t *json_number(double value)
 {
     if (!isfinite(value))
@@ -106,7 +107,7 @@ json_t *json_seconds(int64_t ps)
     return json_number((double)ps / (double)XOFF_S);
 }
 
-/* Length of the character of UTF-8 at `s`, 0 when it is none. jansson judges the finer points. */
+/* Length of the UTF-8 character at `s`; 0 when there is none. jansson checks it completely. */
 static size_t character(const char *s, size_t n)
 {
     for (size_t length = 1; length <= 4 && length <= n; length++) {
@@ -177,8 +178,9 @@ static int compare_ranks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Half of the ranks even, half closing in on the last by the same factor each: as many between 90 %
- * and 99 % as between 99 % and 99.9 %. Those that reports quote are always among them. */
+/* Chooses half of the ranks evenly, the other half closing in on the last by a constant factor: as
+ * many between 90 % and 99 % as between 99 % and 99.9 %. The ranks that reports quote are always
+ * among them. */
 static uint32_t choose_ranks(uint64_t n, uint32_t most, uint64_t *ranks)
 {
     static const double quoted[] = {0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
@@ -194,7 +196,7 @@ static uint32_t choose_ranks(uint64_t n, uint32_t most, uint64_t *ranks)
         ranks[count++] = 1 + (uint64_t)((double)n * (i + 1) / (n_even + 1));
     const uint32_t n_tail = spare - n_even;
     for (uint32_t i = 0; i < n_tail; i++) {
-        const double left = pow((double)n, -(double)(i + 1) / (n_tail + 1)); /* of the flows */
+        const double left = pow((double)n, -(double)(i + 1) / (n_tail + 1)); /* share above it */
         ranks[count++] = n - (uint64_t)((double)n * left);
     }
     qsort(ranks, count, sizeof *ranks, compare_ranks);

@@ -1,12 +1,12 @@
-/* A run as JSON: what was run and how it ended, and the smaller tables; larger parts have files of
- * their own. */
+/* A run as JSON: its input, its end, and the smaller tables. Larger parts have files of their
+ * own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/run_data.h"
 
-/* Beyond 2^53 a browser rounds numbers: as text then. */
+/* A browser rounds numbers beyond 2^53: these are written as text. */
 static json_t *exact(int64_t value)
 {
     char text[24];
@@ -16,7 +16,7 @@ static json_t *exact(int64_t value)
     return json_string(text);
 }
 
-/* What was run; and what the other parts need to know of it. */
+/* Reads the row of the run into JSON, and into `run` what the other parts need. */
 static json_t *read_run(struct run_data *run)
 {
     struct rows *rows = &run->rows;
@@ -67,7 +67,7 @@ static json_t *read_findings(struct run_data *run)
     return list;
 }
 
-/* In the order in which they were made. */
+/* Metrics are read in the order in which they were made. */
 static json_t *read_metrics(struct run_data *run)
 {
     struct rows *rows = &run->rows;
@@ -142,7 +142,7 @@ json_t *run_deadlocks(struct run_data *run)
     return list;
 }
 
-/* The fullest buffers, each with those of its pools that have a size. */
+/* The fullest buffers, each with its pools that have a size. */
 static json_t *read_buffers(struct run_data *run)
 {
     static const char *const pools[RUN_N_POOLS] = {

@@ -1,9 +1,9 @@
-/* How a run's part of the page is made from run.sqlite. Only report/ includes this.
+/* Makes a run's part of the page from run.sqlite. Only report/ includes this.
  *
  * Every part reads its tables once, in the order of the rows on disk, reduces them to what the
- * limits allow, and answers with JSON (docs/report.md). The first error is kept in `rows` and ends
- * all reading; parts then return what they have, which is thrown away. Memory is asserted: a page
- * needs tens of megabytes.
+ * limits allow, and returns JSON (docs/report.md). The first error is kept in `rows` and ends all
+ * reading; parts then return what they have, which is discarded. Memory is asserted: a page needs
+ * tens of megabytes.
  */
 #ifndef REPORT_RUN_DATA_H
 #define REPORT_RUN_DATA_H
@@ -20,9 +20,9 @@
 #include "report/key_table.h"
 
 #define NONE UINT32_MAX
-#define ALL_PRIORITIES XOFF_N_PRIORITIES /* in place of a priority: all of them */
+#define ALL_PRIORITIES XOFF_N_PRIORITIES /* stands for all priorities */
 
-/* Rows of a query, and the first failure, after which there are none. */
+/* Rows of a query, and the first failure. After a failure there are no more rows. */
 struct rows {
     sqlite3 *db;
     sqlite3_stmt *statement;
@@ -30,36 +30,36 @@ struct rows {
     struct xoff_err *err;
     int status;
 };
-/* `sql` has one parameter, the run. */
+/* `sql` has one parameter, the run's id. */
 void rows_begin(struct rows *rows, const char *sql, int64_t run_id);
 bool rows_next(struct rows *rows);
 bool rows_is_null(struct rows *rows, int column);
 int64_t rows_int(struct rows *rows, int column);
-/* NONE when there is no such index. */
+/* Returns NONE when there is no such index. */
 uint32_t rows_index(struct rows *rows, int column);
 double rows_real(struct rows *rows, int column);
-/* Never NULL, and valid until the next row. */
+/* Never NULL; valid until the next row. */
 const char *rows_text(struct rows *rows, int column);
-/* The reason why a file is of no use. */
+/* Sets the reason why a file cannot be used. */
 int rows_fail(struct rows *rows, const char *reason);
 
-/* JSON of a value; not known or not finite: null. Text: broken characters replaced, cut to `limit`
- * bytes with a note of that (0: no limit). */
+/* JSON of a value; null when it is unknown or not finite. In text, broken characters are replaced,
+ * and what exceeds `limit` bytes (0: no limit) is cut with a note. */
 json_t *json_number(double value);
-json_t *json_rounded(double value, int digits); /* significant */
+json_t *json_rounded(double value, int digits); /* significant digits */
 json_t *json_seconds(int64_t ps);
 json_t *json_words(const char *text, size_t limit);
 json_t *rows_json_number(struct rows *rows, int column);
 json_t *rows_json_seconds(struct rows *rows, int column);
 json_t *rows_json_text(struct rows *rows, int column, size_t limit);
-/* [value, fraction at most it] of ascending values, in at most `most` points (at least 2): first,
- * last, even ranks, and closer ones towards the end. */
+/* Makes points [value, fraction of values up to it] of ascending values. At most `most` points (at
+ * least 2) are taken: first, last, even ranks, and closer ones towards the end. */
 json_t *json_cdf(const double *sorted, uint64_t n, uint32_t most);
 
-/* How much of everything a run may show. */
+/* Limits on what the page shows of a run. */
 struct report_limits {
-    uint32_t points;  /* of all series */
-    uint32_t series;  /* per metric */
+    uint32_t points;  /* points of all series together */
+    uint32_t series;  /* series per metric */
     uint32_t buckets; /* points of one series */
     uint32_t cdf;     /* points of one curve */
     uint32_t entries; /* traffic entries with curves of their own */
@@ -70,16 +70,16 @@ struct report_limits {
     uint32_t drops, findings, deadlocks, watermarks, metrics;
     size_t text; /* bytes of a scenario or configuration */
 };
-/* For one of so many runs; `level` 1, or more after a page came out too large. */
+/* Limits for one of n_runs runs; `level` is 1, or more after a page came out too large. */
 struct report_limits report_limits(uint32_t n_runs, uint32_t level);
 
-/* Pools of a buffer, as they are stacked on the page. */
+/* Pools of a buffer, in the order they are stacked on the page. */
 enum { RUN_RESERVED, RUN_SHARED, RUN_HEADROOM, RUN_INSURANCE, RUN_N_POOLS };
 
 struct run_node {
     char name[48];
     bool is_host;
-    uint32_t level; /* links to the next host; NONE: there is none */
+    uint32_t level; /* links to the nearest host; NONE: no host can be reached */
     /* The buffer that was fullest, by share of its size; size 0: the node has none. */
     char fullest_name[48];
     int64_t fullest_peak_bytes, fullest_bytes;
@@ -95,18 +95,18 @@ struct run_port {
                                       paused priority */
 };
 
-/* A pause decision, XOFF only, with how long it lasted. */
+/* A pause decision, XOFF only, with its duration. */
 struct run_pause {
     int64_t from_ps, to_ps;
-    uint32_t port;      /* towards whose peer; index of run_port */
-    uint32_t egress;    /* index of run_port; NONE */
+    uint32_t port;      /* index of run_port; its peer is paused */
+    uint32_t egress;    /* index of run_port; NONE: not known */
     uint32_t parent;    /* index here; NONE: a root */
-    uint32_t cause;     /* number of its root's egress */
+    uint32_t cause;     /* index of run_cause: its root's egress */
     uint32_t group;     /* in the causality tree */
     uint8_t priorities; /* mask */
 };
 
-/* A stretch of time that a (port, priority) held its peer paused. */
+/* A time span in which a (port, priority) held its peer paused. */
 struct run_stop {
     uint32_t pause, line;
     int64_t from_ps, to_ps;
@@ -116,11 +116,11 @@ struct run_stop {
 struct run_line {
     uint32_t port;
     uint32_t priority; /* or ALL_PRIORITIES */
-    uint32_t open;     /* stop not yet ended; NONE */
+    uint32_t open;     /* index of the stop not yet ended; NONE */
     int64_t paused_ps;
 };
 
-/* Where congestion began: an egress port, or a host that takes no more. */
+/* The place where congestion began: an egress port, or a host that accepts no more. */
 struct run_cause {
     uint32_t port; /* index of run_port; NONE: not known, or a host */
     uint32_t host; /* NONE: not a host */
@@ -148,7 +148,7 @@ struct run_data {
     uint32_t n_causes;
 };
 
-/* Reading of what several parts need; and freeing it. */
+/* Read and free what several parts need. */
 void run_read_network(struct run_data *run);
 void run_read_pauses(struct run_data *run);
 void run_data_fini(struct run_data *run);
@@ -159,15 +159,15 @@ char *run_label(const struct run_data *run, uint32_t node, uint32_t number, uint
                 char buf[RUN_LABEL]);
 const char *run_node_name(const struct run_data *run, uint32_t node); /* "?": no such node */
 uint32_t run_find_port(const struct run_data *run, uint32_t node, uint32_t number);
-/* Distance in links of every node from `node`, NONE where none leads; n_nodes values. */
+/* Distance in links of every node from `node`, NONE where no path leads; n_nodes values. */
 void run_distances(const struct run_data *run, uint32_t node, uint32_t *distances);
 
-/* Flows that had to wait for pauses which were not about where they go. */
+/* Victims: flows that waited for pauses whose cause was not on their path. */
 struct run_victims;
 struct run_victim {
-    int64_t id, bytes; /* bytes -1: no end */
+    int64_t id, bytes; /* bytes -1: endless */
     uint32_t from, to, priority;
-    int64_t start_ps, end_ps; /* of its life, within the run */
+    int64_t start_ps, end_ps; /* life of the flow within the run */
     double slowdown;          /* NAN: not defined */
     int64_t waited_ps;        /* set by run_victims_consider() */
     char traffic[48];
@@ -180,7 +180,7 @@ void run_victims_consider(struct run_victims *victims, const struct run_victim *
 void run_victims_json(const struct run_victims *victims, json_t *pauses);
 void run_victims_destroy(struct run_victims *victims);
 
-/* The parts; each the value of its key. */
+/* The parts of the page's data. Each returns the value of its key. */
 json_t *run_topology(struct run_data *run);
 json_t *run_flows(struct run_data *run, struct run_victims *victims);
 json_t *run_operations(struct run_data *run);
@@ -192,17 +192,17 @@ json_t *run_drops(struct run_data *run);
 json_t *run_deadlocks(struct run_data *run);
 json_t *run_watermarks(struct run_data *run);
 
-/* A results file after a look at its head. */
+/* A results file whose head has been checked. */
 struct run_file {
-    char *path;   /* of run.sqlite */
-    char *folder; /* as people call it */
+    char *path;   /* path of run.sqlite */
+    char *folder; /* name shown to people */
     sqlite3 *db;
 };
 int run_file_open(const char *results, struct run_file *file, struct xoff_err *err);
 void run_file_close(struct run_file *file);
-/* Runs of the file, in order; at least one. The caller frees *ids. */
+/* Lists the runs of the file, in order; at least one. The caller frees *ids. */
 int run_file_list(const struct run_file *file, int64_t **ids, uint32_t *n, struct xoff_err *err);
-/* Everything of a run but its "name"; NULL with err. */
+/* Makes all data of a run but its "name"; NULL with err. */
 json_t *run_data_create(const struct run_file *file, int64_t run_id,
                         const struct report_limits *limits, struct xoff_err *err);
 

@@ -1,8 +1,8 @@
-/* run.sqlite as people hand it over: whether it is one, of this version, and whole.
+/* Opens run.sqlite as people hand it over: checks that it is one, of this version, and complete.
  *
- * The head of the file is looked at before SQLite is asked: it tells a truncated file (whose
- * missing pages might only be indexes, which nothing here reads), a database of something else and
- * one of another layout apart. Layout of the head: SQLite's file format, section 1.3.
+ * The head of the file is checked before SQLite is called. The head distinguishes a truncated file
+ * (whose missing pages might only be indexes, which nothing here reads), a database of another
+ * program and one of another layout. Layout of the head: SQLite's file format, section 1.3.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,8 +25,8 @@ static int fail(struct xoff_err *err, enum xoff_err_code code, const char *path,
     return status;
 }
 
-/* "/a/run-x/", "/a/run-x/run.sqlite" and "run-x" are all run-x; so is the folder aside in which its
- * files are being written. */
+/* "/a/run-x/", "/a/run-x/run.sqlite" and "run-x" are all named run-x, and so is the folder aside in
+ * which its files are being written. */
 static char *folder_name(const char *results, bool is_folder)
 {
     char *whole = realpath(results, NULL);
@@ -34,7 +34,7 @@ static char *folder_name(const char *results, bool is_folder)
     XOFF_ASSERT(copy);
     char *slash = strrchr(copy, '/');
     if (!is_folder && slash) {
-        /* Of another file, its own name tells more. */
+        /* A file that is not called run.sqlite is named after itself, not its folder. */
         if (!strcmp(slash + 1, "run.sqlite")) {
             *slash = '\0';
             slash = strrchr(copy, '/');
@@ -128,7 +128,7 @@ int run_file_open(const char *results, struct run_file *file, struct xoff_err *e
         code = fail(err, XOFF_E_MISSING, file->path, "cannot be read: ");
         xoff_err_add(err, file->db ? sqlite3_errmsg(file->db) : "not enough memory");
     }
-    if (!code) /* views and functions of a file from elsewhere must do nothing */
+    if (!code) /* views and functions of a foreign file must have no effect */
         sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     if (code)
         run_file_close(file);

@@ -82,7 +82,8 @@ static int compare_values(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Those of one entry (or bucket), ascending, into `to`; NONE: any. Returns how many. */
+/* Copies the values of one entry (or bucket), ascending, to `to`; NONE: of any. Returns how
+ * many. */
 static uint64_t pick(const struct values *sorted, uint32_t entry, uint32_t bucket, double *to)
 {
     uint64_t n = 0;
@@ -136,7 +137,7 @@ static int compare_entries(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
-/* The entries with most flows; the caller frees them. */
+/* Chooses the entries with the most flows; the caller frees the list. */
 static uint32_t *choose_entries(const struct run_data *run, const struct entries *entries,
                                 uint32_t *n)
 {
@@ -149,7 +150,7 @@ static uint32_t *choose_entries(const struct run_data *run, const struct entries
     return order;
 }
 
-/* A key must be text that JSON takes. */
+/* A key must be text that JSON accepts. */
 static void set_by_name(json_t *object, const char *name, json_t *value)
 {
     json_t *key = json_words(*name ? name : "(none)", 200);

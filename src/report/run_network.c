@@ -1,16 +1,16 @@
-/* The network of a run: nodes, ports, names, distances, and the drawing of it. */
+/* The network of a run: nodes, ports, names, distances, and its drawing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/run_data.h"
 
-/* Hosts of larger networks are drawn as part of their switch. */
+/* The hosts of larger networks are drawn as part of their switch. */
 #define MOST_NODES_WITH_HOSTS 300
 
 static void *grown(void *array, uint32_t n, size_t size)
 {
-    /* Doubles at every power of two. */
+    /* The array doubles at every power of two. */
     if (n && (n & (n - 1)))
         return array;
     array = realloc(array, (n ? 2 * (size_t)n : 1) * size);
@@ -103,7 +103,7 @@ static void read_ports(struct run_data *run)
     }
 }
 
-/* Pauses of 802.3x close all priorities at once, so that the most paused one stands for the
+/* A PAUSE of 802.3x closes all priorities at once, so the most paused priority stands for the
  * direction. */
 static void read_paused(struct run_data *run)
 {
@@ -119,7 +119,8 @@ static void read_paused(struct run_data *run)
     }
 }
 
-/* Links on the way to the next node of those in `queue`, which is filled on. */
+/* Breadth-first search: sets the distance in links of nodes beyond those in `queue` and appends
+ * them to it. */
 static void walk(const struct run_data *run, uint32_t *queue, uint32_t n, uint32_t *distances)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -212,17 +213,17 @@ char *run_label(const struct run_data *run, uint32_t node, uint32_t number, uint
     return buf;
 }
 
-/* What is drawn: all, or switches with their hosts inside, the busiest first when even these are
- * too many. */
+/* The nodes to draw: all, or switches with their hosts folded in, the busiest first when even these
+ * are too many. */
 struct drawing {
     bool folds;
     bool *is_drawn;  /* per node */
-    double *weight;  /* per node: most of utilisation and pause on its links */
+    double *weight;  /* per node: largest utilisation or pause of its links */
     uint32_t *order; /* drawn nodes */
     uint32_t n, n_left_out;
 };
 
-/* Nodes by weight; equal ones by number. */
+/* Orders nodes by weight; equal ones by number. */
 static int compare_nodes(const void *a, const void *b, void *context)
 {
     const double *weight = context;
@@ -237,7 +238,7 @@ static void choose_nodes(const struct run_data *run, struct drawing *d)
     uint32_t n_hosts = 0;
     for (uint32_t i = 0; i < run->n_nodes; i++)
         n_hosts += run->nodes[i].is_host;
-    /* Without a switch there is nothing to fold into. */
+    /* Without a switch there is nothing to fold hosts into. */
     d->folds = run->n_nodes > MOST_NODES_WITH_HOSTS && n_hosts < run->n_nodes;
     for (uint32_t i = 0; i < run->n_ports; i++) {
         const struct run_port *port = &run->ports[i];

@@ -1,14 +1,14 @@
-/* Pauses of a run: from decisions to stretches of time, a heat map of them, and who caused whom.
+/* Pauses of a run: turns decisions into time spans, a heat map of them, and a tree of causes.
  *
- * A decision XOFF at (port, priority) stops the peer until the next XON there; those still open at
- * the end last to the end of the run, or, when the run noted more decisions than it kept, to the
- * last one known of that node. Decisions for all eight priorities at once (802.3x PAUSE) are one
+ * A decision XOFF at (port, priority) stops the peer until the next XON there. A stop still open at
+ * the end lasts to the end of the run, or, when the run made more decisions than it kept, to the
+ * last one known of that node. Decisions for all eight priorities at once (802.3x PAUSE) have a
  * line of their own.
  *
  * A pause whose egress was itself paused names that earlier pause as its parent. The tree joins
- * pauses with the same deciding port, priorities and egress below the same parent. Of its nodes
- * those with the longest pauses at and below them are shown: a node's sum is never above its
- * parent's, so that every prefix of the order is a tree.
+ * pauses with the same deciding port, priorities and egress below the same parent. The nodes with
+ * the longest pauses at and below them are shown: a node's sum never exceeds its parent's, so every
+ * prefix of this order is a tree.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 static void *grown(void *array, uint32_t n, size_t size)
 {
-    /* Doubles at every power of two. */
+    /* The array doubles at every power of two. */
     if (n && (n & (n - 1)))
         return array;
     array = realloc(array, (n ? 2 * (size_t)n : 1) * size);
@@ -26,7 +26,7 @@ static void *grown(void *array, uint32_t n, size_t size)
     return array;
 }
 
-/* What is needed only while rows come. */
+/* State that is needed only while rows are read. */
 struct reading {
     struct run_data *run;
     struct key_table line_keys, cause_keys;
@@ -74,7 +74,7 @@ static void end_stop(struct run_data *run, struct run_line *line, int64_t now)
 static void begin_stop(struct run_data *run, struct run_line *line, uint32_t pause, int64_t now)
 {
     if (line->open != NONE)
-        return; /* paused already, by another threshold */
+        return; /* already paused, by another threshold */
     run->stops = grown(run->stops, run->n_stops, sizeof *run->stops);
     line->open = run->n_stops;
     run->stops[run->n_stops++] = (struct run_stop){
@@ -126,7 +126,7 @@ static void read_pause(struct reading *r)
     const bool is_xoff = !strcmp(rows_text(rows, 5), "XOFF");
     int64_t now = rows_int(rows, 1);
 
-    /* Rows are in order of time; what a damaged file says must not make sums overflow. */
+    /* Rows are in order of time; the values of a damaged file must not make sums overflow. */
     now = now < run->end_ps ? now : run->end_ps;
     r->now = now = now > r->now ? now : r->now;
     r->pause_of = grown(r->pause_of, id, sizeof *r->pause_of);
@@ -160,7 +160,7 @@ void run_read_pauses(struct run_data *run)
     struct reading r = {.run = run, .last_at = calloc(run->n_nodes + 1, sizeof *r.last_at)};
     struct rows *rows = &run->rows;
     XOFF_ASSERT(r.last_at);
-    /* Rows are in order of id; the index would only make the way to them longer. */
+    /* Rows are in order of id; using the index would be slower. */
     rows_begin(rows,
                "SELECT id, at_ps, node_id, port, priorities, decision, egress_port, parent_id "
                "FROM pause WHERE +run_id = ?",
@@ -205,7 +205,7 @@ static json_t *heat_row(const struct run_data *run, const struct run_line *line)
                      json_seconds(line->paused_ps));
 }
 
-/* Adds the stop's part of each column it touches. */
+/* Adds the stop's share to each column it overlaps. */
 static void heat(const struct run_stop *stop, double dt_ps, uint32_t n_columns, double *columns)
 {
     uint32_t column = (uint32_t)((double)stop->from_ps / dt_ps);
@@ -258,11 +258,11 @@ json_t *run_heat(struct run_data *run)
 /* ---- causality tree ---- */
 
 struct group {
-    uint32_t parent, depth; /* of roots: NONE, 1 */
-    uint32_t pause;         /* one of them, for the names */
+    uint32_t parent, depth; /* for roots: NONE, 1 */
+    uint32_t pause;         /* one of its pauses, for the names */
     int64_t count, first_ps;
     double paused_ps;
-    double below_ps; /* paused_ps of it and of all below it */
+    double below_ps; /* paused_ps of this group and all below it */
     json_t *json;    /* when shown */
 };
 
@@ -332,7 +332,7 @@ static json_t *group_json(const struct run_data *run, const struct group *g)
                      "first_s", json_seconds(g->first_ps), "children");
 }
 
-/* How many nodes were paused by anyone. */
+/* Counts the nodes that were paused by any other. */
 static uint32_t spread(const struct run_data *run)
 {
     bool *is_paused = calloc(run->n_nodes + 1, sizeof *is_paused);

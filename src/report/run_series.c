@@ -1,25 +1,25 @@
 /* Series of a run over time, reduced so that no spike disappears.
  *
- * The samples are read twice in the order of the file. The first time every series leaves its
- * largest value; of each metric those with the highest are shown. Pools of a buffer are shown
- * together or not at all: a switch ranks by what its pools had at the most, added up. The second
- * time their samples fall into buckets of equal width, each of which becomes one point with the
- * least, the largest and the mean value in it; where there is room for all samples, a bucket is one
- * sampling interval.
+ * The samples are read twice in the order of the file. The first pass finds the largest value of
+ * every series; of each metric the series with the highest are shown. Pools of a buffer are shown
+ * together or not at all: a switch ranks by the sum of the largest values of its pools. In the
+ * second pass the samples of these series fall into buckets of equal width. Each bucket becomes one
+ * point with the least, the largest and the mean value in it; where there is room for all samples,
+ * a bucket is one sampling interval.
  *
- * A sample equal to the one before it in its series may be missing from the file. It counts all the
- * same: in the mean and the extremes of its bucket, and, where whole buckets are missing, as a
- * point before the next change, so that no line slopes where the value stood still.
+ * A sample equal to the one before it in its series may be missing from the file. It still counts:
+ * in the mean and the extremes of its bucket, and, where whole buckets are missing, as a point
+ * before the next change, so that no line slopes where the value was constant.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/run_data.h"
 
-/* Pools of a buffer come last, from POOL on, in their order. */
+/* Pools of a buffer come last, from POOL on, in the order of RUN_RESERVED and so on. */
 enum { QUEUE, THROUGHPUT, PAUSE, BUFFER, POOL, N_METRICS = POOL + RUN_N_POOLS };
 static const struct {
-    const char *column, *name, *unit; /* in the database, on the page */
+    const char *column, *name, *unit; /* column in the database; name and unit on the page */
 } metrics[N_METRICS] = {[QUEUE] = {"queue_bytes", "queue", "B"},
                         [THROUGHPUT] = {"tx_bps", "throughput", "bps"},
                         [PAUSE] = {"paused_fraction", "pause", "ratio"},
@@ -30,9 +30,9 @@ static const struct {
                         [POOL + RUN_INSURANCE] = {"insurance_bytes", "insurance", "B"}};
 
 struct series {
-    uint32_t metric, node, port, priority; /* NONE: of the node; of all */
+    uint32_t metric, node, port, priority; /* port NONE: the node; priority NONE: all */
     double largest;
-    double weight; /* by which it is chosen: the largest, or that of all pools of its node */
+    double weight; /* rank: the largest value, or that of all pools of its node */
     int64_t last_ps;
     double last;
     json_t *points; /* NULL: not shown */
@@ -45,8 +45,8 @@ struct series_set {
     struct series *at;
     struct key_table keys;
     uint32_t capacity;
-    int64_t first_ps, last_ps, every_ps; /* of all samples; the sampling interval */
-    int64_t width_ps;                    /* of a bucket */
+    int64_t first_ps, last_ps, every_ps; /* first and last of all samples; the sampling interval */
+    int64_t width_ps;                    /* width of a bucket */
 };
 
 struct sample {
@@ -93,7 +93,7 @@ static uint32_t number_of(struct series_set *set, const struct sample *s)
     return number;
 }
 
-/* First reading: extremes and the interval. */
+/* First pass: finds extremes and the sampling interval. */
 static void find_series(struct run_data *run, struct series_set *set)
 {
     struct sample s;
@@ -154,8 +154,8 @@ static int compare_series(const void *a, const void *b, void *context)
     return (x->priority > y->priority) - (x->priority < y->priority);
 }
 
-/* The highest of every metric, in order; one without a value above zero only when it is the best
- * there is. Returns how many; the rest of `order` is not shown. */
+/* Chooses the highest series of every metric, in order. A series without a value above zero is
+ * chosen only when it is the best there is. Returns how many; the rest of `order` is not shown. */
 static uint32_t choose(const struct run_data *run, const struct series_set *set, uint32_t *order)
 {
     uint32_t n = 0, n_of_metric = 0;
@@ -216,7 +216,7 @@ static void add_sample(const struct series_set *set, struct series *s, int64_t a
     s->last_ps = at_ps;
 }
 
-/* Second reading. */
+/* Second pass: fills the buckets of the chosen series. */
 static void fill(struct run_data *run, struct series_set *set)
 {
     struct sample s;
@@ -257,12 +257,12 @@ void run_series(struct run_data *run, json_t *object)
     XOFF_ASSERT(order && list);
     const uint32_t n = choose(run, &set, order);
     if (n) {
-        /* Held values may add as many points again as there are buckets; there seldom are any. */
+        /* Held values may double the number of points, but there are seldom any. */
         uint32_t most = run->limits.points / n;
         most = most > run->limits.buckets ? run->limits.buckets : most < 8 ? 8 : most;
         if (set.every_ps == INT64_MAX) /* no series has two samples */
             set.every_ps = 1;
-        /* Whole intervals, so that all buckets have as many samples. */
+        /* A bucket is a whole number of intervals, so that all buckets have as many samples. */
         set.width_ps = ((set.last_ps - set.first_ps) / most / set.every_ps + 1) * set.every_ps;
         for (uint32_t i = 0; i < n; i++)
             set.at[order[i]].points = json_array();
