@@ -36,7 +36,7 @@ uint64_t cache_binary(const char *path)
     return d.state;
 }
 
-/* Counts the file of that name, if there is one. */
+/* Adds the file of that name to the digest, if there is one. */
 static void count_file(struct digest *d, const char *scenario, const char *name)
 {
     char path[4096];
@@ -127,7 +127,7 @@ char *cache_encode(const struct summary *summary, const char *key, size_t *size)
     return NULL;
 }
 
-/* One line of an entry; false: it is none. */
+/* Reads one line of an entry; false: the line is not a metric. */
 static bool read_metric(const char *line, size_t length, struct metric *m)
 {
     char copy[160], *end;
@@ -145,7 +145,7 @@ static bool read_metric(const char *line, size_t length, struct metric *m)
     return end != copy && !*end;
 }
 
-/* Copies the text up to a tab and goes behind it; false: there is none, or too much. */
+/* Copies the text up to a tab and moves past it; false: no tab, or too long. */
 static bool take_word(const char **at, const char *end, char *buf, size_t size)
 {
     const char *tab = memchr(*at, '\t', (size_t)(end - *at));
@@ -157,7 +157,8 @@ static bool take_word(const char **at, const char *end, char *buf, size_t size)
     return true;
 }
 
-/* A curve's line behind its first word; strtod ends at the line's end, which `end` points to. */
+/* Reads a curve's line behind its first word. strtod stops at the line's end, where `end`
+ * points. */
 static bool read_curve(const char *at, const char *end, struct curve *c)
 {
     char first[24], every[24], *stop;
@@ -168,7 +169,7 @@ static bool read_curve(const char *at, const char *end, struct curve *c)
     c->first_at = strtoll(first, NULL, 10);
     c->every = strtoll(every, NULL, 10);
     const unsigned long n = strtoul(at, &stop, 10);
-    if (stop == at || n > (size_t)(end - stop) / 2) /* a value takes two bytes at the least */
+    if (stop == at || n > (size_t)(end - stop) / 2) /* a value takes at least two bytes */
         return false;
     c->n = (uint32_t)n;
     c->values = calloc((size_t)n + 1, sizeof *c->values);
@@ -262,7 +263,7 @@ int cache_store(const char *folder, const char *key, const struct summary *summa
 bool cache_default_folder(char *buf, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && cache[0] == '/') /* the standard says to ignore a relative one */
+    if (cache && cache[0] == '/') /* the standard says to ignore a relative path */
         snprintf(buf, size, "%s/xoff", cache);
     else if (home && *home)
         snprintf(buf, size, "%s/.cache/xoff", home);

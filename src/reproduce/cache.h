@@ -1,8 +1,8 @@
 /* Results of earlier runs, kept as small files: one per (scenario, settings, seed, variant).
  *
  * The name of an entry is the digest of all that its figures depend on: the bytes of the program,
- * the scenario's text, the files that it names, the settings, the seed and the variant. Nothing has
- * to be told to be out of date, therefore, and an entry may be removed at any time.
+ * the scenario's text, the files that it names, the settings, the seed and the variant. So entries
+ * never become out of date, and an entry may be removed at any time.
  */
 #ifndef REPRODUCE_CACHE_H
 #define REPRODUCE_CACHE_H
@@ -25,18 +25,20 @@ struct cache_subject {
 
 /* Digest of a program file; 0: it cannot be read. */
 uint64_t cache_binary(const char *path);
-/* Every plain value of the scenario or of a setting that is the name of a file there counts with
- * the contents of that file: whatever a value is for, it cannot be overlooked. */
+/* Every plain value of the scenario or of a setting that is the name of an existing file adds that
+ * file's contents to the digest. What the value is for does not matter, so no file is
+ * overlooked. */
 void cache_key(const struct cache_subject *subject, char key[CACHE_KEY]);
 
-/* The figures and curves of a run as text, names, units and exact values; the caller frees it. */
+/* Encodes the figures and curves of a run as text: names, units and exact values. The caller frees
+ * it. */
 char *cache_encode(const struct summary *summary, const char *key, size_t *size);
-/* NULL when the text is not what cache_encode() made for that key. */
+/* Returns NULL when the text is not what cache_encode() made for that key. */
 struct summary *cache_decode(const char *text, size_t size, const char *key);
 
-/* NULL: there is no entry, or a damaged one. */
+/* Returns NULL when there is no entry, or a damaged one. */
 struct summary *cache_load(const char *folder, const char *key);
-/* Written aside, then renamed. Returns 0 or the reason (errno). */
+/* Writes a temporary file, then renames it. Returns 0 or the reason (errno). */
 int cache_store(const char *folder, const char *key, const struct summary *summary);
 
 /* $XDG_CACHE_HOME/xoff or ~/.cache/xoff; false: neither is known. */

@@ -1,8 +1,8 @@
-/* claims.yaml into structs: the keys that a claim and a figure have, each mistake with its place.
+/* Reads claims.yaml into structs: the keys of claims and figures. Each error has its place.
  *
- * What belongs together is checked here once, so that judging need not ask again: a published
- * number comes with a tolerance and its reason, a claim without one with a comparison, a verdict
- * other than "holds" with its why.
+ * Keys that belong together are checked here once, so that judging need not check again: a
+ * published number comes with a tolerance and its reason, a claim without one with a comparison, a
+ * verdict other than "holds" with its why.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -99,8 +99,8 @@ void claims_destroy(struct paper *paper)
     free(paper);
 }
 
-/* YAML turns a line end with the spaces around it into one space, so that an expression may go over
- * several lines; here the way back. */
+/* YAML turns a line end with the spaces around it into one space, so an expression may go over
+ * several lines. This maps a column of the expression back to the line and column in the file. */
 void claims_locate(const struct paper *paper, const struct expression *expression,
                    struct xoff_err *err)
 {
@@ -388,7 +388,7 @@ static int read_average(struct reading *r, const struct yaml_node *mapping, stru
     return rc;
 }
 
-/* What must be there for the claim to be judged. */
+/* Checks that everything is given that judging the claim needs. */
 static int check_testable(struct reading *r, const struct yaml_node *mapping, struct claim *claim)
 {
     if (claim->recorded == VERDICT_UNTESTABLE)
@@ -467,7 +467,7 @@ int claims_open_list(struct reading *r, const struct yaml_node *mapping, const c
     return rc;
 }
 
-/* An id selects one claim or figure of the paper. */
+/* An id must be unique within the paper: it selects one claim or figure. */
 static int check_unique(struct reading *r, const struct yaml_node *entry, const char *id)
 {
     const struct paper *p = r->paper;

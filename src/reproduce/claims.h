@@ -1,7 +1,7 @@
-/* What a paper claims and shows, as data: papers/NAME/claims.yaml (docs/reproducing.md).
+/* Claims and figures of a paper as data: papers/NAME/claims.yaml (docs/reproducing.md).
  *
  * Text points into the document that was read, which the paper keeps. Expressions have been checked
- * for syntax; the metrics that they name are looked for when there are results.
+ * for syntax; the metrics that they name are looked up when there are results.
  */
 #ifndef REPRODUCE_CLAIMS_H
 #define REPRODUCE_CLAIMS_H
@@ -22,7 +22,7 @@ enum verdict {
     VERDICT_ERROR,      /* its scenario or its expression is wrong, or a run broke */
     N_VERDICTS
 };
-/* As in claims.yaml and JSON, and for people. */
+/* Names of verdicts: in claims.yaml and JSON, and for people. */
 extern const char *const verdict_words[N_VERDICTS], *const verdict_texts[N_VERDICTS];
 
 struct expression {
@@ -30,13 +30,13 @@ struct expression {
     struct plan_place place;
 };
 
-/* What has to be run for a claim or a figure. */
+/* The runs that a claim or a figure needs. */
 struct experiment {
     const char *scenario; /* file beside claims.yaml; NULL: none */
     struct plan_place place, quick_place;
     uint32_t n_seeds;
     bool is_left_out_of_quick;
-    struct plan_setting *quick; /* on top of the scenario, for the quick set */
+    struct plan_setting *quick; /* settings on top of the scenario's, for the quick set */
     uint32_t n_quick;
 };
 
@@ -45,12 +45,12 @@ struct claim {
     struct plan_place at; /* in claims.yaml */
     struct experiment experiment;
     struct expression measure, direction;
-    bool averages_metrics; /* over seeds, before anything is computed from them */
-    const char *unit;      /* of what is measured and published; "": none */
+    bool averages_metrics; /* metrics are averaged over seeds before anything is computed */
+    const char *unit;      /* unit of the measured and published numbers; "": none */
     bool has_published;
     double published;
-    const char *published_text; /* NULL: none; so are the texts below */
-    double tolerance;           /* in `unit`, or a ratio of what is published */
+    const char *published_text; /* NULL: none; the same for the texts below */
+    double tolerance;           /* in `unit`, or as a fraction of the published number */
     bool is_tolerance_relative;
     const char *tolerance_why;
     enum verdict recorded;
@@ -69,10 +69,10 @@ struct figure_point {
 };
 struct figure_series {
     const char *name;
-    struct figure_point *points; /* of lines and bars */
+    struct figure_point *points; /* for lines and bars */
     uint32_t n_points;
-    struct expression variant, curve; /* over time; variant NULL: the scenario has none */
-    struct expression value;          /* of a distribution: one for each seed */
+    struct expression variant, curve; /* for time; variant NULL: the scenario has none */
+    struct expression value;          /* for a distribution: one value for each seed */
 };
 struct figure_mark {
     struct figure_x x;
@@ -91,7 +91,7 @@ enum figure_kind {
     FIGURE_LINE,
     FIGURE_BAR,
     FIGURE_TIME, /* curves of a run over time */
-    FIGURE_CDF,  /* how values are distributed over seeds */
+    FIGURE_CDF,  /* distribution of values over seeds */
     N_FIGURE_KINDS
 };
 extern const char *const figure_words[N_FIGURE_KINDS];
@@ -100,13 +100,13 @@ struct figure {
     const char *id, *title, *place, *notes; /* the last two NULL: none */
     struct plan_place at;
     enum figure_kind kind;
-    xoff_time x_unit; /* over time: of x.unit */
-    double scale;     /* over time: what values are multiplied by */
+    xoff_time x_unit; /* for time: length of x.unit */
+    double scale;     /* for time: values are multiplied by this */
     struct experiment experiment;
     struct figure_axis x, y;
     struct figure_series *series;
     uint32_t n_series;
-    struct figure_marks *marks; /* the paper's own numbers */
+    struct figure_marks *marks; /* numbers published in the paper */
     uint32_t n_marks;
 };
 
@@ -123,7 +123,7 @@ struct paper {
 
 /* Reads DIR/NAME/claims.yaml. Errors have file, line and column. */
 int claims_read(const char *dir, const char *name, struct paper **out, struct xoff_err *err);
-/* The same from memory; `name` NULL: any. */
+/* Reads claims.yaml from memory; `name` NULL: any name is accepted. */
 int claims_read_text(const char *file, const char *name, const char *text, size_t size,
                      struct paper **out, struct xoff_err *err);
 void claims_destroy(struct paper *paper);
@@ -132,8 +132,8 @@ void claims_destroy(struct paper *paper);
 void claims_locate(const struct paper *paper, const struct expression *expression,
                    struct xoff_err *err);
 
-/* Names of the folders of `dir` that have claims, in order; NULL: no memory or none (n 0). The
- * caller frees each and the list. */
+/* Lists the folders of `dir` that have claims, in order; NULL: no memory, or none (n 0). The caller
+ * frees each and the list. */
 char **claims_list(const char *dir, uint32_t *n);
 
 #endif

@@ -4,15 +4,15 @@
  * whose run has no such metric (the onset of a deadlock where there was none) counts among the
  * seeds and has no step, so the curve may end below 1.
  *
- * A curve of more than DRAWING_MAX_POINTS samples is cut into stretches of equal length, and of
- * each the smallest and the largest sample stay, at their own instants: no peak is lost.
+ * A curve of more than DRAWING_MAX_POINTS samples is cut into stretches of equal length. Each keeps
+ * its smallest and its largest sample, at their own instants, so no peak is lost.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reproduce/judge.h"
 
-/* All points of lines and bars; on an error err has its place. */
+/* Computes all points of lines and bars; on an error err has its place. */
 static int draw_points(const struct paper *paper, const struct figure *figure,
                        const struct run_set *set, struct drawing *out)
 {
@@ -72,7 +72,7 @@ static int draw_cdf(const struct paper *paper, const struct figure *figure,
     return 0;
 }
 
-/* "no NAME is called so; the scenario has a, b", at the place of the name. */
+/* Fails with "no NAME is called so; the scenario has a, b", at the place of the name. */
 static int refuse(const struct paper *paper, const struct figure *figure,
                   const struct expression *name, const char *key, const char *message,
                   struct drawing *drawing)
@@ -83,7 +83,7 @@ static int refuse(const struct paper *paper, const struct figure *figure,
     return rc;
 }
 
-/* The variant of a series; n_variants: there is none, `message` says so. */
+/* Finds the variant of a series. Returns n_variants when there is none, and `message` says so. */
 static uint32_t find_variant(const struct run_set *set, const struct figure_series *series,
                              char *message, size_t size)
 {
@@ -127,7 +127,8 @@ static struct drawn_point point_of(const struct figure *figure, const struct cur
     return (struct drawn_point){(double)at / (double)figure->x_unit, c->values[i] * figure->scale};
 }
 
-/* The smallest and the largest of a stretch, in the order of time; one where they are equal. */
+/* Adds the smallest and the largest sample of a stretch, in the order of time; one where they are
+ * equal. */
 static void add_stretch(const struct figure *figure, const struct curve *c, uint32_t from,
                         uint32_t to, struct drawn_series *out)
 {
@@ -191,7 +192,7 @@ void judge_figure(const struct paper *paper, const struct figure *figure,
     *out = (struct drawing){.state = VERDICT_LEFT_OUT};
     if (!set)
         return;
-    /* One run is drawn over time, however many there are. */
+    /* A figure over time draws one run, however many seeds there are. */
     out->n_seeds = figure->kind == FIGURE_TIME ? 1 : runs_n_seeds(options, &figure->experiment);
     const struct xoff_err *err = runs_error(set, out->n_seeds, &out->is_bad_input);
     out->state = VERDICT_HOLDS;

@@ -1,4 +1,4 @@
-/* figures: of claims.yaml: lines and bars of expressions over the results, curves over time,
+/* Reads figures: of claims.yaml: lines and bars of expressions over the results, curves over time,
  * distributions over seeds, and the paper's own points. */
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static int read_mark(struct reading *r, const struct yaml_node *node, const stru
     return rc ? rc : claims_take_number(r, node->last, &mark->y);
 }
 
-/* `name:` and the list `points:` of a series or of marks, which must have entries. */
+/* Reads `name:` and opens the list `points:` of a series or of marks, which must not be empty. */
 static int open_points(struct reading *r, const struct yaml_node *node, const char **name,
                        const struct yaml_node **points)
 {
@@ -87,7 +87,7 @@ static int open_points(struct reading *r, const struct yaml_node *node, const ch
     return 0;
 }
 
-/* Text of the results that is looked for when there are some, with its place. */
+/* Reads a name that is looked up in the results later, with its place. */
 static int take_name(struct reading *r, const struct yaml_node *mapping, const char *key,
                      const char *what, struct expression *out)
 {
@@ -207,7 +207,7 @@ static int read_kind(struct reading *r, const struct yaml_node *node, struct fig
     return rc;
 }
 
-/* What only figures over time have, and what they have not. */
+/* Reads the keys that only figures over time have, and rejects those that they do not have. */
 static int read_time(struct reading *r, const struct yaml_node *node, struct figure *figure)
 {
     static const struct {

@@ -1,17 +1,17 @@
 /* Verdicts (judge.h): expressions over the results of every seed, then a few comparisons.
  *
  * A claim holds when the mean over seeds is within the tolerance of the published number and its
- * comparison, if it has one, holds in every seed. If only the comparison does, it holds in
- * direction only. A claim without a published number is its comparison: it holds or it does not.
- * A claim may have the metrics averaged over seeds instead: expression and comparison are then
- * computed once, as if of one run.
+ * comparison, if it has one, holds in every seed. If only the comparison holds, the claim holds in
+ * direction only. A claim without a published number is judged by its comparison alone. A claim may
+ * have the metrics averaged over seeds instead: expression and comparison are then computed once,
+ * as if for one run.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reproduce/judge.h"
 
-/* What rounding may add to a difference of two figures, as a part of the larger. */
+/* Largest relative rounding error in a difference of two figures. */
 #define ROUNDING 1e-12
 
 static double magnitude(double x)
@@ -28,7 +28,7 @@ struct spread spread_of(const double *values, uint32_t n)
         s.min = values[i] < s.min ? values[i] : s.min;
         s.max = values[i] > s.max ? values[i] : s.max;
     }
-    /* Equal values have themselves as their mean, whatever rounding does to their sum. */
+    /* The mean of equal values is that value: their sum could be rounded. */
     if (s.min < s.max)
         s.mean = sum / n;
     return s;
@@ -45,7 +45,7 @@ enum verdict judge_values(const struct claim *claim, double mean, bool direction
     const bool is_near = magnitude(mean - claim->published) <= tolerance + rounding;
     if (!claim->direction.text)
         return is_near ? VERDICT_HOLDS : VERDICT_FAILS;
-    /* A number that comes out for the wrong reason does not hold. */
+    /* A number that is right for the wrong reason does not hold. */
     if (!direction_holds)
         return VERDICT_FAILS;
     return is_near ? VERDICT_HOLDS : VERDICT_DIRECTION;
@@ -90,7 +90,7 @@ static void add_mean(const struct run_set *set, uint32_t variant, uint32_t n_see
     mean->metrics[mean->n_metrics++].value = spread_of(values, n).mean;
 }
 
-/* A run whose metrics are the means of those of the first n seeds; a seed without a metric is left
+/* Makes a run whose metrics are the means over the first n seeds. A seed without a metric is left
  * out of that metric's mean. */
 static struct summary *mean_of(const struct run_set *set, uint32_t variant, uint32_t n_seeds)
 {
@@ -131,7 +131,7 @@ static int compare(const struct run_set *set, const char *text, struct judgement
     return rc;
 }
 
-/* Measures and compares; on an error err has its place. */
+/* Measures and compares for every seed; on an error err has its place. */
 static int test(const struct paper *paper, const struct claim *claim, const struct run_set *set,
                 struct judgement *j)
 {
@@ -153,7 +153,7 @@ static int test(const struct paper *paper, const struct claim *claim, const stru
     return rc;
 }
 
-/* The same on the means of the metrics, which stand in for a run. */
+/* Measures and compares once, on the means of the metrics as if they were a run. */
 static int test_means(const struct paper *paper, const struct claim *claim,
                       const struct run_set *set, struct judgement *j)
 {

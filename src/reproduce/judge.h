@@ -1,5 +1,5 @@
-/* Verdicts: what was measured against what was published, and against what was recorded; and the
- * points of figures. */
+/* Verdicts: compares what was measured with the published number and with the recorded verdict.
+ * Also computes the points of figures. */
 #ifndef REPRODUCE_JUDGE_H
 #define REPRODUCE_JUDGE_H
 
@@ -20,14 +20,14 @@ struct judgement {
     uint32_t n_values; /* n_seeds, or 1 where metrics are averaged */
     double *values;    /* by seed; NULL: nothing was measured */
     struct spread measured;
-    bool has_direction, direction_holds; /* in every seed */
-    char direction_detail[256];          /* of the first seed where it does not hold, or the last */
+    bool has_direction, direction_holds; /* holds in every seed */
+    char direction_detail[256];          /* of the first seed where it fails, else of the last */
 };
 
-/* The verdict on a claim that could be tested. Within the tolerance means up to it, but for the
- * rounding of the last digits of a double. */
+/* Returns the verdict on a claim that could be tested. The bounds of the tolerance are inside it,
+ * up to the rounding of the last digits of a double. */
 enum verdict judge_values(const struct claim *claim, double mean, bool direction_holds);
-/* Compares with what was recorded: sets is_worse and is_better. */
+/* Compares with the recorded verdict: sets is_worse and is_better. */
 void judge_recorded(const struct claim *claim, struct judgement *judgement);
 
 /* `set` is NULL for a claim that was not run. */
@@ -36,23 +36,23 @@ void judge_claim(const struct paper *paper, const struct claim *claim,
                  struct judgement *out);
 void judge_fini(struct judgement *judgement);
 
-/* The value of an expression with one seed; on an error err is not located. */
+/* Computes an expression with one seed; an error in err has no place yet. */
 int judge_compute(const struct run_set *set, const char *text, uint32_t seed, double *value,
                   struct xoff_err *err);
-/* Gives an error of an expression, or of a name that is one here, its place in claims.yaml. */
+/* Gives an error of an expression or name its place in claims.yaml. */
 void judge_locate(const struct paper *paper, const char *id, const char *key,
                   const struct expression *expression, struct xoff_err *err);
 
-/* A series over time, or a distribution: at a value, the share of seeds up to it. */
+/* A point of a series over time or of a distribution (a value, and the share of seeds up to it). */
 struct drawn_point {
     double x, y;
 };
 struct drawn_series {
     struct drawn_point *points;
     uint32_t n_points;
-    uint32_t n_values; /* of a distribution: seeds that have a value */
+    uint32_t n_values; /* for a distribution: seeds that have a value */
 };
-#define DRAWING_MAX_POINTS 2000 /* of a series over time; longer ones are reduced */
+#define DRAWING_MAX_POINTS 2000 /* for a series over time; longer ones are reduced */
 
 /* A figure's points (drawing.c). */
 struct drawing {
@@ -60,8 +60,8 @@ struct drawing {
     bool is_bad_input;
     struct xoff_err err;
     uint32_t n_seeds;
-    struct spread *points;       /* of lines and bars, in the order of series and points */
-    struct drawn_series *series; /* over time and of distributions; both NULL: not drawn */
+    struct spread *points;       /* for lines and bars, in the order of series and points */
+    struct drawn_series *series; /* for time and distributions; both NULL: not drawn */
     uint32_t n_series;
 };
 void judge_figure(const struct paper *paper, const struct figure *figure,

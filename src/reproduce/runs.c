@@ -1,8 +1,8 @@
 /* Sets of runs and the workers that do them (runs.h).
  *
  * A worker is a fork of this process that simulates one variant with one seed and writes its
- * figures, or its error, to a file without a name that it inherited; the parent reads the file when
- * the worker has ended. A worker that crashes takes nothing with it.
+ * figures, or its error, to an unnamed file that it inherited; the parent reads the file when the
+ * worker has ended. A crash of a worker affects nothing else.
  */
 #include <errno.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ static bool has_settings(const struct run_set *set, const struct plan_setting *s
     return true;
 }
 
-/* A mistake in a setting of `quick:` has its place there. */
+/* Gives an error in a setting of `quick:` its place there. */
 static void locate_quick(struct run_set *set, const struct paper *paper, const struct experiment *e)
 {
     struct xoff_err *err = &set->err;
@@ -133,7 +133,7 @@ uint32_t runs_add(struct runs *runs, const struct paper *paper, const struct exp
     return i;
 }
 
-/* One variant with one seed, from building to figures. */
+/* Runs one variant with one seed, from building to figures. */
 static struct summary *simulate(struct run_set *set, const struct run *run, uint32_t variant,
                                 struct xoff_err *err)
 {
@@ -165,7 +165,7 @@ static struct summary *simulate(struct run_set *set, const struct run *run, uint
     return summary;
 }
 
-/* In the worker: 'S' and the figures, or 'E' and the error as it is in memory. */
+/* Runs in the worker: writes 'S' and the figures, or 'E' and the error as it is in memory. */
 static _Noreturn void work(struct run_set *set, const struct run *run, uint32_t variant)
 {
     struct xoff_err err = {0};
@@ -197,7 +197,7 @@ static void break_run(const struct run_set *set, struct run *run, uint32_t varia
     snprintf(run->err.file, sizeof run->err.file, "%s", set->file);
 }
 
-/* A run with figures is done, unless the audit found what must not be. */
+/* A run with figures is done, unless the audit found an error. */
 static void settle(struct run_set *set, uint32_t index, struct summary *summary)
 {
     struct run *run = &set->runs[index];
@@ -255,7 +255,7 @@ static void finish(struct runs *runs, struct run_set *set, uint32_t index, int s
     run->worker = 0;
 }
 
-/* Looks a run up in the cache; false: it has to be done. */
+/* Looks a run up in the cache; false: it must be run. */
 static bool look_up(struct runs *runs, struct run_set *set, uint32_t index)
 {
     const struct run_options *o = runs->options;
@@ -298,7 +298,7 @@ static void start(struct run_set *set, uint32_t index)
     }
 }
 
-/* Where the next run to be started is looked for. */
+/* Position in the search for the next run to start. */
 struct cursor {
     uint32_t set, index;
 };
@@ -352,8 +352,8 @@ bool runs_go(struct runs *runs)
 {
     uint32_t n_done = 0, n_working = 0;
     struct cursor at = {0};
-    fflush(NULL);             /* a worker must not write what is still in buffers */
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody can be waited for */
+    fflush(NULL);             /* else a worker would write the buffered text again */
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, no child can be waited for */
     for (uint32_t s = 0; s < runs->n_sets; s++)
         for (uint32_t i = 0; i < runs->sets[s].n_seeds * runs->sets[s].n_variants; i++)
             n_done += look_up(runs, &runs->sets[s], i);

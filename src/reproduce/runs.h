@@ -1,9 +1,10 @@
-/* The runs that claims and figures need: each once, in worker processes, from the cache if there.
+/* The runs that claims and figures need. Each is run once, in a worker process, or taken from the
+ * cache.
  *
  * A set is a scenario with its settings and a number of seeds, counted up from the scenario's own;
- * every variant is run with every seed. Claims and figures that need the same set share it. How
- * many workers there are and in which order they end changes nothing: what is found is kept by set,
- * seed and variant.
+ * every variant is run with every seed. Claims and figures that need the same set share it. The
+ * number of workers and the order in which they end change nothing: results are kept by set, seed
+ * and variant.
  */
 #ifndef REPRODUCE_RUNS_H
 #define REPRODUCE_RUNS_H
@@ -24,22 +25,22 @@ struct run {
     uint64_t seed;
     char key[CACHE_KEY];
     enum run_state state;
-    struct xoff_err err; /* when bad or broken */
+    struct xoff_err err; /* for RUN_BAD_INPUT and RUN_BROKEN */
     pid_t worker;        /* 0: none */
-    FILE *answer;        /* what it writes to */
+    FILE *answer;        /* the worker writes to it */
 };
 
 struct run_set {
-    char *file, *text; /* of the scenario */
+    char *file, *text; /* path and text of the scenario */
     size_t size;
     struct plan_setting *settings; /* the last is the seed's */
     uint32_t n_settings;
     uint64_t first_seed;
     uint32_t n_seeds, n_variants;
     struct results *variants;       /* names only */
-    const struct results **results; /* the same, as expressions want them */
+    const struct results **results; /* pointers to these, as expressions take them */
     struct run *runs;               /* n_seeds times n_variants */
-    struct summary **summaries;     /* the same; NULL: not done */
+    struct summary **summaries;     /* one per run; NULL: not done */
     enum run_state state;           /* RUN_BAD_INPUT: cannot be read, err says why */
     struct xoff_err err;
 };
@@ -51,7 +52,7 @@ struct run_options {
     uint32_t n_settings;
     uint32_t n_workers;
     const char *cache_folder; /* NULL: none */
-    bool is_fresh;            /* earlier results are not looked at */
+    bool is_fresh;            /* ignores cached results */
     uint64_t binary;          /* cache_binary(); 0: no cache */
     /* Called when a run has ended, and when a signal came; false stops all. May be NULL. */
     bool (*progress)(void *context, uint32_t n_done, uint32_t n_runs);
@@ -66,17 +67,18 @@ struct runs {
     int store_reason; /* errno of the first entry that could not be stored; 0: none */
 };
 
-/* Seeds that an experiment is run with. */
+/* Number of seeds that an experiment is run with. */
 uint32_t runs_n_seeds(const struct run_options *options, const struct experiment *experiment);
-/* Makes sure that the experiment is among the sets; returns its index. A scenario that cannot be
- * read makes a set in state RUN_BAD_INPUT. */
+/* Adds the experiment to the sets unless it is there, and returns its index. A scenario that cannot
+ * be read makes a set in state RUN_BAD_INPUT. */
 uint32_t runs_add(struct runs *runs, const struct paper *paper,
                   const struct experiment *experiment);
-/* Runs what is not in the cache. Returns false when it was stopped. */
+/* Runs everything that is not in the cache. Returns false when it was stopped. */
 bool runs_go(struct runs *runs);
 void runs_fini(struct runs *runs);
 
-/* The first seed's error among the first n seeds of a set; NULL: all are done. */
+/* Returns the error of the first failed run among the first n seeds of a set; NULL: all are
+ * done. */
 const struct xoff_err *runs_error(const struct run_set *set, uint32_t n_seeds, bool *is_bad_input);
 
 #endif

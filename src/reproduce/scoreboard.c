@@ -1,4 +1,4 @@
-/* The scoreboard (scoreboard.h): choosing, judging, and the table for people. */
+/* The scoreboard (scoreboard.h): chooses claims, judges them, and prints the table for people. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ static bool is_chosen_figure(const struct figure *figure, const char *id)
     return !id || !strcmp(figure->id, id);
 }
 
-/* By its own id, or because a chosen figure is drawn from the same scenario. */
+/* A claim is chosen by its own id, or because a chosen figure is drawn from the same scenario. */
 static bool is_chosen_claim(const struct paper *paper, const struct claim *claim, const char *id)
 {
     if (!id || !strcmp(claim->id, id))
@@ -123,7 +123,7 @@ static bool is_same_error(const struct xoff_err *a, const struct xoff_err *b)
            !strcmp(a->message, b->message);
 }
 
-/* The error of the i-th claim or figure of a paper; NULL: none. */
+/* Returns the error of the i-th claim or figure of a paper; NULL: none. */
 static const struct xoff_err *error_at(const struct scored_paper *p, uint32_t i)
 {
     if (i < p->n_claims)
@@ -154,7 +154,7 @@ struct row {
     char cells[N_COLUMNS][CELL];
 };
 
-/* Characters, not bytes. */
+/* Width in characters, not bytes. */
 static int width(const char *text)
 {
     int n = 0;
@@ -163,7 +163,7 @@ static int width(const char *text)
     return n;
 }
 
-/* What is too long is cut, not within a character. */
+/* Text that is too long is cut between characters. */
 static void fill(char cell[CELL], const char *text)
 {
     size_t n = strlen(text);
@@ -191,7 +191,7 @@ static void make_row(const struct scored_claim *s, struct row *row)
     snprintf(most, sizeof most, "%.4g", j->measured.max);
     if (!j->values)
         snprintf(text, sizeof text, "-");
-    else if (!strcmp(least, most)) /* at this many digits */
+    else if (!strcmp(least, most)) /* equal at this many digits */
         snprintf(text, sizeof text, "%.4g%s%s", j->measured.mean, *c->unit ? " " : "", c->unit);
     else
         snprintf(text, sizeof text, "%.4g%s%s (%s .. %s)", j->measured.mean, *c->unit ? " " : "",
@@ -216,14 +216,14 @@ static const char *colour_of(enum verdict verdict, const struct scoreboard_style
 
 #define NOTE_WIDTH 96
 
-/* A paragraph under a row, broken between words. */
+/* Prints a paragraph under a row, broken between words. */
 static void print_note(FILE *out, const struct scoreboard_style *s, const char *lead,
                        const char *text)
 {
     if (!text || !*text)
         return;
     int column = 4 + width(lead);
-    bool is_first = true; /* of its line */
+    bool is_first = true; /* first word of its line */
     fprintf(out, "    %s%s", s->dim, lead);
     for (size_t n; text += strspn(text, " \n"), (n = strcspn(text, " \n")); text += n) {
         char word[256];
@@ -242,7 +242,7 @@ static void print_note(FILE *out, const struct scoreboard_style *s, const char *
     fprintf(out, "%s\n", s->off);
 }
 
-/* The verdict and what stands behind it. */
+/* Prints the verdict and the reasons for it. */
 static void print_verdict(FILE *out, const struct scoreboard_style *s, const struct claim *claim,
                           const struct judgement *j)
 {

@@ -1,4 +1,4 @@
-/* The scoreboard: the chosen claims and figures of papers with what was found, as text and JSON. */
+/* The scoreboard: the chosen claims and figures of papers with their results, as text and JSON. */
 #ifndef REPRODUCE_SCOREBOARD_H
 #define REPRODUCE_SCOREBOARD_H
 
@@ -9,7 +9,7 @@
 
 struct scored_claim {
     const struct claim *claim;
-    uint32_t set; /* of runs; SCOREBOARD_NOT_RUN */
+    uint32_t set; /* index of its set in runs; SCOREBOARD_NOT_RUN */
     struct judgement judgement;
 };
 struct scored_figure {
@@ -31,11 +31,11 @@ struct scoreboard {
     uint32_t n_papers;
 };
 
-/* Adds a paper, which is then owned, with its runs. `id` chooses a claim, or a figure with the
+/* Adds a paper with its runs and takes ownership of it. `id` chooses a claim, or a figure with the
  * claims on the same scenario; NULL: all. Returns false, and leaves the paper to the caller, when
- * there is nothing of that id. */
+ * the paper has nothing of that id. */
 bool scoreboard_add(struct scoreboard *board, struct paper *paper, const char *id);
-/* After runs_go(). */
+/* Called after runs_go(). */
 void scoreboard_judge(struct scoreboard *board);
 void scoreboard_fini(struct scoreboard *board);
 
@@ -48,15 +48,15 @@ struct scoreboard_counts scoreboard_count(const struct scoreboard *board);
 /* Calls `say` for every different error of a claim or figure, in order. */
 void scoreboard_errors(const struct scoreboard *board, void (*say)(const struct xoff_err *err));
 
-/* Colours of a terminal, or empty. */
+/* Colours of a terminal; empty strings: no colours. */
 struct scoreboard_style {
     const char *bold, *dim, *red, *green, *yellow, *off;
 };
 void scoreboard_print(const struct scoreboard *board, const struct scoreboard_style *style,
                       FILE *out);
 
-/* The same as JSON, with the figures drawn: what -j prints, what reproduce.json and reproduce.html
- * have. The caller frees it. */
+/* The scoreboard as JSON, with the points of figures. Option -j prints it; reproduce.json and
+ * reproduce.html contain it. The caller frees it. */
 char *scoreboard_json(const struct scoreboard *board);
 
 #endif

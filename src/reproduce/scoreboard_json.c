@@ -31,8 +31,8 @@
 #define XOFF_VERSION "dev"
 #endif
 
-/* Owns `value` whatever happens. Memory that is not there ends the program: what would be written
- * without it is of no use. */
+/* Takes ownership of `value` even on failure. Running out of memory ends the program: an incomplete
+ * document would be of no use. */
 static void put(json_t *object, const char *key, json_t *value)
 {
     const int failed = json_object_set_new(object, key, value);
@@ -50,7 +50,7 @@ static json_t *text_json(const char *text)
     return text && *text ? json_string(text) : json_null();
 }
 
-/* Counts as integers: 1e15 is below 2^53, so the conversion is exact. */
+/* Counts become integers: 1e15 is below 2^53, so the conversion is exact. */
 static json_t *number_json(double value)
 {
     const bool is_whole = value > -1e15 && value < 1e15 && (double)(int64_t)value == value;
@@ -143,7 +143,7 @@ static json_t *claim_json(const struct scored_claim *s)
     return claim;
 }
 
-/* The index of a text in a list, where it is put if it is not there. */
+/* Returns the index of a text in a list; a new text is appended. */
 static json_int_t index_in(json_t *list, const char *text)
 {
     size_t i = 0;
@@ -154,7 +154,8 @@ static json_int_t index_in(json_t *list, const char *text)
     return (json_int_t)i;
 }
 
-/* Bars stand side by side, whatever is written under them. `categories` is NULL for lines. */
+/* The x of a bar is an index into categories, whatever its label. `categories` is NULL for
+ * lines. */
 static json_t *x_json(json_t *categories, const struct figure_x *x)
 {
     return categories ? json_integer(index_in(categories, x->text)) : number_json(x->value);
@@ -168,7 +169,7 @@ static json_t *axis_json(const struct figure_axis *axis)
     return json;
 }
 
-/* Nothing where it was not drawn; the paper's marks stay. */
+/* Returns no points where the figure was not drawn; the paper's marks are kept. */
 static json_t *series_json(const struct figure *f, const struct drawing *d, json_t *categories)
 {
     json_t *list = json_array();
@@ -190,7 +191,7 @@ static json_t *series_json(const struct figure *f, const struct drawing *d, json
     return list;
 }
 
-/* Pairs; of a distribution also how many seeds have a value, of how many. */
+/* Makes points [x, y]; for a distribution also how many seeds have a value, of how many. */
 static json_t *drawn_json(const struct figure *f, const struct drawing *d)
 {
     json_t *list = json_array();
