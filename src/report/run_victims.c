@@ -1,12 +1,11 @@
-/* Victims: flows that stood still for the sake of others.
+/* Victims: flows that waited because of congestion that was not on their path.
  *
- * A flow is a victim when its source was stopped at its priority while the flow was under way, by
- * pauses none of whose roots lies on its own way: the egress where the chain of pauses began does
- * not lead to the flow's destination (the port is on no shortest path to it), and a host that
- * started the chain is not the destination. Where the beginning is not known, or there are too many
- * to look at, the flow is given the benefit of the doubt and is none. Its waiting time is the time
- * that its source was stopped within its life; a flow that needed no longer than alone in the
- * network waited for nothing.
+ * A flow is a victim when its source was stopped at its priority during the flow's life, by pauses
+ * none of whose roots lies on the flow's path: the egress where the chain of pauses began does not
+ * lead to the flow's destination (the port is on no shortest path to it), and a host that started
+ * the chain is not the destination. Where the root is not known, or there are too many to examine,
+ * the flow does not count as a victim. Its waiting time is the time that its source was stopped
+ * within its life; a flow that took no longer than alone in the network did not wait.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,20 +13,20 @@
 
 #include "report/run_data.h"
 
-/* Causes whose reach is looked at, and how often flows are held against causes. */
+/* Limits on the causes whose reach is computed, and on the comparisons of flows with causes. */
 #define MOST_REACHES 128
 #define MOST_LOOKS 8000000
 
 /* Stops of one host's port and priority by one cause: disjoint and in order of time. */
 struct strand {
     uint32_t host, priority, port, cause;
-    uint32_t first, n; /* of spans */
+    uint32_t first, n; /* spans of this strand */
 };
 
 struct span {
     uint32_t host, priority, port, cause;
     int64_t from_ps, to_ps;
-    int64_t before_ps; /* lengths of those before it in its strand */
+    int64_t before_ps; /* total length of the spans before it in its strand */
 };
 
 struct run_victims {
@@ -36,7 +35,7 @@ struct run_victims {
     struct strand *strands; /* by host and priority */
     uint32_t n_spans, n_strands;
     uint32_t *first_strand; /* per node, and one more */
-    bool **reach;           /* per cause: nodes behind it; NULL: not looked at yet */
+    bool **reach;           /* per cause: nodes behind it; NULL: not computed yet */
     uint32_t n_reaches;
     uint64_t n_looks;
     uint64_t n;               /* victims found */
@@ -147,11 +146,11 @@ bool run_victims_concern(const struct run_victims *v, uint32_t from, uint32_t pr
     return false;
 }
 
-/* Time within the strand's stops before `at`. */
+/* Returns the time within the strand's stops before `at`. */
 static int64_t stopped_before(const struct run_victims *v, const struct strand *strand, int64_t at)
 {
     uint32_t low = strand->first, high = strand->first + strand->n;
-    while (low < high) { /* the first that begins at or after it */
+    while (low < high) { /* finds the first that begins at or after it */
         const uint32_t middle = low + (high - low) / 2;
         if (v->spans[middle].from_ps < at)
             low = middle + 1;
@@ -164,7 +163,7 @@ static int64_t stopped_before(const struct run_victims *v, const struct strand *
     return s->before_ps + (at < s->to_ps ? at : s->to_ps) - s->from_ps;
 }
 
-/* Nodes to which the way leads through the cause; all when that is not known. */
+/* Returns the nodes whose path leads through the cause; all nodes when that is not known. */
 static const bool *reach_of(struct run_victims *v, uint32_t cause)
 {
     const struct run_data *run = v->run;
@@ -194,7 +193,8 @@ static const bool *reach_of(struct run_victims *v, uint32_t cause)
     return reach;
 }
 
-/* Into the worst, which stay sorted; of two that waited as long the earlier flow counts. */
+/* Inserts into the worst, which stay sorted; of two with equal waits the earlier flow comes
+ * first. */
 static void note(struct run_victims *v, const struct run_victim *victim)
 {
     uint32_t at = v->n_worst;
