@@ -1,16 +1,16 @@
 /* Traffic kind all-to-all: each rank sends a flow to each other, once or in iterations.
  *
- * Rank number i of the n sends to i + 1, i + 2, ..., i + n - 1 (round about), each at the earliest
- * `stagger` after the one before: while all keep step, all receivers are different. With `parallel`
- * no more than so many of a rank's flows are unacknowledged at a time. An iteration ends at a rank
- * when it has received from all others and, where the transport has acknowledgements, all it sent
- * has been acknowledged.
+ * Rank number i of the n sends to i + 1, i + 2, ..., i + n - 1 (modulo n), each at the earliest
+ * `stagger` after the one before: while all keep step, all receivers are different. `parallel`
+ * limits how many of a rank's flows are unacknowledged at a time. An iteration ends at a rank when
+ * it has received from all others and, where the transport has acknowledgements, all it sent has
+ * been acknowledged.
  *
  * Another rank may be one iteration ahead, but not two: it ends an iteration only with the message
  * that this one sends in it. So arrivals are counted by the parity of the iteration.
  *
- * In a single iteration each message is a flow of its own; in several they go on n - 1 connections
- * of each rank, which last.
+ * In a single iteration each message is a flow of its own; several iterations share n - 1 lasting
+ * connections of each rank.
  */
 #include "traffic/kinds.h"
 #include "traffic/ranks.h"
@@ -31,8 +31,8 @@ struct all_to_all_cfg {
 
 struct all_to_all_rank {
     struct rank rank;
-    xoff_time next_at; /* of the next message at the earliest */
-    uint32_t offset;   /* of its receiver, 1 ... n; 0: the iteration has not begun */
+    xoff_time next_at; /* earliest time of the next message */
+    uint32_t offset;   /* distance to its receiver, 1 ... n; 0: the iteration has not begun */
     uint32_t n_acked;
     uint32_t n_come[2]; /* by parity of the iteration */
 };
@@ -64,7 +64,7 @@ static const struct xoff_param all_to_all_table[] = {
     {0},
 };
 
-/* Sends to the next receiver, by memory or by the network; false: no room. Word: parity 1 bit, 7
+/* Sends to the next receiver, through memory or the network; false: no room. Word: parity 1 bit, 7
  * free, number at the receiver 8, number at the sender 8. */
 static bool send(const struct ranks *ranks, struct ranks_app *app, uint32_t local, bool *is_given,
                  struct ranks_out *out)
@@ -92,7 +92,7 @@ static bool send(const struct ranks *ranks, struct ranks_app *app, uint32_t loca
     return true;
 }
 
-/* Sends what may be sent now; false: not all has been sent. */
+/* Sends everything that may be sent now; false: not all has been sent. */
 static bool send_all(const struct all_to_all_cfg *cfg, struct ranks_app *app, uint32_t local,
                      xoff_time now, bool *is_given, struct ranks_out *out)
 {

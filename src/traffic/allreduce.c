@@ -25,9 +25,9 @@ struct allreduce_params {
 
 struct allreduce_rank {
     struct rank rank;
-    uint64_t n_sent;  /* steps, over all collectives */
-    uint64_t n_got;   /* steps received without a hole */
-    uint64_t early[]; /* bit s mod (64 * words): step s has come, though one before it has not */
+    uint64_t n_sent;  /* steps sent, over all collectives */
+    uint64_t n_got;   /* steps received without a gap */
+    uint64_t early[]; /* bit s mod (64 * words): step s came before an earlier one */
 };
 
 static const struct xoff_param allreduce_table[] = {
@@ -42,7 +42,7 @@ static uint32_t n_words(const struct ranks *ranks)
     return (ranks->n + 63) / 64;
 }
 
-/* Step s is told by its low 16 bits. */
+/* The word carries the low 16 bits of step s. */
 static void receive(const struct ranks *ranks, struct allreduce_rank *rank, uint32_t low_step)
 {
     const uint64_t n_bits = (uint64_t)n_words(ranks) * 64;
@@ -62,7 +62,7 @@ static uint64_t chunk_bytes(const struct ranks *ranks, uint32_t number, uint64_t
     return ranks->size / ranks->n + (chunk < ranks->size % ranks->n);
 }
 
-/* Sends the next step, by memory or by the network; false: no room. */
+/* Sends the next step, through memory or the network; false: no room. */
 static bool send(const struct ranks *ranks, struct ranks_app *app, uint32_t local, bool *is_given,
                  struct ranks_out *out)
 {

@@ -8,13 +8,13 @@
 #include "traffic/targets.h"
 
 struct arrivals {
-    struct app_offer offer; /* template; to and bytes are drawn */
-    bool is_stream;         /* offers to a steady target continue one stream */
+    struct app_offer offer; /* template; `to` and `bytes` are drawn */
+    bool is_stream;         /* all offers to a steady target continue one stream */
     struct bind_period period;
     struct sizes sizes;
-    double bits;             /* mean of an arrival, as load counts them */
-    double load;             /* of the sender's rate below */
-    const double *rates_bps; /* per sender; NULL: those of their links. Read by bind only */
+    double bits;             /* mean bits of an arrival, as load counts them */
+    double load;             /* as a fraction of the sender's rate below */
+    const double *rates_bps; /* per sender; NULL: rates of their links. Only bind reads it */
 };
 
 int arrivals_bind(const struct traffic_env *env, const struct arrivals *arrivals,

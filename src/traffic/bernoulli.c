@@ -1,6 +1,6 @@
 /* Traffic kind bernoulli: time at each sender is cut into slots of one frame with preamble and gap
- * at the rate of its link, and each slot has a frame with probability `load`, whatever the others
- * have.
+ * at the rate of its link. Each slot has a frame with probability `load`, independently of the
+ * others.
  *
  * The number of slots up to the next used one is geometric, so idle slots cost nothing. Slot n
  * starts n * slot bits / rate after `start`, rounded down: rates that do not divide evenly do not
@@ -32,7 +32,7 @@ struct bernoulli_cfg {
 
 struct bernoulli_state {
     xoff_time next_at;
-    uint64_t slots; /* passed, the one of next_at included; 0: not started */
+    uint64_t slots; /* slots passed, including that of next_at; 0: not started */
     xoff_rate line_bps;
     struct targets_one target;
 };
@@ -58,7 +58,7 @@ static xoff_time bernoulli_deadline(const void *cfg, const void *state)
     return ((const struct bernoulli_state *)state)->next_at;
 }
 
-/* To the next used slot, or to the end when it lies behind stop. */
+/* Moves on to the next used slot, or to the end when it lies behind stop. */
 static void advance(const struct bernoulli_cfg *cfg, struct bernoulli_state *st,
                     struct xoff_rng *rng)
 {
@@ -66,7 +66,7 @@ static void advance(const struct bernoulli_cfg *cfg, struct bernoulli_state *st,
     const unsigned __int128 bits = (unsigned __int128)(n - 1) * cfg->slot_bits;
     const uint64_t length = (uint64_t)(cfg->period.stop - cfg->period.start);
     const unsigned __int128 bits_to_stop = (unsigned __int128)length * st->line_bps;
-    /* Compared with the whole period first: only then is the product with a second in range. */
+    /* The whole period is compared first: only then is the product with a second in range. */
     if (bits > bits_to_stop / (uint64_t)XOFF_S + 1) {
         st->next_at = XOFF_NEVER;
         return;

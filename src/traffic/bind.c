@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 
-/* Purposes of random streams: those of apps are told apart by entry within a host, that of bind()
- * by the owner, which is the entry. Both lie far from small numbers, which nodes use. */
+/* Purposes of random streams. Apps are distinguished by entry within a host, bind() by the owner,
+ * which is the entry. Both are far from the small numbers that nodes use. */
 #define PURPOSE_BIND UINT64_C(0x62000000)
 #define PURPOSE_APPS UINT32_C(0x61000000)
 
@@ -150,7 +150,7 @@ xoff_rate bind_line_rate(const struct traffic_env *env, uint32_t host)
     return env->topo->links[host_link(env, host)].rate_bps;
 }
 
-/* The highest rate that a host's link has in the run. */
+/* The highest rate of a host's link during the run. */
 static xoff_rate highest_rate(const struct traffic_env *env, uint32_t host)
 {
     const uint32_t link = host_link(env, host);
@@ -229,14 +229,14 @@ static const char *skip_blanks(const char *text)
     return text + strspn(text, " \t");
 }
 
-/* A priority at `text`; NULL: there is none. */
+/* Reads a priority at `text`; NULL: there is none. */
 static const char *read_priority(const char *text, uint32_t *priority)
 {
     *priority = (uint32_t)(*text - '0');
     return *text >= '0' && *text < '0' + XOFF_N_PRIORITIES ? text + 1 : NULL;
 }
 
-/* "0..6", "1, 3", "0..2, 5" as a set; false: anything else. */
+/* Reads "0..6", "1, 3", "0..2, 5" as a set; false: the text is anything else. */
 static bool read_priorities(const char *text, uint8_t *set)
 {
     *set = 0;

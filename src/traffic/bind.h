@@ -1,5 +1,5 @@
-/* What every traffic kind does with its parameters before it has apps: the parameters that several
- * share, their checks against the network, and the hand-over of cfg and states.
+/* Used by every traffic kind to bind its parameters before it has apps: the parameters that several
+ * kinds share, their checks against the network, and the hand-over of cfg and states.
  *
  * Errors name the key; messages say what is accepted. All blocks are from malloc. Nothing here is
  * called while a network runs.
@@ -77,66 +77,68 @@ struct bind_period {
         .help = "Pace of each flow in bits of MAC frames; auto: line rate."                      \
     }
 
-/* A list of hosts in ascending order; fini by free(hosts). */
+/* A list of hosts in ascending order; the owner frees `hosts`. */
 struct bind_hosts {
     uint32_t *hosts;
     uint32_t n;
 };
 
-/* Hosts of a set, at least one. */
+/* Finds the hosts of a set, at least one. */
 int bind_hosts(const struct traffic_env *env, const char *key, const char *set,
                struct bind_hosts *out, struct xoff_err *err);
-/* A set that must name one host. */
+/* Finds the host of a set that must name exactly one. */
 int bind_host(const struct traffic_env *env, const char *key, const char *set, uint32_t *host,
               struct xoff_err *err);
-/* Hosts of either list, which may be in any order and name hosts twice. */
+/* Makes the union of two lists, which may be in any order and name hosts twice. */
 int bind_union(const struct traffic_env *env, const struct bind_hosts *a,
                const struct bind_hosts *b, struct bind_hosts *out, struct xoff_err *err);
-/* Position of a host in a list, or its length. */
+/* Returns the position of a host in a list, or the list's length. */
 uint32_t bind_position(const struct bind_hosts *list, uint32_t host);
 
-/* `out` ends at the run's stop at the latest; it may be empty (start == stop) then. */
+/* `out` ends at the run's stop at the latest; it may then be empty (start == stop). */
 int bind_period(const struct traffic_env *env, const struct bind_period *params,
                 struct bind_period *out, struct xoff_err *err);
 /* Bytes of a frame that are not payload. */
 uint32_t bind_header(const struct traffic_env *env, uint8_t transport);
 int bind_frame(const struct traffic_env *env, uint8_t transport, int64_t frame, uint32_t *bytes,
                struct xoff_err *err);
-/* A pace that no sender's link can keep is refused. Returns it as an offer has it: 0 for auto. */
+/* Refuses a pace that no sender's link can keep. Returns the rate as an offer has it: 0 for
+ * auto. */
 int bind_rate(const struct traffic_env *env, int64_t rate, const struct bind_hosts *senders,
               xoff_rate *rate_bps, struct xoff_err *err);
-/* A part above 0 and up to 1. */
+/* Accepts a load above 0 and up to 1. */
 int bind_load(double load, struct xoff_err *err);
-/* Bytes of a flow; `key` is where they come from. */
+/* Checks the bytes of a flow, which were given under `key`. */
 int bind_size(const char *key, int64_t bytes, struct xoff_err *err);
 
-/* An offer of this entry with everything set but to, bytes, rate and frame. */
+/* Makes an offer of this entry with everything set but to, bytes, rate and frame. */
 int bind_offer(const struct traffic_env *env, const struct bind_carriage *carriage,
                struct app_offer *out, struct xoff_err *err);
-/* The transport of that name; "": the scenario's own. */
+/* Finds the transport of that name; "": the scenario's own. */
 int bind_transport(const struct traffic_env *env, const char *name, uint8_t *transport,
                    struct xoff_err *err);
 
-/* Whether what that transport carries is acknowledged. */
+/* Whether the transport acknowledges what it carries. */
 bool bind_is_acknowledged(const struct traffic_env *env, uint8_t transport);
 
 /* Rate of a host's link at the start of the run. */
 xoff_rate bind_line_rate(const struct traffic_env *env, uint32_t host);
-/* Random choices of bind() itself: one stream per entry. */
+/* Random stream for the choices of bind() itself: one per entry. */
 struct xoff_rng bind_rng(const struct traffic_env *env);
-/* Puts the first n of the list in random order, each of the list alike likely to be among them. */
+/* Puts a random choice of n hosts, in random order, at the front of the list; each host is equally
+ * likely. */
 void bind_shuffle(struct xoff_rng *rng, uint32_t *hosts, uint32_t n_hosts, uint32_t n);
 
 int bind_no_memory(struct xoff_err *err);
-/* What the apps of an entry are made of; a NULL block is refused as lack of memory. */
+/* The data that the apps of an entry are made of. A NULL block is refused as lack of memory. */
 struct bind_made {
     const struct app_ops *ops;
-    void *cfg;    /* shared */
-    void *states; /* state_size each, in the order of the hosts */
+    void *cfg;    /* shared by all apps */
+    void *states; /* state_size bytes each, in the order of the hosts */
     size_t state_size;
-    uint32_t n_streams; /* of each app; 0: one */
+    uint32_t n_streams; /* streams of each app; 0: one */
 };
-/* One app per host; takes cfg and states, also when it fails. */
+/* Makes one app per host; takes ownership of cfg and states, also on failure. */
 int bind_apps(const struct traffic_env *env, const struct bind_hosts *hosts,
               const struct bind_made *made, struct app_set *apps, struct xoff_err *err);
 

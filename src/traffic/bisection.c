@@ -5,18 +5,18 @@
 
 #include <xoff/units.h>
 
-/* What hangs on a node that has hosts. */
+/* Senders and receivers of a node that has hosts. */
 struct edge {
     uint32_t n_senders, n_receivers;
 };
 
-/* The node at the other end of a host's link. */
+/* Returns the node at the other end of a host's link. */
 static uint32_t edge_of(const struct topo *topo, uint32_t host)
 {
     return topo_peer(topo, host, 0);
 }
 
-/* U_e; 0 for a host that is linked to a host. */
+/* Returns U_e; 0 for a host that is linked to a host. */
 static double uplink_bps(const struct topo *topo, uint32_t node)
 {
     double sum = 0;

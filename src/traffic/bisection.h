@@ -1,10 +1,11 @@
-/* Load as a part of the bisection bandwidth: what each sender's load is relative to.
+/* Load as a fraction of the bisection bandwidth: computes the rate that each sender's load refers
+ * to.
  *
  * The bisection is counted where hosts meet the fabric. An edge switch e (one with hosts) has links
  * to other switches with rates that sum to U_e. With S_e senders on it, each has a share U_e / S_e
- * of the way out, and of what it offers only the part p that goes behind other edges takes that
- * way; for receivers drawn uniformly p is their share of all receivers but the sender itself. A
- * sender that offers
+ * of these links. Of what it offers only the part p that goes behind other edges takes them; for
+ * receivers drawn uniformly p is their share of all receivers but the sender itself. A sender that
+ * offers
  *
  *     load * (U_e / S_e) / p
  *

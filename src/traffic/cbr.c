@@ -1,5 +1,5 @@
-/* Traffic kind cbr: one flow per sender at a constant rate. The network paces it: a flow without
- * end when it lasts as long as the run, else one of as many whole frames as start before `stop`.
+/* Traffic kind cbr: one flow per sender at a constant rate, paced by the network. A flow that lasts
+ * as long as the run is endless; otherwise it has as many whole frames as start before `stop`.
  */
 #include "traffic/kinds.h"
 #include "traffic/schedule.h"
@@ -24,9 +24,8 @@ static const struct xoff_param cbr_table[] = {
     {0},
 };
 
-/* Frame k starts k * frame time after the first, so as many start in `length` as it has frame
- * times, a started one included. Line rate needs preamble and gap as well, a pace counts the frame
- * only. */
+/* Frame k starts k * frame time after the first, so `length` / frame time frames start, rounded up.
+ * Line rate needs preamble and gap as well, a pace counts the frame only. */
 static uint64_t frames_in(xoff_time length, uint32_t frame_bytes, xoff_rate rate_bps,
                           xoff_rate line_bps)
 {

@@ -1,7 +1,7 @@
 /* Random draws shared by the kinds: whole-number and time versions of the real distributions.
  *
- * Each is exact where it can be: a geometric number of trials stands for an exponential in whole
- * units, so that its mean is the stated one and not half a unit beside it.
+ * Each is exact where possible: a geometric number of trials replaces an exponential in whole
+ * units, so that its mean is the stated one and not half a unit off.
  */
 #ifndef TRAFFIC_DRAW_H
 #define TRAFFIC_DRAW_H
@@ -18,8 +18,8 @@ static inline double draw_log_miss(double p)
     return -p * (1 + p * (1.0 / 2 + p * (1.0 / 3 + p * (1.0 / 4 + p * (1.0 / 5)))));
 }
 
-/* Trials up to and with the first success, at least 1, mean 1/p: P(more than k) = (1 - p)^k.
- * `log_miss` is draw_log_miss(p), 0 for p = 1 (every trial succeeds; draws nothing). */
+/* Number of trials up to and including the first success, at least 1, mean 1/p: P(more than k) = (1
+ * - p)^k. `log_miss` is draw_log_miss(p), 0 for p = 1 (every trial succeeds; draws nothing). */
 static inline uint64_t draw_geometric(struct xoff_rng *rng, double log_miss)
 {
     if (log_miss == 0)
@@ -28,7 +28,7 @@ static inline uint64_t draw_geometric(struct xoff_rng *rng, double log_miss)
     return missed < 0x1p62 ? 1 + (uint64_t)missed : UINT64_C(1) << 62;
 }
 
-/* A real number of picoseconds (>= 0) to the nearest; XOFF_NEVER beyond the range. */
+/* Rounds a real number of picoseconds (>= 0) to the nearest; XOFF_NEVER beyond the range. */
 static inline xoff_time draw_span(double ps)
 {
     return ps < 0x1p62 ? (xoff_time)(ps + 0.5) : XOFF_NEVER;

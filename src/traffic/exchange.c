@@ -30,7 +30,7 @@ struct exchange_cfg {
     bool awaits_acks;
 };
 
-/* By the way that the message goes: RIGHT to the rank one up. */
+/* Indexed by the direction of the message: RIGHT goes to the rank one up. */
 struct exchange_rank {
     struct rank rank;
     bool is_sent[N_WAYS], is_acked[N_WAYS];
@@ -52,7 +52,8 @@ static const struct xoff_param exchange_table[] = {
     {0},
 };
 
-/* Ways 1 bit, parity 1 bit, 6 free, number at the receiver 8, number at the sender 8. */
+/* The word: direction 1 bit, parity 1 bit, 6 free, number at the receiver 8, number at the sender
+ * 8. */
 static uint32_t word_of(uint32_t from_local, uint32_t to_local, uint64_t iteration, uint32_t way)
 {
     return from_local << 16 | to_local << 8 | (uint32_t)(iteration & 1) << 1 | way;
@@ -64,7 +65,7 @@ static void receive(struct exchange_rank *rank, uint32_t way, uint32_t parity)
     rank->has_come[way][parity] = true;
 }
 
-/* Sends one way, by memory or by the network; false: no room. */
+/* Sends in one direction, through memory or the network; false: no room. */
 static bool send(const struct ranks *ranks, struct ranks_app *app, uint32_t local, uint32_t way,
                  bool *is_given, struct ranks_out *out)
 {
@@ -81,7 +82,7 @@ static bool send(const struct ranks *ranks, struct ranks_app *app, uint32_t loca
             return false;
         offer->to = ranks->hosts[to_place];
         offer->bytes = ranks->size;
-        /* Of two ranks each is the other's neighbour on both sides: one connection. */
+        /* With two ranks both neighbours are the same rank: one connection. */
         offer->stream = local * N_WAYS + (ranks->n > 2 ? way : 0);
         offer->word = word_of(local, to_local, rank->rank.iteration, way);
     }

@@ -7,9 +7,9 @@
  *
  *   mean time between fan-ins = 8 * senders * size / (load * sum of the receivers' link rates)
  *
- * Senders of one fan-in are hosts that know nothing of each other, so all of it is drawn when the
- * network is built, from the one stream of the entry, and dealt to the hosts as a schedule: 40
- * bytes a flow.
+ * Senders of one fan-in are hosts that know nothing of each other, so all fan-ins are drawn when
+ * the network is built, from the one random stream of the entry, and dealt to the hosts as a
+ * schedule: 40 bytes a flow.
  */
 #include "traffic/kinds.h"
 #include "traffic/schedule.h"
@@ -78,25 +78,25 @@ static const struct xoff_param fan_in_table[] = {
     {0},
 };
 
-/* What the schedule is drawn from, and as far as it is drawn. */
+/* State of the drawing of the schedule. */
 struct fan_in {
     struct bind_hosts pool, receivers;
     uint32_t senders;
     xoff_time start, stop, jitter;
     double gap_ps;                /* mean time between fan-ins */
-    struct schedule_entry preset; /* all but at, from and to */
+    struct schedule_entry preset; /* everything but at, from and to */
     struct xoff_rng rng;
-    uint32_t *drawn_by; /* per place of the pool: the last fan-in that drew it */
+    uint32_t *drawn_by; /* per host of the pool: the last fan-in that drew it */
     struct schedule *schedule;
 };
 
-/* Hosts of the pool beside this one. */
+/* Counts the hosts of the pool other than this one. */
 static uint32_t count_others(const struct fan_in *f, uint32_t host)
 {
     return f->pool.n - (bind_position(&f->pool, host) < f->pool.n);
 }
 
-/* Every receiver has enough others that may send to it. */
+/* Checks that every receiver has enough others that may send to it. */
 static int find_senders(const struct traffic_env *env, int64_t wanted, struct fan_in *f,
                         struct xoff_err *err)
 {
@@ -141,7 +141,7 @@ static int find_gap(const struct traffic_env *env, const struct fan_in_params *p
     return rc;
 }
 
-/* The schedule is to fit in memory. */
+/* Checks that the schedule fits in memory. */
 static int check_count(const struct fan_in_params *p, const struct fan_in *f, struct xoff_err *err)
 {
     char text[32];
@@ -182,7 +182,7 @@ static int draw_one(struct fan_in *f, uint32_t number, xoff_time at, struct xoff
     return rc;
 }
 
-/* Draws all; the schedule becomes that of the apps. */
+/* Draws all fan-ins; the apps take over the schedule. */
 static int draw_all(const struct traffic_env *env, struct fan_in *f, struct app_set *apps,
                     struct xoff_err *err)
 {

@@ -22,7 +22,7 @@ struct field {
     size_t length;
 };
 
-/* The topo whose names are being sorted: qsort has no context argument, so names go along. */
+/* A host with its name. qsort has no context argument, so the names are part of the elements. */
 struct named_host {
     const char *name;
     uint32_t host;
@@ -53,7 +53,7 @@ int flow_names_init(struct flow_names *names, const struct topo *topo, struct xo
     return 0;
 }
 
-/* A plain decimal number up to `max`; false otherwise. */
+/* Reads a plain decimal number up to `max`; false: the text is anything else. */
 static bool read_digits(const char *text, size_t length, uint64_t max, uint64_t *out)
 {
     uint64_t n = 0;
@@ -112,7 +112,7 @@ static int refuse_line(struct xoff_err *err, enum xoff_err_code code, const char
     return rc;
 }
 
-/* Seconds to picoseconds: exactly for up to twelve plain decimals, else through a double. */
+/* Reads seconds as picoseconds: exactly for up to twelve plain decimals, else through a double. */
 static bool read_seconds(const struct field *field, xoff_time *out)
 {
     const char *dot = memchr(field->text, '.', field->length);
@@ -139,8 +139,8 @@ static bool read_seconds(const struct field *field, xoff_time *out)
     return true;
 }
 
-/* Cuts a line at commas, blanks around fields taken off. Returns their number, of which at most
- * MAX_FIELDS are kept. */
+/* Cuts a line at commas and strips blanks around fields. Returns their number; at most MAX_FIELDS
+ * are kept. */
 static uint32_t cut(const char *line, size_t length, struct field *fields)
 {
     const char *end = line + length;
@@ -231,7 +231,7 @@ int flow_file_parse(const char *path, const char *text, size_t size, const struc
     return 0;
 }
 
-/* Reads all of a file; NULL with errno set, ENOMEM for lack of memory. */
+/* Reads a whole file; NULL with errno set, ENOMEM for lack of memory. */
 static char *read_whole(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");

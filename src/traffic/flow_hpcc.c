@@ -1,9 +1,9 @@
-/* Reading flow files of the ns-3 RDMA family (flow_hpcc.h). The file is whole in memory and its
- * lines are cut in place; a million take a fraction of a second.
+/* Reads flow files of the ns-3 RDMA family (flow_hpcc.h). The file is held in memory and its lines
+ * are cut in place; a million take a fraction of a second.
  *
- * Differs: the original reads words and does not see lines; here a flow is a line, so that a file
- * with a word too few is found where it is, and not as nonsense in every later flow. Sizes beyond
- * 2^32 - 1, which the original cannot read, are accepted.
+ * Differs: the original reads words and does not see lines. Here a flow is a line, so that a
+ * missing word is reported at its place, and not as nonsense in every later flow. Sizes beyond 2^32
+ * - 1, which the original cannot read, are accepted.
  */
 #include "traffic/flow_hpcc.h"
 
@@ -135,14 +135,14 @@ int flow_hpcc_scan(const char *path, const char *text, size_t size, struct flow_
     return rc;
 }
 
-/* Node ids to hosts. */
+/* Maps node ids to hosts. */
 struct ids {
     uint32_t *hosts; /* by id; TOPO_NONE: no host */
     uint32_t n;
-    bool has_names; /* there are hosts of the name n<ID> */
+    bool has_names; /* some hosts have names n<ID> */
 };
 
-/* The id in a name as n12; UINT32_MAX: none. */
+/* Returns the id in a name such as n12; UINT32_MAX: none. */
 static uint32_t id_of(const char *name)
 {
     const struct word digits = {.text = name + 1, .length = name[0] ? strlen(name + 1) : 0};
@@ -152,8 +152,8 @@ static uint32_t id_of(const char *name)
     return (uint32_t)id;
 }
 
-/* Ids are below the number of nodes in an imported network; larger ones, in networks made by hand,
- * are found by their name. */
+/* In an imported network ids are below the number of nodes. Larger ids, in networks made by hand,
+ * are found by name. */
 static int ids_init(struct ids *ids, const struct topo *topo, struct xoff_err *err)
 {
     *ids = (struct ids){.n = topo->n_nodes};

@@ -31,17 +31,18 @@ struct flow_hpcc {
     int line_beyond;   /* the first of them */
 };
 
-/* The file as it stands. `out` needs no preparation and holds nothing after a failure. */
+/* Reads the file without looking at the network. `out` needs no preparation and holds nothing after
+ * a failure. */
 int flow_hpcc_scan(const char *path, const char *text, size_t size, struct flow_hpcc *out,
                    struct xoff_err *err);
 
-/* Appends the flows of the file to *schedule, as flow_file_read(): node id 7 is the host of the
- * name n7; in a network that has no host of such a name, host number 7. `preset` gives all but what
- * a line says. */
+/* Appends the flows of the file to *schedule, as flow_file_read() does. Node id 7 is the host with
+ * the name n7, or host number 7 in a network without such names. `preset` gives all fields that a
+ * line does not state. */
 int flow_hpcc_read(const char *path, const struct flow_names *names,
                    const struct schedule_entry *preset, struct schedule **schedule,
                    struct xoff_err *err);
-/* The same from memory, for tests and fuzzing. */
+/* Reads the flows from memory, for tests and fuzzing. */
 int flow_hpcc_parse(const char *path, const char *text, size_t size, const struct flow_names *names,
                     const struct schedule_entry *preset, struct schedule **schedule,
                     struct xoff_err *err);

@@ -1,5 +1,5 @@
 /* Traffic kind flows: flows stated one by one, in the scenario (`list`) or in a file (`file`), or
- * both. What a flow does not say of priority and transport is taken from the entry.
+ * both. A flow without a priority or transport takes that of the entry.
  */
 #include "traffic/flow_file.h"
 #include "traffic/flow_hpcc.h"
@@ -83,7 +83,7 @@ static const struct xoff_param flows_item_table[] = {
     {0},
 };
 
-/* The key of an item as --set writes it, "list.2.to", in front of an error. */
+/* Puts the key of an item as --set writes it, "list.2.to", in front of an error. */
 static int locate(struct xoff_err *err, uint32_t index, int rc)
 {
     if (!rc || !err)

@@ -27,8 +27,8 @@ struct incast_cfg {
 struct incast_state {
     xoff_time next_at;
     xoff_time round_at;
-    uint64_t rounds;   /* left, this one included */
-    bool has_jittered; /* next_at has the round's jitter in it */
+    uint64_t rounds;   /* rounds left, including this one */
+    bool has_jittered; /* next_at includes the round's jitter */
 };
 
 static const struct xoff_param incast_table[] = {
@@ -98,7 +98,7 @@ static uint32_t incast_expire(const void *config, void *state, struct xoff_rng *
         st->has_jittered = true;
         st->next_at = xoff_time_after(st->round_at,
                                       (xoff_time)xoff_rng_below(rng, (uint64_t)cfg->jitter + 1));
-        if (st->next_at >= cfg->stop) /* no later round begins before that either */
+        if (st->next_at >= cfg->stop) /* later rounds begin even later */
             st->next_at = XOFF_NEVER;
         if (st->next_at > now)
             return 0;
@@ -137,7 +137,7 @@ static int check_rounds(const struct incast_params *p, struct xoff_err *err)
     return 0;
 }
 
-/* Takes `n` of the list by the seed; XOFF_PARAM_AUTO: all. */
+/* Chooses `n` of the list by the seed; XOFF_PARAM_AUTO: all. */
 static int choose_senders(const struct traffic_env *env, int64_t n, struct bind_hosts *senders,
                           struct xoff_err *err)
 {

@@ -45,21 +45,21 @@ struct iscsi_cfg {
     double read;
     uint32_t depth, n_bursts;
     uint32_t n_own;               /* streams to targets; those to initiators follow */
-    struct bind_hosts initiators; /* in lists behind this */
-    struct bind_hosts pool;       /* of targets to draw from */
+    struct bind_hosts initiators; /* their array is in `lists` */
+    struct bind_hosts pool;       /* targets to draw from; also in `lists` */
     uint32_t lists[];
 };
 
-/* A place for a command. */
+/* A place for one command under way. */
 struct iscsi_place {
-    xoff_time at;   /* the command under way began, or the next may begin */
-    uint32_t queue; /* numbers of the free places, in the order in which they are to be used */
+    xoff_time at;   /* start of the command under way, or earliest start of the next */
+    uint32_t queue; /* ring of the numbers of free places, in order of use */
 };
 
 struct iscsi_state {
     xoff_time due_at;
     struct targets_one target;
-    uint32_t first, n_free; /* in the queue, which goes round */
+    uint32_t first, n_free; /* free part of the ring */
     struct iscsi_place places[];
 };
 
@@ -125,7 +125,7 @@ static uint32_t word_of(enum iscsi_type type, uint32_t burst, uint32_t place)
     return (uint32_t)type << TYPE_SHIFT | burst << BURST_SHIFT | place;
 }
 
-/* Data with the headers of their PDUs. */
+/* Returns the bytes of data with the headers of their PDUs. */
 static uint64_t with_headers(const struct iscsi_cfg *cfg, uint64_t bytes)
 {
     return bytes + (bytes + cfg->segment - 1) / cfg->segment * PDU_HEADER;
@@ -160,14 +160,14 @@ static void fill(const struct iscsi_cfg *cfg, uint32_t to, uint32_t stream, uint
     offer->word = word;
 }
 
-/* The initiator's stream to a target. */
+/* Returns the initiator's stream to a target. */
 static uint32_t own_stream(const struct iscsi_cfg *cfg, uint32_t target)
 {
     return cfg->pool.n ? bind_position(&cfg->pool, target) : 0;
 }
 
-/* Begins the commands that are due, behind the n offers there are. `think` is the same for all, so
- * places become due in the order in which they were released. */
+/* Begins the commands that are due and appends their requests to the n offers. `think` is the same
+ * for all, so places become due in the order in which they were released. */
 static uint32_t begin(const struct iscsi_cfg *cfg, struct iscsi_state *st, struct xoff_rng *rng,
                       xoff_time now, struct app_offer *offers, uint32_t n)
 {
@@ -288,7 +288,7 @@ static struct iscsi_cfg *make_cfg(const struct iscsi_params *p, const struct app
     return cfg;
 }
 
-/* Initiators and targets, each once. */
+/* Collects initiators and targets, each host once. */
 static int all_hosts(const struct traffic_env *env, const struct targets *targets,
                      struct bind_hosts *out, struct xoff_err *err)
 {

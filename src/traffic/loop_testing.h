@@ -17,7 +17,7 @@ struct loop_entry {
     xoff_time at;
     uint32_t host;  /* where it happened: sender for SENT and ACKED, receiver for ARRIVED */
     uint32_t peer;  /* the other end */
-    uint32_t index; /* of the message among those of its sender */
+    uint32_t index; /* number of the message among those of its sender */
     struct app_offer offer;
 };
 
@@ -30,11 +30,11 @@ struct loop_flight {
 
 struct loop {
     struct bench *b;
-    struct xoff_rng rng;        /* of the network */
+    struct xoff_rng rng;        /* for the delays of the network */
     xoff_time min_delay, delay; /* each is drawn from the first to the sum of both */
     bool is_ordered;            /* messages of one stream do not overtake each other */
     uint32_t host_app[MAX_HOSTS];
-    struct xoff_rng rngs[MAX_HOSTS]; /* of the apps */
+    struct xoff_rng rngs[MAX_HOSTS]; /* for the apps */
     uint32_t n_sent[MAX_HOSTS];
     uint32_t *stream_to[MAX_HOSTS];
     xoff_time *stream_at[MAX_HOSTS];

@@ -2,10 +2,10 @@
  * from an exponential or a Pareto distribution of given mean.
  *
  * A sender begins idle. A burst of length b is offered when it begins, as the whole frames that fit
- * in b at the peak rate; what does not fill a frame is added to the next burst, so that in the long
- * run peak * burst / (burst + idle) is offered, counted as the peak is: in bits of MAC frames for a
- * stated rate, with preamble and gap at line rate. A burst that `stop` falls in ends there. With a
- * steady receiver all bursts are one stream, else each is a flow of its own.
+ * in b at the peak rate. The time that does not fill a frame is added to the next burst, so that in
+ * the long run peak * burst / (burst + idle) is offered. Bits are counted as for the peak: those of
+ * MAC frames for a stated rate, with preamble and gap at line rate. A burst that `stop` falls in
+ * ends there. With a steady receiver all bursts are one stream, else each is a flow of its own.
  *
  * Pareto with mean m and shape a > 1 has the smallest length m (a - 1) / a; for a <= 2 its variance
  * is infinite, and many such senders make self-similar traffic.
@@ -36,7 +36,7 @@ struct onoff_cfg {
     double burst_ps, idle_ps; /* means, or smallest lengths for pareto */
     double shape;             /* 0: exponential */
     uint64_t frame_bits;      /* as the peak rate counts them */
-    uint32_t payload_bytes;   /* of a frame */
+    uint32_t payload_bytes;   /* payload of a frame */
     uint32_t n_pool;
     uint32_t pool[];
 };

@@ -37,7 +37,7 @@ static const struct xoff_param permutation_table[] = {
     {0},
 };
 
-/* Receivers of `hosts`, in their order; freed by the caller. NULL: no memory. */
+/* Draws the receivers of `hosts`, in their order; the caller frees them. NULL: no memory. */
 static uint32_t *derange(const struct traffic_env *env, const struct bind_hosts *hosts)
 {
     struct xoff_rng rng = bind_rng(env);

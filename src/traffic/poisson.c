@@ -71,7 +71,7 @@ static int poisson_bind(const struct traffic_env *env, const void *params, const
         return rc;
     }
     arrivals.bits = arrivals.sizes.mean_bytes * 8;
-    struct targets_params uniform = p->targets; /* the pattern is not the user's choice here */
+    struct targets_params uniform = p->targets; /* the pattern is fixed for this kind */
     uniform.pattern = TARGETS_UNIFORM;
     rc = targets_bind(env, &uniform, TARGETS_UNIFORM, &targets, err);
     if (rc)

@@ -1,18 +1,18 @@
-/* Traffic kind query: fan-in queries, as of partition/aggregate applications.
+/* Traffic kind query: fan-in queries, as made by partition/aggregate applications.
  *
  * Queries arrive as a Poisson process with mean distance `every`. Each has an aggregator, drawn
  * uniformly from `to`, which sends a request to `senders` hosts of `from`, drawn anew for each
  * query; a host answers with `size` as soon as the request has arrived. The query is an operation
- * that ends when the last answer is there.
+ * that ends when the last answer has arrived.
  *
- * A Poisson process of which each arrival is given to one of m aggregators at random is m
- * independent processes with mean distance m * every; so each aggregator draws its own, and nothing
+ * A Poisson process whose arrivals are each given to one of m aggregators at random is equal to m
+ * independent processes with mean distance m * every. So each aggregator draws its own, and nothing
  * is shared. The hosts asked are a uniform subset (Floyd: Bentley, Programming Pearls, CACM 30(9),
  * 1987).
  *
- * An aggregator has up to `outstanding` queries under way. Those that arrive beyond wait; they
- * count from when they arrived, not from when they were sent out. In the word travel the
- * query's slot at the aggregator (16 bits) and whether this is the request.
+ * An aggregator has up to `outstanding` queries under way. Later queries wait; their time counts
+ * from their arrival, not from when they were sent out. The word carries the query's slot at the
+ * aggregator (16 bits) and whether the message is the request.
  */
 #include "traffic/kinds.h"
 #include "traffic/targets.h"
@@ -41,30 +41,30 @@ struct query_params {
 struct query_cfg {
     struct app_offer offer;
     xoff_time stop;
-    double mean_gap_ps; /* of one aggregator */
+    double mean_gap_ps; /* mean gap of one aggregator */
     uint64_t size, request;
     uint32_t n_slots;
-    uint32_t n_chosen;     /* room for them in the state */
-    struct bind_hosts all; /* that take part: the place is the number of the stream to it */
+    uint32_t n_chosen;     /* room for choices in the state */
+    struct bind_hosts all; /* all hosts that take part; position = number of the stream to it */
     uint32_t n_pool;
     uint32_t pool[]; /* `from`; behind it the hosts of `all` */
 };
 
 struct query_slot {
     xoff_time began_at;
-    uint32_t n_missing; /* answers */
+    uint32_t n_missing; /* answers still missing */
     uint32_t next_free;
 };
 
-/* Behind it the slots, then the places in the pool chosen for the query that is being sent out. */
+/* The slots follow in memory, then the pool positions chosen for the query being sent out. */
 struct query_state {
     xoff_time due_at;
-    xoff_time next_at; /* the next query arrives, or has arrived and waits for a slot */
+    xoff_time next_at; /* arrival of the next query, which may be past: it waits for a slot */
     uint32_t host;
-    uint32_t self;      /* own place in the pool, or its length */
-    uint32_t n_senders; /* of a query */
-    uint32_t n_asked;   /* by the query that is being sent out; n_senders: there is none */
-    uint32_t slot;      /* of that query */
+    uint32_t self;      /* own position in the pool, or the pool's length */
+    uint32_t n_senders; /* senders of a query */
+    uint32_t n_asked;   /* requests sent of the query being sent out; n_senders: none */
+    uint32_t slot;      /* slot of that query */
     uint32_t first_free;
     bool is_started;
 };
@@ -149,7 +149,7 @@ static void draw_next(const struct query_cfg *cfg, struct query_state *st, struc
         st->next_at = XOFF_NEVER;
 }
 
-/* One more of the subset: element number n_asked of n_senders out of `n` by Floyd's method. */
+/* Draws element number n_asked of a subset of n_senders out of `n`, by Floyd's method. */
 static uint32_t choose(const struct query_cfg *cfg, struct query_state *st, struct xoff_rng *rng)
 {
     uint32_t *chosen = chosen_of(cfg, st);
@@ -177,7 +177,7 @@ static void fill(const struct query_cfg *cfg, uint32_t to, uint64_t bytes, uint3
         offer->stream = bind_position(&cfg->all, to);
 }
 
-/* Begins the queries that are due and sends out their requests, behind the n offers there are. */
+/* Begins the queries that are due and appends their requests to the n offers. */
 static uint32_t ask(const struct query_cfg *cfg, struct query_state *st, struct xoff_rng *rng,
                     xoff_time now, struct app_offer *offers, uint32_t n)
 {
@@ -199,7 +199,7 @@ static uint32_t ask(const struct query_cfg *cfg, struct query_state *st, struct 
         st->n_asked = 0;
         draw_next(cfg, st, rng);
     }
-    st->due_at = st->next_at > now ? st->next_at : XOFF_NEVER; /* else a free slot is awaited */
+    st->due_at = st->next_at > now ? st->next_at : XOFF_NEVER; /* else it waits for a free slot */
     return n;
 }
 
@@ -250,7 +250,7 @@ static const struct app_ops query_ops = {.name = "query",
                                          .expire = query_expire,
                                          .on_event = query_on_event};
 
-/* How many answer a query of this aggregator. */
+/* Computes how many hosts answer a query of this aggregator. */
 static int count_senders(const struct traffic_env *env, int64_t wanted, uint32_t aggregator,
                          const struct bind_hosts *pool, uint32_t *n, struct xoff_err *err)
 {
@@ -268,7 +268,7 @@ static int count_senders(const struct traffic_env *env, int64_t wanted, uint32_t
     return -XOFF_E_RANGE;
 }
 
-/* Who takes part. */
+/* The hosts that take part. */
 struct query_sets {
     struct bind_hosts aggregators, pool, all;
 };

@@ -54,7 +54,7 @@ uint32_t ranks_run(const struct ranks *ranks, struct ranks_app *app, xoff_time n
                    struct app_offer *offers)
 {
     struct ranks_out out = {.offers = offers};
-    /* Ends: ranks of other hosts are needed for every rank to get on by more than n steps. */
+    /* The loop ends: no rank can advance more than n steps without ranks of other hosts. */
     for (bool is_given = true; is_given && !out.is_full;) {
         is_given = false;
         for (uint32_t i = 0; i < ranks->per_host && !out.is_full; i++)
@@ -85,7 +85,7 @@ uint32_t ranks_expire(const void *cfg, void *state, struct xoff_rng *rng, xoff_t
     return app->due_at <= now ? ranks_run(cfg, app, now, offers) : 0;
 }
 
-/* hosts, slot_of and rank_at in one block of the set. */
+/* Makes hosts, slot_of and rank_at in one block of the set. */
 static int make_tables(const struct traffic_env *env, const struct bind_hosts *hosts,
                        bool is_shuffled, struct ranks *out, struct app_set *apps,
                        struct xoff_err *err)

@@ -2,12 +2,12 @@
  * mpi-exchange, allreduce and all-to-all.
  *
  * Every host has the same number of ranks; one app per host plays all of its ranks. A rank goes
- * through iterations. What it may do next depends on what has arrived at, or been acknowledged to,
- * its own host and on nothing else; between ranks of one host messages pass through memory, in no
- * time and without being offered. A rank that ends an iteration notes it as an operation.
+ * through iterations. Its next action depends only on what has arrived at, or been acknowledged to,
+ * its own host. Between ranks of one host messages pass through memory, in no time and without
+ * being offered. A rank that ends an iteration notes it as an operation.
  *
- * Each kind supplies advance(), which does all that a rank can do at an instant; the loop around it
- * looks after answers that are full, after messages between ranks of the host and the deadline.
+ * Each kind supplies advance(), which does all that a rank can do at an instant. The loop around it
+ * handles answers that are full, messages between ranks of the host, and the deadline.
  */
 #ifndef TRAFFIC_RANKS_H
 #define TRAFFIC_RANKS_H
@@ -66,25 +66,26 @@ extern const char *const ranks_placements[];
 struct ranks_out {
     struct app_offer *offers;
     uint32_t n;
-    bool is_full; /* something was due that found no room */
+    bool is_full; /* an offer was due but found no room */
 };
 
-/* What all ranks have; the first member of a kind's rank. */
+/* Common to all ranks; the first member of a kind's rank. */
 struct rank {
-    xoff_time began_at; /* the iteration, while it runs */
-    xoff_time wake_at;  /* look again then; XOFF_NEVER: when an event comes */
+    xoff_time began_at; /* start of the running iteration */
+    xoff_time wake_at;  /* time to look again; XOFF_NEVER: only after an event */
     uint64_t iteration;
     bool is_running;
 };
 
-/* State of a host: this, and behind it its ranks, of rank_size each. */
+/* State of a host. Its ranks follow in memory, rank_size bytes each. */
 struct ranks_app {
     xoff_time due_at;
-    uint32_t place; /* of the host in `hosts` */
+    uint32_t place; /* position of the host in `hosts` */
 };
 
 struct ranks;
-/* Does all that a rank can do now. True: it gave something to another rank of the host. */
+/* Does all that a rank can do now. Returns true when it gave something to another rank of the
+ * host. */
 typedef bool ranks_advance(const struct ranks *ranks, struct ranks_app *app, uint32_t local,
                            xoff_time now, struct ranks_out *out);
 
@@ -100,29 +101,29 @@ struct ranks {
     ranks_advance *advance;
 };
 
-/* Fills *out but for rank_size and advance; its tables go to `apps`. *hosts is the caller's. */
+/* Fills *out except rank_size and advance; its tables go to `apps`. The caller owns *hosts. */
 int ranks_bind(const struct traffic_env *env, const struct ranks_params *params, struct ranks *out,
                struct bind_hosts *hosts, struct app_set *apps, struct xoff_err *err);
-/* Makes the apps; takes cfg, which begins with its struct ranks. */
+/* Makes the apps; takes ownership of cfg, which begins with its struct ranks. */
 int ranks_apps(const struct traffic_env *env, const struct ranks_params *params,
                const struct app_ops *ops, const struct bind_hosts *hosts, void *cfg,
                uint32_t n_streams, struct app_set *apps, struct xoff_err *err);
 
-/* For struct app_ops. */
+/* Members of struct app_ops. */
 xoff_time ranks_deadline(const void *cfg, const void *state);
 uint32_t ranks_expire(const void *cfg, void *state, struct xoff_rng *rng, xoff_time now,
                       struct app_offer *offers);
-/* The end of an on_event(): what the ranks can do after it. */
+/* Called at the end of an on_event(): lets the ranks do what they can after the event. */
 uint32_t ranks_run(const struct ranks *ranks, struct ranks_app *app, xoff_time now,
                    struct app_offer *offers);
 
-/* For advance(). */
+/* The functions below are for advance(). */
 
-/* A copy of the template to be filled, or NULL when there is no room. */
+/* Returns a copy of the template to fill, or NULL when there is no room. */
 struct app_offer *ranks_offer(const struct ranks *ranks, struct ranks_out *out);
-/* Whether the rank is in an iteration, which it begins if it is time. */
+/* Whether the rank is in an iteration. Begins the next one if it is due. */
 bool ranks_is_running(struct rank *rank, xoff_time now);
-/* Notes the iteration and ends it; false when there is no room. */
+/* Notes the iteration as an operation and ends it; false when there is no room. */
 bool ranks_end(const struct ranks *ranks, const struct ranks_app *app, struct rank *rank,
                uint64_t bytes, xoff_time now, struct ranks_out *out);
 
@@ -131,7 +132,7 @@ static inline void *ranks_rank(const struct ranks *ranks, struct ranks_app *app,
     return (char *)(app + 1) + local * ranks->rank_size;
 }
 
-/* Number of a host's rank, and back. */
+/* Convert between a rank and its number on a host. */
 static inline uint32_t ranks_number(const struct ranks *ranks, const struct ranks_app *app,
                                     uint32_t local)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* A sender's stretch of the sorted list that is still to be offered. */
+/* The part of the sorted list that a sender has still to offer. */
 struct schedule_state {
     uint32_t next, end;
 };
@@ -40,7 +40,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the number of senders; fills them and their stretches where given. */
+/* Returns the number of senders; fills in them and their parts of the list where given. */
 static uint32_t find_senders(const struct schedule *s, uint32_t *hosts,
                              struct schedule_state *states)
 {
@@ -105,7 +105,7 @@ int schedule_bind(const struct traffic_env *env, struct schedule *schedule, uint
         return 0;
     }
     struct schedule *s = realloc(schedule, sizeof *s + n * sizeof s->entries[0]);
-    if (!s) /* shrinking failed: what there is does as well */
+    if (!s) /* shrinking failed: the larger block is kept */
         s = schedule;
     s->n = s->capacity = n;
     s->tag = env->index;

@@ -9,23 +9,23 @@ struct schedule_entry {
     uint64_t bytes;
     xoff_rate rate_bps;
     uint32_t from, to;
-    uint32_t order;                          /* of statement; set by schedule_add */
+    uint32_t order;                          /* position in the list; set by schedule_add */
     uint8_t priority, priorities, transport; /* as an offer has them */
 };
 
-/* Serves as the cfg of all its apps: sorted by sender, time and order of statement. */
+/* A schedule is the cfg of all its apps: sorted by sender, time and order of statement. */
 struct schedule {
     uint32_t n, capacity;
     uint32_t tag, frame_bytes;
     struct schedule_entry entries[];
 };
 
-/* Appends to *schedule, which may move and is NULL at first; freed by free(). */
+/* Appends to *schedule, which may move and is NULL at first. The owner calls free(). */
 int schedule_add(struct schedule **schedule, const struct schedule_entry *entry,
                  struct xoff_err *err);
 
-/* Makes an app for each sender; takes the schedule (NULL: no flows), also when it fails. Flows at
- * or after the run's stop are not offered. `frame_bytes` 0: the network's largest. */
+/* Makes an app for each sender; takes ownership of the schedule (NULL: no flows), also on failure.
+ * Flows at or after the run's stop are not offered. `frame_bytes` 0: the network's largest. */
 int schedule_bind(const struct traffic_env *env, struct schedule *schedule, uint32_t frame_bytes,
                   struct app_set *apps, struct xoff_err *err);
 

@@ -80,7 +80,7 @@ int sizes_from_points(const struct sizes_point *points, uint32_t n, struct sizes
     return 0;
 }
 
-/* A size from 1 byte to the limit; blanks may stand around it. */
+/* Reads a size from 1 byte to the limit; blanks may stand around it. */
 static int read_bytes(const char *text, int64_t min, int64_t *out, struct xoff_err *err)
 {
     const int rc = xoff_parse_bytes(text, out);

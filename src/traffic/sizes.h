@@ -15,30 +15,30 @@
 #include <xoff/rng.h>
 
 #define SIZES_MAX_POINTS 64
-#define SIZES_MAX_BYTES INT64_C(1000000000000000) /* of a flow, in any distribution */
+#define SIZES_MAX_BYTES INT64_C(1000000000000000) /* largest flow in any distribution */
 
 enum sizes_kind { SIZES_FIXED, SIZES_UNIFORM, SIZES_EXPONENTIAL, SIZES_PARETO, SIZES_POINTS };
 
-/* Of all flows a part `below` (0 to 1) is no larger than `bytes`. */
+/* A fraction `below` (0 to 1) of all flows is no larger than `bytes`. */
 struct sizes_point {
     int64_t bytes;
     double below;
 };
 
-/* Validated and precomputed; plain bytes. */
+/* A distribution, validated and precomputed; plain bytes without pointers. */
 struct sizes {
     enum sizes_kind kind;
     double mean_bytes;
     int64_t min_bytes, max_bytes; /* no draw lies outside */
     double log_miss;              /* exponential: log(1 - 1/mean) */
     double inverse_shape;         /* pareto: 1/shape */
-    double kept;                  /* pareto: part of the uncut distribution that is below the cut */
+    double kept;                  /* pareto: fraction of the uncut distribution below the cut */
     uint32_t n_points;
-    double below[SIZES_MAX_POINTS]; /* apart from bytes: the search reads these only */
+    double below[SIZES_MAX_POINTS]; /* separate from `bytes`: the search reads only these */
     double bytes[SIZES_MAX_POINTS];
 };
 
-/* A distribution that is in use in the literature. */
+/* A distribution used in the literature. */
 struct sizes_named {
     const char *name, *source;
     const struct sizes_point *points;
@@ -48,13 +48,13 @@ extern const struct sizes_named sizes_named[]; /* ends with a NULL name */
 
 /* On failure err has value and message; the subject is the caller's key. */
 int sizes_parse(const char *text, struct sizes *out, struct xoff_err *err);
-/* Sizes must not fall, nor must parts; the last part is 1. A first part above 0 is the weight of
- * the first size itself. */
+/* Sizes and parts must not decrease; the last part is 1. A first part above 0 is the weight of the
+ * first size itself. */
 int sizes_from_points(const struct sizes_point *points, uint32_t n, struct sizes *out,
                       struct xoff_err *err);
 void sizes_fixed(int64_t bytes, struct sizes *out);
 
-/* Whole bytes, at least 1. */
+/* Draws a size in whole bytes, at least 1. */
 int64_t sizes_draw(const struct sizes *sizes, struct xoff_rng *rng);
 
 #endif

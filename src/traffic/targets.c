@@ -12,7 +12,7 @@ static int refuse_self(const struct traffic_env *env, const char *key, uint32_t 
     return xoff_err_set(err, XOFF_E_CONFLICT, key, env->topo->nodes[host].name, message);
 }
 
-/* Takes out the senders that have nobody but themselves to send to. */
+/* Removes the senders whose only possible receiver is themselves. */
 static int leave_out_selves(const struct traffic_env *env, const struct bind_hosts *to,
                             struct bind_hosts *senders, struct xoff_err *err)
 {

@@ -54,10 +54,10 @@ struct targets_params {
         .help = "Pattern shift: how many places further the receiver is."                   \
     }
 
-/* Where one sender's offers go. Plain bytes, part of an app's state. */
+/* The receiver of one sender's offers. Plain bytes, part of an app's state. */
 struct targets_one {
     uint32_t to;   /* TOPO_NONE: drawn for each offer */
-    uint32_t self; /* own place in the pool, or its length */
+    uint32_t self; /* own position in the pool, or the pool's length */
 };
 
 struct targets {
@@ -66,7 +66,7 @@ struct targets {
     struct targets_one *ones; /* per sender */
 };
 
-/* `other`: what auto means when `to` has several hosts. */
+/* `other` is the meaning of auto when `to` has several hosts. */
 int targets_bind(const struct traffic_env *env, const struct targets_params *params,
                  enum targets_pattern other, struct targets *out, struct xoff_err *err);
 void targets_fini(struct targets *targets);

@@ -101,7 +101,7 @@ bool words_u64(const struct word *word, uint64_t max, uint64_t *out)
 }
 
 /* A whole number below 2^53 divided by a power of ten up to 10^22 is rounded once, so the quotient
- * is the double nearest to the text: all that most files need. */
+ * is the double nearest to the text. Most files need no more. */
 static bool read_short(const struct word *word, double *out)
 {
     static const double tens[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -134,7 +134,7 @@ bool words_real(const struct word *word, double *out)
     char text[MAX_REAL];
     if (read_short(word, out))
         return true;
-    /* Ratios and per cent are the scenario language's, not these files'. */
+    /* Ratios and per cent belong to the scenario language, not to these files. */
     if (word->length >= sizeof text || memchr(word->text, '/', word->length) ||
         memchr(word->text, '%', word->length) || memchr(word->text, '\0', word->length))
         return false;
@@ -176,7 +176,7 @@ char *words_copy(const struct word *word, char *buf, size_t size)
     return buf;
 }
 
-/* A word for people: what cannot be printed, a file of another kind perhaps, becomes '?'. */
+/* Makes a word printable: bytes that cannot be printed (of a binary file perhaps) become '?'. */
 static void show(const struct word *word, char *buf, size_t size)
 {
     words_copy(word, buf, size);

@@ -29,23 +29,23 @@ struct words {
 
 void words_init(struct words *words, const char *path, const char *text, size_t size);
 
-/* The next word on whatever line; false: the file ends. */
+/* Reads the next word, on this or a later line; false: the file ends. */
 bool words_next(struct words *words, struct word *word);
 
-/* The words of the next line that has any, from where words_next() stopped. Returns their number,
- * of which at most `max` are kept; 0: the file ends; -1: the line is longer than WORDS_MAX_LINE,
+/* Reads the words of the next line that has any, from where words_next() stopped. Returns their
+ * number; at most `max` are kept. 0: the file ends; -1: the line is longer than WORDS_MAX_LINE,
  * words[0] has its place. */
 int words_line(struct words *words, struct word *out, int max);
 
 bool words_is(const struct word *word, const char *text);
-/* A plain decimal number up to `max`. */
+/* Reads a plain decimal number up to `max`. */
 bool words_u64(const struct word *word, uint64_t max, uint64_t *out);
-/* A decimal number from 0 on, as 0.25, 2 or 1e-6, to the nearest double. */
+/* Reads a decimal number from 0 on, as 0.25, 2 or 1e-6, to the nearest double. */
 bool words_real(const struct word *word, double *out);
-/* Seconds up to 9e6, as whole nanoseconds in picoseconds. ns-3 takes the double nearest to the text
- * and cuts its product with 10^9, so 2.3 is 2299999999 ns there and here. */
+/* Reads seconds up to 9e6, as whole nanoseconds in picoseconds. ns-3 takes the double nearest to
+ * the text and truncates its product with 10^9, so 2.3 is 2299999999 ns there and here. */
 bool words_seconds(const struct word *word, int64_t *out_ps);
-/* The word as a string, cut to fit. Returns buf. */
+/* Copies the word as a string, cut to fit. Returns buf. */
 char *words_copy(const struct word *word, char *buf, size_t size);
 
 /* Fills err with the place and text of the word (NULL: none, at the end of the file) and returns
@@ -53,7 +53,7 @@ char *words_copy(const struct word *word, char *buf, size_t size);
 int words_fail(const struct words *words, const struct word *word, enum xoff_err_code code,
                const char *subject, const char *message, struct xoff_err *err);
 
-/* All of a regular file, from malloc. err has the path as file. */
+/* Loads a regular file whole, from malloc. err has the path as file. */
 int words_load(const char *path, const char *subject, char **text, size_t *size,
                struct xoff_err *err);
 
