@@ -1,7 +1,8 @@
-/* The ns-3 RDMA family (HPCC and its descendants): config.txt with the files it names, read into a
- * struct, turned into a scenario, and the results of its run written as fct.txt, pfc.txt, qlen.txt.
+/* The ns-3 RDMA family (HPCC and its descendants): reads config.txt with the files it names into a
+ * struct, turns it into a scenario, and writes the results of its run as fct.txt, pfc.txt,
+ * qlen.txt.
  *
- * What each key means here is in docs/import.md. Nothing here prints; warnings are a list.
+ * docs/import.md says what each key means here. Nothing here prints; warnings are a list.
  */
 #ifndef IMPORT_HPCC_H
 #define IMPORT_HPCC_H
@@ -58,23 +59,23 @@ struct hpcc_keys {
 };
 
 struct hpcc_config {
-    char *path;   /* of config.txt, as given */
+    char *path;   /* path of config.txt, as given */
     char *folder; /* with a slash at the end, or "" */
     struct hpcc_keys keys;
     int *key_lines; /* per key of the table; 0: not given */
 
     uint32_t n_nodes, n_hosts;
-    uint8_t *is_switch;      /* per id */
-    uint32_t *ids;           /* of our nodes: hosts first, then switches, each in order of ids */
-    uint32_t *nodes;         /* of an id: our node */
-    struct hpcc_link *links; /* in order of the file: so are ports numbered */
+    uint8_t *is_switch; /* per id */
+    uint32_t *ids;      /* per node of ours: its id; hosts first, then switches, in order of ids */
+    uint32_t *nodes;    /* per id: our node */
+    struct hpcc_link *links; /* in order of the file, which numbers the ports */
     uint32_t n_links;
-    char *topology_path, *flow_path; /* where they were found */
+    char *topology_path, *flow_path; /* paths where they were found */
 
     struct flow_hpcc flows;
-    uint32_t *first;     /* per host (n_hosts + 1): its stretch in by_source */
-    uint32_t *by_source; /* flows, those of one source together, in order of the file */
-    uint8_t priorities;  /* mask of those that flows use */
+    uint32_t *first;     /* per host (n_hosts + 1): its first flow in by_source */
+    uint32_t *by_source; /* flows grouped by source, in order of the file */
+    uint8_t priorities;  /* mask of the priorities that flows use */
 
     uint32_t *trace_ids;
     uint32_t n_trace_ids;
@@ -85,51 +86,52 @@ struct hpcc_config {
 
 /* Whether `path` is a regular file that looks like a config.txt of the family: its first word is a
  * key in capitals without a colon, and a line begins with TOPOLOGY_FILE or FLOW_FILE. A scenario
- * never does. 1, or 0 also for what cannot be read. */
+ * never looks like that. Returns 1, or 0 also for a file that cannot be read. */
 int hpcc_recognise(const char *path);
 
-/* Reads config.txt and the files it names. Those are looked for in the folder of config.txt, then
- * in the working directory (where the original looks), then in the two folders above that of
+/* Reads config.txt and the files it names. These files are looked for in the folder of config.txt,
+ * then in the working directory (where the original looks), then in the two folders above that of
  * config.txt (published configs name mix/topology.txt from beside themselves). *out is NULL after a
  * failure. */
 int hpcc_read(const char *path, struct hpcc_config **out, struct xoff_err *err);
 void hpcc_destroy(struct hpcc_config *config);
 
-/* The fork of ConWeave, which writes node ids: it has FLOWGEN_STOP_TIME for SIMULATOR_STOP_TIME. */
+/* Whether the config is of the fork ConWeave, which writes node ids: it has FLOWGEN_STOP_TIME for
+ * SIMULATOR_STOP_TIME. */
 bool hpcc_is_conweave(const struct hpcc_config *config);
 
-/* The scenario. `flow_file`: the path to write for the flow file; NULL: from the folder of
- * config.txt. Caller frees; NULL with err. */
+/* Makes the scenario. `flow_file` is the path to write for the flow file; NULL: relative to the
+ * folder of config.txt. Caller frees; NULL with err. */
 char *hpcc_to_yaml(const struct hpcc_config *config, bool compat_ns3, const char *flow_file,
                    struct xoff_err *err);
 
-/* `path` as seen from `folder` ("": the working directory); absolute where it cannot be told.
- * Caller frees; NULL: no memory. */
+/* `path` relative to `folder` ("": the working directory); absolute where that cannot be
+ * determined. Caller frees; NULL: no memory. */
 char *hpcc_path_from(const char *folder, const char *path);
 
-/* Reads, converts in memory and reads the scenario; its file is `path`, so that the flow file is
- * found from there. Both *out and *config are NULL after a failure; scenario_destroy() and
- * hpcc_destroy() otherwise. */
+/* Reads a config, converts it in memory and reads the scenario. The scenario's file is `path`, so
+ * that the flow file is found from there. Both *out and *config are NULL after a failure;
+ * scenario_destroy() and hpcc_destroy() otherwise. */
 int hpcc_scenario(const char *path, bool compat_ns3, const struct plan_setting *settings,
                   uint32_t n_settings, struct scenario **out, struct hpcc_config **config,
                   struct xoff_err *err);
 
-/* The writers take results of the scenario above: node and flow numbers must be its own. They leave
- * stream errors for the caller's ferror(). */
+/* The writers take results of the scenario above: node and flow numbers must be its own. The caller
+ * checks for stream errors by ferror(). */
 
-/* One line per flow acknowledged in full, in order of completion. `has_node_ids`: ids instead of
- * addresses, as ConWeave writes them. */
+/* Writes one line per flow acknowledged in full, in order of completion. `has_node_ids`: ids
+ * instead of addresses, as ConWeave writes them. */
 int hpcc_write_fct(FILE *out, const struct hpcc_config *config, const struct results *results,
                    bool has_node_ids, struct xoff_err *err);
-/* One line per priority of each pause and resume heard. */
+/* Writes one line per priority of each pause and resume received. */
 void hpcc_write_pfc(FILE *out, const struct hpcc_config *config, const struct results *results);
-/* The dumps of switch queues, every HPCC_QLEN_DUMP. results->histograms are those of the whole
- * window, so they make the last dump; one at the very start of the window, before any flow, has one
- * sample of empty queues. Differs: dumps between those two are left out. */
+/* Writes the dumps of switch queues, every HPCC_QLEN_DUMP. results->histograms cover the whole
+ * window, so they make the last dump; a dump at the very start of the window, before any flow, has
+ * one sample of empty queues. Differs: dumps between those two are left out. */
 void hpcc_write_qlen(FILE *out, const struct hpcc_config *config, const struct results *results);
 
-/* When queues are sampled so that hpcc_write_qlen() has what it needs: at *from, then every
- * HPCC_QLEN_EVERY up to and with *to, the last dump. False: no dump falls into the run. */
+/* The times at which queues must be sampled for hpcc_write_qlen(): at *from, then every
+ * HPCC_QLEN_EVERY up to and including *to, the last dump. False: no dump falls into the run. */
 #define HPCC_QLEN_EVERY (100 * XOFF_NS)
 #define HPCC_QLEN_DUMP (100 * XOFF_MS)
 bool hpcc_qlen_window(const struct hpcc_config *config, xoff_time *from, xoff_time *to);

@@ -5,8 +5,8 @@
  * read, where it goes, and what happens to those that have no meaning here.
  *
  * Differs: the original reads words and does not see lines, so that a value may stand on a line of
- * its own and a bad number spoils all that follows; here a key and its values are a line, and a bad
- * value is an error. A key given twice counts the last time, with a warning.
+ * its own and a bad number spoils all that follows. Here a key and its values are a line, and a bad
+ * value is an error. If a key is given twice, the last one counts, with a warning.
  */
 #include "import/hpcc_parts.h"
 
@@ -17,7 +17,7 @@
 
 #include <xoff/units.h>
 
-#define MAX_WORDS 1024 /* of a line */
+#define MAX_WORDS 1024 /* words of a line */
 
 enum key_type {
     KEY_WHOLE,
@@ -28,7 +28,7 @@ enum key_type {
     KEY_MAP,       /* count, then pairs of a rate in bit/s and a whole number */
     KEY_MAP_REAL,  /* ... and a probability */
     KEY_LINK_DOWN, /* microseconds and two nodes */
-    KEY_QUIET,     /* without effect there either, or of no meaning for results */
+    KEY_QUIET,     /* no effect in the original either, or no meaning for results */
     KEY_LOUD,      /* not supported: a warning */
 };
 
@@ -163,7 +163,7 @@ int hpcc_no_memory(struct xoff_err *err)
 
 bool hpcc_grow(void **array, uint32_t n, size_t size)
 {
-    if (n & (n - 1)) /* powers of two are where a block is full */
+    if (n & (n - 1)) /* the array grows at powers of two */
         return true;
     if (n > UINT32_MAX / 2)
         return false;
@@ -211,8 +211,8 @@ struct hpcc_config *hpcc_create(const char *path)
         hpcc_destroy(c);
         return NULL;
     }
-    /* RP_TIMER, RATE_AI, RATE_HAI and EWMA_GAIN have no usable default there (0, none, and 1 / 16
-     * of whole numbers): where they are left out, so they are in the scenario. */
+    /* RP_TIMER, RATE_AI, RATE_HAI and EWMA_GAIN have no usable default in the original (0, none,
+     * and 1 / 16 of whole numbers): keys that are left out are left out of the scenario too. */
     c->keys = (struct hpcc_keys){
         .enable_qcn = 1,
         .enable_pfc = 1,
@@ -348,7 +348,7 @@ static int read_number(const struct words *w, const struct key *key, const struc
     return rc;
 }
 
-/* The last word for a rate counts, as in the original's map. */
+/* The last value for a rate counts, as in the original's map. */
 static int map_set(struct hpcc_map *map, xoff_rate rate_bps, double value, struct xoff_err *err)
 {
     for (uint32_t i = 0; i < map->n; i++)
@@ -428,7 +428,8 @@ static int read_text(const struct words *w, const struct key *key, const struct 
     return 0;
 }
 
-/* To the nearest nanosecond: where the original cuts 2.11 to 2109999999 ns nobody sees it. */
+/* Rounds to the nearest nanosecond. The original truncates 2.11 to 2109999999 ns; the difference
+ * has no visible effect. */
 static int read_seconds(const struct words *w, const struct key *key, const struct word *word,
                         xoff_time *out, struct xoff_err *err)
 {
@@ -469,7 +470,7 @@ static int read_value(const struct words *w, const struct key *key, const struct
     return 0;
 }
 
-/* Number of words before a comment. */
+/* Returns the number of words before a comment. */
 static int without_comment(const struct word *word, int n)
 {
     for (int i = 0; i < n && i < MAX_WORDS; i++)
@@ -494,7 +495,7 @@ static int check_count(const struct words *w, const struct key *key, const struc
     return 0;
 }
 
-/* Unknown keys are named once. */
+/* Each unknown key is reported once. */
 static void warn_unknown(struct hpcc_config *c, const char *path, const struct word *word)
 {
     char name[64], text[160];

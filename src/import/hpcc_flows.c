@@ -1,8 +1,8 @@
-/* flow.txt and trace.txt of the ns-3 RDMA family, the search for the files that config.txt names,
- * and what can only be checked with all of them at hand.
+/* Reads flow.txt and trace.txt of the ns-3 RDMA family, searches for the files that config.txt
+ * names, and does the checks that need all of them.
  *
- * trace.txt: the number of nodes, then their ids; ids of no node are passed over, as there. Packet
- * traces are not written here, so a trace file that is not there is no error.
+ * trace.txt has the number of nodes, then their ids; ids of no node are ignored, as in the
+ * original. Packet traces are not written here, so a missing trace file is no error.
  */
 #include "import/hpcc_parts.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-#define FIRST_DPORT 100 /* of a host in ConWeave, whose flow files have no ports */
+#define FIRST_DPORT 100 /* first port of a host in ConWeave, whose flow files have none */
 
 static int refuse_node(const char *path, int line, uint32_t id, bool is_known, struct xoff_err *err)
 {
@@ -39,7 +39,7 @@ static int check_ends(const char *path, const struct hpcc_config *c, struct xoff
     return 0;
 }
 
-/* Flows of one source together; and ports for lines without: ConWeave counts from 100 at each
+/* Groups flows by source, and numbers ports for lines without: ConWeave counts from 100 at each
  * destination. */
 static int sort_by_source(struct hpcc_config *c, struct xoff_err *err)
 {
@@ -147,7 +147,8 @@ static int fail_at(const char *path, int line, enum xoff_err_code code, const ch
     return words_fail(&w, NULL, code, subject, message, err);
 }
 
-/* Thresholds for every rate at a switch; the original stops with an assertion otherwise. */
+/* Checks that every rate at a switch has thresholds; the original stops with an assertion
+ * otherwise. */
 static int check_marks(const struct hpcc_config *c, struct xoff_err *err)
 {
     const struct hpcc_keys *k = &c->keys;
@@ -187,7 +188,7 @@ static int check_link_down(const struct hpcc_config *c, struct xoff_err *err)
                    "there is no link between these nodes", err);
 }
 
-/* Keys whose value asks for something that is different here. */
+/* Warns of keys whose value asks for something that works differently here. */
 static void warn_keys(struct hpcc_config *c)
 {
     const struct hpcc_keys *k = &c->keys;
@@ -245,7 +246,7 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Where a file named in config.txt is; NULL: nowhere, or no memory. */
+/* Finds a file named in config.txt; NULL: not found, or no memory. */
 static char *find_file(const struct hpcc_config *c, const char *name)
 {
     const char *const places[] = {c->folder, "", "../", "../../"};
@@ -265,7 +266,7 @@ static char *find_file(const struct hpcc_config *c, const char *name)
 typedef int parse_file(const char *path, const char *text, size_t size, struct hpcc_config *config,
                        struct xoff_err *err);
 
-/* Finds, loads and parses the file of a key. *where: where it was found. */
+/* Finds, loads and parses the file of a key. *where is the path where it was found. */
 static int read_named(struct hpcc_config *c, const char *key, const char *name, parse_file *parse,
                       char **where, struct xoff_err *err)
 {

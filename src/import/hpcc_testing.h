@@ -1,4 +1,4 @@
-/* What the importer's tests share: files of a small run, and configs made of text in memory. */
+/* Shared by the importer's tests: files of a small run, and configs made of text in memory. */
 #ifndef IMPORT_HPCC_TESTING_H
 #define IMPORT_HPCC_TESTING_H
 
@@ -22,7 +22,7 @@
 #define TESTING_FLOWS "2\n0 2 3 100 1000000 2.000000000\n1 2 3 100 1000000 2.000000000\n"
 #define TESTING_FILES "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\n"
 
-/* A config of the given texts; fails the test when one of them is refused. */
+/* Makes a config of the given texts; fails the test when one of them is refused. */
 static inline struct hpcc_config *testing_config(const char *config, const char *topology,
                                                  const char *flows)
 {
@@ -51,7 +51,7 @@ static inline bool testing_has_warning(const struct hpcc_config *c, const char *
     return false;
 }
 
-/* A new folder, with a slash at its end, and files in it. */
+/* Makes a new folder, with a slash at its end, and files in it. */
 static inline void testing_folder(char folder[64])
 {
     strcpy(folder, "/tmp/hpcc-test-XXXXXX");

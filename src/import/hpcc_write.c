@@ -55,7 +55,7 @@ static uint64_t standalone_ns(const struct hpcc_config *c, const struct hpcc_pat
     return 2 * path->delay_ns + path->tx_ns + (uint64_t)(total * 8000000000u / path->rate_bps);
 }
 
-/* The flows that are done and of this config; paths are found once per receiver. */
+/* Collects the finished flows of this config; paths are computed once per receiver. */
 static struct done *collect(const struct hpcc_config *c, const struct results *results, size_t *n)
 {
     struct hpcc_paths *paths = hpcc_paths_create(c);
@@ -89,7 +89,8 @@ static uint32_t address(uint32_t id)
     return 0x0b000001u + (id / 256 << 16) + (id % 256 << 8);
 }
 
-/* The destination port, by the flow's place among those of its source; 0: no flow of the file. */
+/* Returns the destination port, by the flow's position among those of its source; 0: no flow of the
+ * file. */
 static uint32_t dport_of(const struct hpcc_config *c, const struct result_flow *f)
 {
     if (f->number >= c->first[f->from + 1] - c->first[f->from])
@@ -153,7 +154,7 @@ bool hpcc_qlen_window(const struct hpcc_config *config, xoff_time *from, xoff_ti
     return *to >= start;
 }
 
-/* Ports of all switches, in order of ids, each with one sample of an empty queue. */
+/* Writes the ports of all switches, in order of ids, each with one sample of an empty queue. */
 static void write_empty(FILE *out, const struct hpcc_config *c, const struct results *results)
 {
     for (uint32_t node = c->n_hosts; node < c->n_nodes; node++)

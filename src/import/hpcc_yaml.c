@@ -1,4 +1,4 @@
-/* A config of the ns-3 RDMA family as a scenario (docs/import.md has the table of keys).
+/* Writes a config of the ns-3 RDMA family as a scenario (docs/import.md has the table of keys).
  *
  * Node 7 of the files is n7. The flow file is not copied: the scenario names it. ENABLE_QCN with a
  * congestion control that reads marks becomes ecn thresholds by rate, judged when a frame leaves,
@@ -56,7 +56,7 @@ static void put_real(FILE *out, const char *key, double value)
     fprintf(out, ", %s: %s", key, xoff_format_real(text, sizeof text, value));
 }
 
-/* Microseconds, to the nanosecond. */
+/* Writes microseconds, to the nanosecond. */
 static void put_us(FILE *out, const char *key, double us)
 {
     fprintf(out, ", %s: ", key);
@@ -97,7 +97,7 @@ static void put_topology(const struct yaml *y)
     }
 }
 
-/* The original knows the last of several links between two nodes. */
+/* Of several links between two nodes the original knows only the last. */
 static void put_failure(const struct yaml *y)
 {
     const struct hpcc_config *c = y->config;
@@ -123,10 +123,10 @@ static double map_value(const struct hpcc_map *map, xoff_rate rate_bps)
     for (uint32_t i = 0; i < map->n; i++)
         if (map->entries[i].rate_bps == rate_bps)
             return map->entries[i].value;
-    return 0; /* hpcc_check() has made sure that it is there */
+    return 0; /* not reached: hpcc_check() has made sure that it exists */
 }
 
-/* "rate kmin kmax pmax, ..." for the rates that there are. */
+/* Writes "rate kmin kmax pmax, ..." for the rates that occur. */
 static int put_thresholds(const struct yaml *y, struct xoff_err *err)
 {
     const struct hpcc_config *c = y->config;
@@ -169,7 +169,7 @@ static int put_switch(const struct yaml *y, struct xoff_err *err)
     return rc;
 }
 
-/* Queue 0 goes first there and is never paused: ACKs of ACK_HIGH_PRIO are in it. */
+/* In the original, queue 0 goes first and is never paused; ACKs of ACK_HIGH_PRIO are in it. */
 static void put_priorities(const struct yaml *y)
 {
     fputs("priorities: {0: {strict: true}", y->out);
@@ -180,7 +180,7 @@ static void put_priorities(const struct yaml *y)
     fputs("}\n", y->out);
 }
 
-/* Frames that an ACK answers. */
+/* Number of frames that an ACK answers. */
 static uint64_t ack_every(const struct hpcc_keys *k)
 {
     const uint64_t payload = k->payload_bytes;
@@ -195,7 +195,7 @@ static void put_hosts(const struct yaml *y)
 {
     const struct hpcc_keys *k = &y->config->keys;
     const uint64_t header = y->compat_ns3 ? HPCC_HEADER_BYTES : NET_HEADER_BYTES;
-    /* A pause takes effect as it arrives there, and headroom is reckoned with that. */
+    /* In the original a pause takes effect on arrival, and headroom is computed for that. */
     fprintf(y->out, "port: {max_frame: %lluB, response: 0}\n",
             (unsigned long long)(k->payload_bytes + header));
     fprintf(y->out, "host: {ack_every: %llu%s, timeout: 100ms}\n", (unsigned long long)ack_every(k),
@@ -314,8 +314,8 @@ char *hpcc_to_yaml(const struct hpcc_config *config, bool compat_ns3, const char
     return text;
 }
 
-/* The way up from `folder` to where the two part, and down to `path`; both absolute, without dots,
- * the folder without a slash at its end. */
+/* Returns the way up from `folder` to the common folder, and down to `path`. Both are absolute,
+ * without dots, the folder without a slash at its end. */
 static char *relative(const char *folder, const char *path)
 {
     size_t common = 0;
@@ -368,7 +368,7 @@ int hpcc_scenario(const char *path, bool compat_ns3, const struct plan_setting *
         rc = -(int)err->code;
     else {
         rc = scenario_read_text(path, text, strlen(text), settings, n_settings, out, err);
-        if (rc) /* the line is one of a text that nobody sees */
+        if (rc) /* the user has not seen this generated text */
             err->line = err->column = 0;
     }
     free(text);
