@@ -42,46 +42,46 @@ extern const struct argp cli_options_argp; /* input: struct cli_options */
 void cli_options_init(struct cli_options *options);
 void cli_options_fini(struct cli_options *options);
 
-/* A file as read; `import` is NULL for a scenario. */
+/* An input file; `import` is NULL for a scenario. */
 struct cli_input {
     struct scenario *scenario;
     struct hpcc_config *import;
-    char **warnings; /* of building its networks, as cli_warning_text() has them */
+    char **warnings; /* from building its networks, as cli_warning_text() returns them */
     uint32_t n_warnings;
 };
 int cli_read(const struct cli_options *options, const char *file, struct cli_input *input,
              struct xoff_err *err);
 void cli_input_fini(struct cli_input *input);
-/* An error of building what was read. */
+/* Prints an error from building the input. */
 void cli_print_build_error(const struct cli_input *input, struct xoff_err *err);
-/* Warnings of building one of its plans, on standard error; what another plan said is not said
- * again. */
+/* Prints warnings from building one of its plans to standard error. A warning that another plan
+ * gave before is not repeated. */
 void cli_print_build_warnings(struct cli_input *input, struct built *built);
-/* Names of the switches of a kind, the first few of them. */
+/* Prints the names of the first few switches of a kind. */
 void cli_print_switches(const struct built *built, uint32_t kind);
 
-/* file:line:column: subject: message, in the colours of the terminal, on standard error. */
+/* Prints file:line:column: subject: message, in the colours of the terminal, to standard error. */
 void cli_print_error(const struct xoff_err *err);
 void cli_print_warning(const struct xoff_err *warning);
-/* file:line:column: subject: value: message. The caller frees it. */
+/* Makes file:line:column: subject: value: message. The caller frees it. */
 char *cli_warning_text(const struct xoff_err *warning);
-/* A line each on standard error. */
+/* Prints one line each to standard error. */
 void cli_print_warnings(char *const *warnings, uint32_t n_warnings);
 
-/* Colours, empty when standard output (or error) is no terminal or NO_COLOR is set. */
+/* Escape sequences; empty when standard output (or error) is no terminal or NO_COLOR is set. */
 struct cli_style {
     const char *bold, *dim, *red, *green, *yellow, *off;
 };
 const struct cli_style *cli_style(FILE *stream);
 
-/* A figure with its unit for people: 81.2 us, 40.1 Gb/s, 1.2 MB. Returns buf. */
+/* Formats a figure with its unit for people: 81.2 us, 40.1 Gb/s, 1.2 MB. Returns buf. */
 char *cli_figure(char *buf, size_t size, double value, const char *unit);
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 double cli_clock(void);
 uint64_t cli_peak_rss(void);
 
-/* A run of one plan from building to summary. */
+/* A run of one plan, from building to summary. */
 struct cli_run {
     struct built *built;
     struct results *results;
@@ -89,36 +89,37 @@ struct cli_run {
     const char **tag_names;
     char **warnings;
     char *config_text;
-    double began_s; /* of the first event, by cli_clock() */
+    double began_s; /* time of the first event, by cli_clock() */
 };
-/* Runs a plan of `input`; warnings go to standard error, and progress when it is a terminal,
- * whatever the options say of it. `input` NULL: neither. Returns 0 or a negative code. */
+/* Runs a plan of `input`. Warnings go to standard error, and so does progress when it is a
+ * terminal; the options' own progress is replaced. `input` NULL: neither. Returns 0 or a negative
+ * code. */
 int cli_run_plan(const struct plan *plan, const struct build_options *options,
                  struct cli_input *input, struct cli_run *run, struct xoff_err *err);
 void cli_run_fini(struct cli_run *run);
-/* Ctrl-C was pressed: nothing further is to be started. */
+/* Whether Ctrl-C was pressed: nothing more is to be started. */
 bool cli_is_interrupted(void);
 
-/* Writes a text aside, then renames it: the file appears whole or not at all. Returns an exit
- * status; says what went wrong. */
+/* Writes a text to a temporary file and renames it: the file appears complete or not at all. Prints
+ * an error. Returns an exit status. */
 int cli_write_file(const char *path, const char *text);
-/* Writes a text to a file opened as fopen() does; returns 0 or the reason why not. */
+/* Writes a text to a file opened as fopen() does. Returns 0 or the reason (errno). */
 int cli_write_text(const char *path, const char *mode, const char *text);
 /* "cannot write PATH: REASON"; returns -XOFF_E_IO. */
 int cli_cannot_write(const char *path, int reason, struct xoff_err *err);
-/* fct.txt, pfc.txt and qlen.txt of a run of `config`, written to `aside`; adds to `told` what they
- * are called in `dir`. Returns 0 or a negative code. */
+/* Writes fct.txt, pfc.txt and qlen.txt of a run of `config` to `aside`, and appends their names in
+ * `dir` to `told`. Returns 0 or a negative code. */
 int cli_write_hpcc(const char *aside, const struct hpcc_config *config,
                    const struct results *results, bool has_node_ids, const char *dir, FILE *told,
                    struct xoff_err *err);
-/* capture-NODE-PORT.pcapng of each captured port, with the variant's name where there is one, in
- * the same way; `snap_bytes` of each frame, 0: all. */
+/* Writes capture-NODE-PORT.pcapng for each captured port in the same way, with the variant's name
+ * where there is one. `snap_bytes` are kept of each frame; 0: all. */
 int cli_write_captures(const char *aside, const struct results *const *runs, uint32_t n_runs,
                        uint32_t snap_bytes, const char *dir, FILE *told, struct xoff_err *err);
 
-/* Table of the summary, one column per run. */
+/* Prints the table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);
-/* Drops, deadlocks and findings with their places. */
+/* Prints drops, deadlocks and findings with their places. */
 void cli_print_troubles(FILE *out, const struct cli_run *run);
 
 #endif

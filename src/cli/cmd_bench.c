@@ -1,6 +1,6 @@
-/* xoff bench: what the simulator itself costs. Packet-hops (a data or ACK frame over one link;
- * pause frames apart) per second on reference networks, on one and two threads; costs of single
- * operations; bytes per object. */
+/* xoff bench measures the simulator itself: packet-hops (a data or ACK frame over one link; pause
+ * frames are counted separately) per second on reference networks, on one and two threads; costs of
+ * single operations; bytes per object. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct bench_row {
 #define FAT_TREE "{kind: fat-tree, k: 16, host_link: {rate: 100Gbps, delay: 1us}}"
 #define WEB_SEARCH(load) "{kind: poisson, load: " load ", sizes: websearch, priority: 3}"
 
-/* What a row has if it says nothing else. */
+/* Keys of a row that states no others. */
 #define PLAIN                                                             \
     "switch: {buffer: 16MB, pause: pfc, marking: ecn}\ntransport: none\n" \
     "priorities: {3: {lossless: true}}\n"
@@ -138,7 +138,7 @@ static int print_row(const char *name)
     return EXIT_BAD_INPUT;
 }
 
-/* The scenario of a row; `config` is set for one of files, which lie in `dir`. */
+/* Reads the scenario of a row; `config` is set for a row made of files, which are in `dir`. */
 static int read_row(const struct bench_row *row, const char *dir, struct scenario **scenario,
                     struct hpcc_config **config, struct xoff_err *err)
 {
@@ -187,7 +187,7 @@ static int run_row(const struct bench_row *row, const char *dir, uint32_t rounds
     return 0;
 }
 
-/* In a process of its own, so that its memory is its own. */
+/* Runs a row in a process of its own, so that its memory use can be measured. */
 static int run_apart(const struct bench_row *row, const char *dir, uint32_t rounds,
                      struct bench_result *result)
 {
@@ -208,7 +208,7 @@ static int run_apart(const struct bench_row *row, const char *dir, uint32_t roun
     return is_whole ? result->code : -1;
 }
 
-/* Seconds to load a file of a million flows, to where the run could begin. */
+/* Measures the seconds to load a file of a million flows, up to the start of the run. */
 static double load_many(const char *dir)
 {
     struct scenario *scenario;

@@ -37,12 +37,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The first cycle that the routes allow at any time of the run, printed. */
+/* Finds and prints the first cycle that the routes allow at any time of the run. */
 static bool has_cycle(const struct plan *plan, const struct topo *topo)
 {
     const uint32_t capacity = 64;
     struct route_channel cycle[64];
-    /* Routes change at statements, and at failures and repairs after the time to reroute. */
+    /* Routes change at stated times, and after failures and repairs when the time to reroute is
+     * over. */
     xoff_time at = 0;
     for (uint32_t i = 0;;) {
         struct routes *routes;

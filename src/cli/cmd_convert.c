@@ -1,4 +1,4 @@
-/* xoff convert: files of other simulators as a scenario. */
+/* xoff convert: turns files of other simulators into a scenario. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The flow file as seen from where the scenario will lie; NULL: no memory. */
+/* Returns the flow file's path relative to the scenario's folder; NULL: no memory. */
 static char *flow_path(const struct hpcc_config *config, const char *output)
 {
     const char *slash = output ? strrchr(output, '/') : NULL;

@@ -1,4 +1,4 @@
-/* xoff report: the page of one or more results, at any time after their runs. */
+/* xoff report: writes the page of one or more results, at any time after their runs. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Beside the run.sqlite that `results` names or holds. */
+/* The default is beside the run.sqlite that `results` names or holds. */
 static char *default_path(const char *results)
 {
     struct stat status;
@@ -59,7 +59,7 @@ static char *default_path(const char *results)
     return path;
 }
 
-/* A page must not take the place of the results it is made of, or of others. */
+/* A page must not overwrite the results it is made of, or others. */
 static bool is_results_file(const char *path)
 {
     char head[16] = "";

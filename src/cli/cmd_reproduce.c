@@ -109,7 +109,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         a->chosen = realloc(a->chosen, sizeof *a->chosen * (a->n_chosen + 1));
         XOFF_ASSERT(a->chosen);
-        if (!strncmp(arg, "papers/", 7)) /* as a path, by completion */
+        if (!strncmp(arg, "papers/", 7)) /* a path, from completion */
             arg += 7;
         a->chosen[a->n_chosen++] = arg;
         return 0;
@@ -187,7 +187,7 @@ static int add_chosen(struct scoreboard *board, const char *dir, const char *cho
     return EXIT_BAD_INPUT;
 }
 
-/* The same once more, or a part of a paper that is chosen as a whole. */
+/* Whether the same choice came before, or its whole paper is chosen. */
 static bool is_chosen_before(const struct reproduce_arguments *a, uint32_t i)
 {
     for (uint32_t k = 0; k < a->n_chosen; k++) {
@@ -201,13 +201,13 @@ static bool is_chosen_before(const struct reproduce_arguments *a, uint32_t i)
     return false;
 }
 
-/* All that was chosen, or all that there is. Every mistake is told, not only the first. */
+/* Adds everything chosen, or all papers. Reports every error, not only the first. */
 static int add_papers(const struct reproduce_arguments *a, struct scoreboard *board)
 {
     const char *dir = a->papers ? a->papers : is_folder("papers") ? "papers" : XOFF_PAPERS;
     uint32_t n_names;
     char **names = claims_list(dir, &n_names);
-    if (!n_names && !a->papers && strcmp(dir, XOFF_PAPERS)) { /* a folder of that name, by chance */
+    if (!n_names && !a->papers && strcmp(dir, XOFF_PAPERS)) { /* a folder of that name by chance */
         free(names);
         dir = XOFF_PAPERS;
         names = claims_list(dir, &n_names);
@@ -249,7 +249,7 @@ static bool on_progress(void *context, uint32_t n_done, uint32_t n_runs)
 
 static const char *const file_names[] = {"reproduce.html", "reproduce.json", NULL};
 
-/* Both files, or none; returns an exit status. */
+/* Writes both files, or none; returns an exit status. */
 static int write_files(struct folder *folder, const char *json)
 {
     char *page, *data;
@@ -289,7 +289,7 @@ static void print_board(const struct reproduce_arguments *a, const struct scoreb
     scoreboard_errors(board, cli_print_error);
 }
 
-/* After the runs: judges, prints and writes. */
+/* Judges, prints and writes after the runs. */
 static int finish(const struct reproduce_arguments *a, struct scoreboard *board,
                   struct folder *folder)
 {

@@ -1,4 +1,4 @@
-/* xoff run: runs scenarios, prints summaries, leaves results, checks what was expected. */
+/* xoff run: runs scenarios, prints summaries, writes results, checks expectations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct run_arguments {
     struct cli_options shared;
     const char *output;
     bool csv, print_config, no_report;
-    const char *write; /* --write; NULL: what fits the input */
+    const char *write; /* --write; NULL: default for the kind of input */
     const char **captures, **variants;
     uint32_t n_captures, n_variants;
     uint64_t capture_limit;
@@ -55,8 +55,8 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* "run-", the file's name without folder and ending, and the seed if one is given: runs of a file
- * with many seeds go to as many folders. The caller frees it. */
+/* Returns "run-", the file's name without folder and ending, and the seed if one is given: runs of
+ * a file with many seeds go to as many folders. The caller frees it. */
 static char *default_output(const struct cli_options *shared, const char *file)
 {
     const char *slash = strrchr(file, '/'), *seed = NULL;
@@ -152,7 +152,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* What the audit found, and what no expectation speaks of. */
+/* Checks the findings of the audit, and the troubles that no expectation covers. */
 static bool passes_audit(const struct scenario *scenario, struct results *run,
                          const struct results *const *results,
                          const struct summary *const *summaries, uint32_t n, FILE *out)
@@ -173,7 +173,8 @@ static bool passes_audit(const struct scenario *scenario, struct results *run,
     return !run->n_findings;
 }
 
-/* What does not hold is noted in the results of every run: an expectation is of the whole file. */
+/* An expectation is of the whole file: one that does not hold is noted in the results of every
+ * run. */
 static int check_expectations(const struct scenario *scenario, const struct cli_run *runs,
                               const struct results *const *results,
                               const struct summary *const *summaries, FILE *out)
@@ -247,8 +248,8 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
     fputs(files, stdout);
 }
 
-/* report.html beside run.sqlite. A page that cannot be made of good results is told and left out:
- * *has_page is then false. Returns 0, or -XOFF_E_IO: it could not be written. */
+/* Writes report.html beside run.sqlite. A page that cannot be made of good results is reported and
+ * left out: *has_page is then false. Returns 0, or -XOFF_E_IO: it could not be written. */
 static int write_report(const char *aside, bool *has_page, struct xoff_err *err)
 {
     char *path;
@@ -261,8 +262,8 @@ static int write_report(const char *aside, bool *has_page, struct xoff_err *err)
     return code == -XOFF_E_IO ? code : 0;
 }
 
-/* Writes all files and puts them in their places in `dir`, or none; says in `told` what there is
- * then. Returns an exit status. */
+/* Writes all files and puts them in their places in `dir`, or none, and lists them in `told`.
+ * Returns an exit status. */
 static int write_files(const struct run_arguments *a, const struct hpcc_config *import,
                        const struct results *const *results, const struct summary *const *summaries,
                        uint32_t n, struct folder *folder, const char *dir, FILE *told)
@@ -290,7 +291,7 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
     return code || (!has_page && !a->no_report) ? EXIT_FAILED : EXIT_FINE;
 }
 
-/* `n` runs of the scenario's plans; fewer than there are when interrupted. */
+/* Finishes `n` runs of the scenario's plans; an interruption leaves fewer than there are plans. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
                   const struct hpcc_config *import, struct cli_run *runs, uint32_t n,
                   struct folder *folder, const char *dir)
@@ -314,7 +315,7 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         if (!passes_audit(scenario, runs[i].results, results, summaries, n, words))
             status = EXIT_FAILED;
     }
-    /* What was expected of the whole run says nothing of a part of it. */
+    /* Expectations are about the whole run: they are not checked for a part of it. */
     if (cli_is_interrupted()) {
         fprintf(words,
                 "interrupted: the results up to here are written, expectations not tested\n");
@@ -339,7 +340,8 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     return status;
 }
 
-/* The effective configuration, and what "auto" comes to for each kind of link, as comments. */
+/* Prints the effective configuration and, as comments, the value of "auto" for each kind of
+ * link. */
 static int print_config(struct cli_input *input, const struct plan *plan, struct xoff_err *err)
 {
     const struct build_options options_of_build = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
@@ -362,7 +364,7 @@ static int print_config(struct cli_input *input, const struct plan *plan, struct
         const int64_t bytes = net_headroom(&built->spec, l), before = limit;
         const bool second = link->node[0] < topo->n_hosts;
         limit = net_headroom_limit(built->net, link->node[second], link->port[second]);
-        /* Links of a kind mostly follow each other: one line for each stretch. */
+        /* Equal links mostly follow each other: one line for each group. */
         if (l && link->rate_bps == link[-1].rate_bps && link->delay == link[-1].delay &&
             bytes == net_headroom(&built->spec, l - 1) && limit == before)
             continue;
@@ -415,7 +417,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     const char *dir = a->output ? a->output : usual;
     struct folder *folder = NULL;
     int status = EXIT_FINE;
-    code = folder_open(dir, results_names, &folder, &err); /* before the work, not after it */
+    code = folder_open(dir, results_names, &folder, &err); /* locks it before the work, not after */
     if (code) {
         cli_print_error(&err);
         status = code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;

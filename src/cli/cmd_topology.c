@@ -24,7 +24,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The worst case has a column of its own where a buffer has another figure. */
+/* The worst case has a column of its own if a buffer differs from it. */
 static bool has_other_headroom(const struct built *b)
 {
     const struct topo *topo = &b->topo;
@@ -36,7 +36,7 @@ static bool has_other_headroom(const struct built *b)
     return false;
 }
 
-#define NAMES 4 /* of a kind that are written out */
+#define NAMES 4 /* names of a kind that are written out */
 
 void cli_print_switches(const struct built *b, uint32_t kind)
 {
@@ -50,7 +50,7 @@ void cli_print_switches(const struct built *b, uint32_t kind)
         printf("none");
 }
 
-/* What switches are made of, a line for each kind. */
+/* Prints the mechanisms of switches, a line for each kind. */
 static void print_kinds(const struct built *b)
 {
     const struct cli_style *s = cli_style(stdout);

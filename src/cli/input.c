@@ -1,4 +1,5 @@
-/* What verbs read: a scenario, or a config.txt of the ns-3 RDMA family, which becomes one. */
+/* Reads the input of verbs: a scenario, or a config.txt of the ns-3 RDMA family, which is
+ * converted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ void cli_input_fini(struct cli_input *input)
     free(input->warnings);
 }
 
-/* Nobody has seen the scenario that was made of a config.txt: its lines mean nothing. */
+/* Users have not seen the scenario that was made of a config.txt: its line numbers mean nothing. */
 static void hide_lines(const struct cli_input *input, struct xoff_err *err)
 {
     if (input->import && !strcmp(err->file, input->scenario->file))

@@ -180,12 +180,12 @@ int cli_write_file(const char *path, const char *text)
     struct stat status;
     int reason;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        reason = cli_write_text(path, "w", text); /* a terminal, a pipe: nothing to put aside */
+        reason = cli_write_text(path, "w", text); /* a pipe cannot be replaced by a rename */
     } else {
-        char *whole = realpath(path, NULL), *aside; /* what a link leads to, if it is one */
+        char *whole = realpath(path, NULL), *aside; /* the target, if the path is a link */
         const char *target = whole ? whole : path;
         XOFF_ASSERT(asprintf(&aside, "%s.%ld.part", target, (long)getpid()) >= 0);
-        unlink(aside); /* of a process long dead; a new file, so that no link is followed */
+        unlink(aside); /* left by a dead process; "wx" then follows no link */
         reason = cli_write_text(aside, "wx", text);
         if (!reason && rename(aside, target))
             reason = errno;

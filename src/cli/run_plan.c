@@ -1,4 +1,4 @@
-/* One plan from building to summary, with progress and Ctrl-C. */
+/* Runs one plan from building to summary, with progress and Ctrl-C. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* The summary of runs as a table, and the places of what went wrong. */
+/* Prints the summary of runs as a table, and the places of errors and losses. */
 #include <string.h>
 
 #include "cli/cli.h"
 
-/* What a newcomer wants to know first, in order. */
+/* The figures that a newcomer wants to know first, in order. */
 static const struct {
     const char *metric, *label;
 } rows[] = {
@@ -42,7 +42,7 @@ static const char *const buckets[] = {"le10KB", "le100KB", "le1MB", "le10MB", "g
 static const char *const bucket_labels[] = {"to 10 KB", "to 100 KB", "to 1 MB", "to 10 MB",
                                             "over 10 MB"};
 
-/* Sizes of which a flow finished. */
+/* Prints the sizes for which a flow finished. */
 static void print_buckets(FILE *out, const struct cli_run *run)
 {
     static const char *const figures[] = {"flows", "mean", "p50", "p95", "p99", "max"};
@@ -89,7 +89,7 @@ static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_r
     return !is_there || (is_zero && is_listed);
 }
 
-/* A metric of all runs side by side. */
+/* Prints a metric of all runs side by side. */
 static void print_row(FILE *out, const struct cli_run *runs, uint32_t n_runs, const char *metric,
                       const char *label)
 {
@@ -113,7 +113,8 @@ static void print_row(FILE *out, const struct cli_run *runs, uint32_t n_runs, co
     fputc('\n', out);
 }
 
-/* The curves of the first run that has any: variants have the same, unless they change them. */
+/* Prints the curves of the first run that has any: variants have the same, unless they change
+ * them. */
 static void print_curves(FILE *out, const struct cli_run *runs, uint32_t n_runs)
 {
     static const char *const figures[] = {"mean", "min", "max"};
@@ -152,7 +153,7 @@ static const char *node_name(const struct results *r, uint32_t node)
     return r->nodes[node].name;
 }
 
-/* The cycle; a priority is said once when it is the same all around. */
+/* Prints the cycle; a priority is printed once when it is the same all around. */
 static void print_deadlock(FILE *out, const struct cli_style *s, const struct results *r,
                            const struct result_deadlock *d)
 {

@@ -1,9 +1,8 @@
 /* Captured ports as pcapng files, with a comment on each pause frame that says why it was sent.
  *
- * A pause frame tells the peer what was decided before it: for each class it names, the last such
- * decision of its sender for that port. Frames and decisions are both in order of time, so one walk
- * through the decisions for each direction finds them all. A decision that an earlier frame has
- * told already is refreshed.
+ * A pause frame announces earlier decisions: for each class it names, the last decision of its
+ * sender for that port. Frames and decisions are both in order of time, so one pass through the
+ * decisions for each direction finds them all. A frame that repeats a decision is a refresh.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,20 +17,20 @@
 
 #define NO_PAUSE UINT64_MAX
 #define BUFFER_BYTES (1u << 18)                                        /* stays in the cache */
-#define ROOM_BYTES PCAPNG_BLOCK_BYTES(PACKET_BUFFER_BYTES(UINT16_MAX)) /* for any frame */
+#define ROOM_BYTES PCAPNG_BLOCK_BYTES(PACKET_BUFFER_BYTES(UINT16_MAX)) /* room for any frame */
 
 /* The decisions of one end of the link, up to some time. */
 struct teller {
     uint32_t node, port;
-    uint64_t next;                          /* decision to look at */
+    uint64_t next;                          /* next decision to read */
     uint64_t decided[2][XOFF_N_PRIORITIES]; /* last XON and XOFF; NO_PAUSE: none */
-    uint64_t told[XOFF_N_PRIORITIES];       /* by a frame */
+    uint64_t told[XOFF_N_PRIORITIES];       /* last decision announced by a frame */
 };
 
 struct capture_writer {
     const struct results *results;
     const struct result_capture *capture;
-    struct teller tellers[2]; /* the peer, this port */
+    struct teller tellers[2]; /* of the peer, of this port */
     uint32_t snap_bytes;      /* kept of a frame; 0: all */
     FILE *file;
     struct pcapng out;
@@ -59,7 +58,7 @@ static void teller_advance(struct teller *t, const struct results *r, xoff_time 
 
 static const struct result_port *port_of(const struct results *r, uint32_t node, uint32_t port)
 {
-    uint32_t low = 0, high = r->n_ports; /* they are in order of node and port */
+    uint32_t low = 0, high = r->n_ports; /* ports are in order of node and port */
     while (high - low > 1) {
         const uint32_t mid = low + (high - low) / 2;
         const struct result_port *p = &r->ports[mid];
@@ -92,7 +91,7 @@ static void print_classes(FILE *text, uint8_t classes)
         }
 }
 
-/* Where the bytes wanted to go, and whether that was paused itself. */
+/* Prints the egress of the bytes, and whether that was paused itself. */
 static void print_egress(FILE *text, const struct results *r, const struct result_pause *d)
 {
     if (d->egress_port != UINT32_MAX)
@@ -125,7 +124,7 @@ static void print_decision(FILE *text, const struct results *r, uint64_t index)
     print_egress(text, r, d);
 }
 
-/* Classes that one decision speaks of are named together. */
+/* Names the classes of one decision together. */
 static void print_pause(FILE *text, const struct results *r, struct teller *t,
                         const struct result_frame *frame)
 {
@@ -309,7 +308,7 @@ static void write_head(struct capture_writer *w)
     teller_init(&w->tellers[1], c->node, c->port);
 }
 
-/* Returns 0 or the reason. */
+/* Returns 0 or the reason (errno). */
 static int write_capture(const char *path, const struct results *r, const struct result_capture *c,
                          uint32_t snap_bytes)
 {
@@ -320,7 +319,7 @@ static int write_capture(const char *path, const struct results *r, const struct
     w.out.capacity = BUFFER_BYTES;
     w.out.buf = malloc(w.out.capacity);
     XOFF_ASSERT(w.out.buf);
-    setvbuf(w.file, NULL, _IONBF, 0); /* ours is larger */
+    setvbuf(w.file, NULL, _IONBF, 0); /* our own is larger */
     xoff_crc32_init(&w.crc32);
     write_head(&w);
     errno = 0;
@@ -338,7 +337,7 @@ static int write_capture(const char *path, const struct results *r, const struct
     return reason;
 }
 
-/* The name of a variant can hold what a file's cannot. */
+/* A variant's name can contain characters that a file's name cannot. */
 static void file_name(const struct results *r, const struct result_capture *c, char *buf,
                       size_t size)
 {

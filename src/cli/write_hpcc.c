@@ -1,5 +1,5 @@
-/* Results in the files of the ns-3 RDMA family: fct.txt, pfc.txt, and qlen.txt when its config asks
- * for it; under the names that it gives them. */
+/* Writes results in the files of the ns-3 RDMA family: fct.txt, pfc.txt, and qlen.txt when the
+ * config asks for it, under the names that the config gives. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
