@@ -23,7 +23,7 @@
 #include "base/text.h"
 
 #define LINK_FIELDS 5
-#define MIN_RATE XOFF_KBPS /* what a scenario's link accepts */
+#define MIN_RATE XOFF_KBPS /* least rate that a scenario's link accepts */
 #define MAX_RATE (UINT64_C(10000) * XOFF_GBPS)
 
 struct header {
@@ -71,7 +71,7 @@ static int fail_short(const struct words *w, const char *what, uint64_t n, uint6
     return rc;
 }
 
-/* The header may lie: what is stored grows with what is read. */
+/* The header may be wrong: the memory used grows with the words read, not with its counts. */
 static int read_switches(struct words *w, const struct header *h, struct word **switches,
                          struct xoff_err *err)
 {
@@ -166,7 +166,7 @@ static int read_links(struct words *w, const struct header *h, struct hpcc_confi
     return 0;
 }
 
-/* Kinds of nodes and the maps between their ids and our numbers. */
+/* Sets the kinds of nodes and the maps between their ids and our numbers. */
 static int number_nodes(const struct words *w, const struct header *h, const struct word *switches,
                         struct hpcc_config *c, struct xoff_err *err)
 {
@@ -274,7 +274,7 @@ int hpcc_topology_parse(const char *path, const char *text, size_t size, struct 
         rc = read_switches(&w, &h, &switches, err);
     if (rc == 0)
         rc = read_links(&w, &h, config, err);
-    /* Every host has a link: so the arrays by node are not larger than what the file holds. */
+    /* Every host has a link, so the arrays by node are not larger than the file. */
     if (rc == 0 && h.n_nodes - h.n_switches > 2 * (uint64_t)config->n_links)
         rc = refuse(&w, NULL, XOFF_E_CONFLICT, "more hosts than ends of links", err);
     if (rc == 0)
@@ -321,7 +321,8 @@ struct hpcc_paths *hpcc_paths_create(const struct hpcc_config *c)
         hpcc_paths_destroy(p);
         return NULL;
     }
-    /* Counted two places further on, first[id + 1] is where the edges of id go on. */
+    /* Counts are stored two places further on, so first[id + 1] becomes the next free edge of
+     * id. */
     for (uint32_t i = 0; i < c->n_links; i++)
         for (int end = 0; end < 2; end++)
             if (c->links[i].node[end] + 2 < c->n_nodes + 2)
