@@ -20,7 +20,7 @@ struct bench_size {
 unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BENCH_MAX]);
 unsigned bench_sizes(struct bench_size rows[BENCH_MAX]);
 
-/* config.txt and the files it names, of a leaf-spine of 64 hosts with web search flows. */
+/* Writes config.txt and the files it names, for a leaf-spine of 64 hosts with web search flows. */
 void bench_write_hpcc(const char *dir, uint32_t n_flows, double load);
 
 #endif

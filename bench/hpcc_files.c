@@ -1,5 +1,5 @@
-/* A leaf-spine network with web search flows in the file format of the ns-3 RDMA family, as its
- * traffic generator would write them: what drop-in speed is measured on. */
+/* Writes a leaf-spine network with web search flows in the file format of the ns-3 RDMA family, as
+ * its traffic generator would. The speed of imported files is measured on it. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -56,7 +56,8 @@ static void write_topology(const char *dir)
     fclose(out);
 }
 
-/* Poisson arrivals of the whole network: a sender and another receiver drawn uniformly. */
+/* Arrivals are a Poisson process over the whole network; sender and another receiver are
+ * uniform. */
 static void write_flows(const char *dir, uint32_t n_flows, double load)
 {
     struct sizes sizes;

@@ -1,7 +1,7 @@
 /* Costs of single operations: buffer admission and release, pause policies, queue selection by each
- * scheduler, route lookup, event queue, random draw; and the sizes of what there are many of.
- * Buffers get the same frames each and take turns, so that what else the machine does falls on all
- * alike; pause policies too. */
+ * scheduler, route lookup, event queue, random draw; and the sizes of the most frequent objects.
+ * Buffers get the same frames each and take turns, so that other load on the machine affects all of
+ * them alike; so do pause policies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static const struct {
 };
 enum { N_PAUSES = sizeof pause_rows / sizeof *pause_rows };
 
-/* Keeps the compiler from throwing the work away. */
+/* Keeps the compiler from removing the work. */
 static volatile uint64_t sink;
 
 struct rig {
@@ -50,8 +50,8 @@ struct rig {
     const struct xoff_mmu *mmu; /* the one in use */
     struct xoff_pause pauses[N_PAUSES];
     const struct xoff_pause *pause; /* the one in use */
-    uint64_t n_queued;              /* by all of them */
-    struct xoff_sched sched;        /* the one that is measured */
+    uint64_t n_queued;              /* frames queued, over all policies */
+    struct xoff_sched sched;        /* the scheduler being measured */
     unsigned char sched_state[4096];
     struct routes *routes;
     struct topo topo;

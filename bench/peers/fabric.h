@@ -50,8 +50,8 @@ inline double wall_s()
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/* Every frame sent crossed all its links when as many arrived as left; anything else is a broken
- * comparison, told by the exit status. */
+/* When as many frames arrived as were sent, each crossed all its links. Otherwise the comparison is
+ * invalid, and the exit status says so. */
 inline int report(const std::string &name, uint64_t sent, uint64_t received, double seconds)
 {
     uint64_t hops = received * HOPS;

@@ -59,7 +59,7 @@ uint64_t n_sent, n_received;
 const Address broadcast = Mac48Address::GetBroadcast(); /* made once: it is parsed from text */
 Time stop_at;
 
-/* Of one switch: where a packet for each host goes. */
+/* The forwarding table of one switch: the next device towards each host. */
 struct Switch {
     std::array<Ptr<NetDevice>, fabric::N_HOSTS> next;
 
