@@ -1,4 +1,4 @@
-/* The assert hook of tests that bring none of their own. */
+/* The assert hook of tests that define none. */
 #include <stdio.h>
 #include <stdlib.h>
 

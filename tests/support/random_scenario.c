@@ -18,8 +18,8 @@ struct draw {
     uint32_t n_lossless;
     uint8_t lossless;
     xoff_rate max_rate;
-    int64_t max_headroom; /* of a link */
-    int64_t headroom_sum; /* of the ports of a switch, the most of all switches */
+    int64_t max_headroom; /* largest headroom of a link */
+    int64_t headroom_sum; /* headroom of all ports of a switch; the largest of all switches */
     uint32_t response;    /* quanta; 0: auto */
     const char *some;     /* a pattern for some of the switches */
 };
@@ -35,7 +35,7 @@ static const struct {
               {"delay: 777ns", 777000}, {"delay: 0s", 0},         {"delay: 10us", 10000000},
               {"length: 1m", 5000}};
 
-/* Draws are never arguments of one call together: compilers differ in which they make first. */
+/* No call has two draws as arguments: compilers differ in the order of evaluation. */
 static uint32_t below(struct draw *d, uint32_t n)
 {
     return (uint32_t)xoff_rng_below(&d->rng, n);
@@ -56,7 +56,7 @@ static void say(struct draw *d, const char *format, ...)
     va_end(args);
 }
 
-/* "rate: R, delay: D"; returns the headroom that such a link needs. */
+/* Writes "rate: R, delay: D"; returns the headroom that such a link needs. */
 static int64_t say_link(struct draw *d)
 {
     /* Common rates half of the time, so that links of one network often match. */
@@ -80,7 +80,7 @@ static int64_t say_link(struct draw *d)
     return headroom;
 }
 
-/* Links of a topology whose largest switch has so many ports of each kind. */
+/* Writes the links of a topology whose largest switch has so many ports of each kind. */
 static void say_links_of_kind(struct draw *d, uint32_t n_host_ports, uint32_t n_fabric_ports)
 {
     d->max_ports = n_host_ports + n_fabric_ports;
@@ -93,7 +93,7 @@ static void say_links_of_kind(struct draw *d, uint32_t n_host_ports, uint32_t n_
     say(d, "}}\n");
 }
 
-/* Switches in a random tree, with some links more when it may have cycles. */
+/* Writes switches in a random tree, with some more links when it may have cycles. */
 static void say_custom(struct draw *d, bool has_cycles)
 {
     const uint32_t n_switches = 1 + below(d, 7);
@@ -219,7 +219,7 @@ static void say_switch(struct draw *d)
         say(d, "  fabric: output-queued\n");
 }
 
-/* Of those that need no telemetry; short frames have no room for TCP's header. */
+/* Chooses a transport that needs no telemetry; short frames have no room for TCP's header. */
 static const char *transport(struct draw *d)
 {
     static const char *const kinds[] = {"datagram", "datagram",  "none",   "none", "none",
@@ -229,8 +229,8 @@ static const char *transport(struct draw *d)
 
 static void say_hosts(struct draw *d)
 {
-    /* Longer than any queue can take to drain: without congestion control a sender that goes back
-     * too early can keep a strict priority busy for ever, and its ACKs waiting. */
+    /* The timeout is longer than any queue takes to drain: without congestion control a sender that
+     * goes back too early can keep a strict priority busy for ever, and its ACKs waiting. */
     say(d, "transport: %s\n", transport(d));
     say(d, "host: {ack_every: %u", 1 + below(d, 3));
     say(d, ", timeout: %ums", 50 + below(d, 50));
@@ -250,7 +250,7 @@ static void say_hosts(struct draw *d)
         (long long)(9 * (d->max_headroom + 4096) + 32 * d->max_frame));
 }
 
-/* A priority of the traffic: mostly lossless ones. */
+/* Draws a priority of the traffic, mostly a lossless one. */
 static uint32_t priority(struct draw *d)
 {
     uint32_t p = below(d, 8);
@@ -294,7 +294,7 @@ static void say_entry(struct draw *d, uint32_t stop_ns)
     say(d, ", transport: %s}\n", chance(d, 40) ? "''" : transport(d));
 }
 
-/* Some switches differ from the others. */
+/* Makes some switches differ from the others. */
 static void say_switches(struct draw *d)
 {
     static const char *const differences[] = {"mmu: static",    "mmu: sih",

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* A scenario file for this seed; the caller frees it. PFC or PAUSE is on, some priority is
+/* Makes a scenario file for this seed; the caller frees it. PFC or PAUSE is on, some priority is
  * lossless, headroom is computed, and the buffer is large enough for it and not much larger.
- * Traffic ends early, the run goes on until all is delivered. */
+ * Traffic ends early; the run goes on until all is delivered. */
 char *random_scenario(uint64_t seed);
 
 #endif
