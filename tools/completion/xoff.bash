@@ -75,7 +75,7 @@ _xoff() {
         compopt -o filenames 2>/dev/null
         ;;
     run | check | topology)
-        # Folders too: scenario files live in them.
+        # Folders are candidates too: they contain scenario files.
         _xoff_fill "$(
             compgen -f -X '!*.@(yaml|txt)' -- "$cur"
             compgen -d -- "$cur"
