@@ -30,7 +30,7 @@ static xoff_time next_change(const struct xoff_gate_cfg *cfg, const struct xoff_
                              unsigned priority);
 static xoff_time next_change_of_all(const struct xoff_gate_cfg *cfg, const struct xoff_gate *gate);
 
-static unsigned slot(const struct xoff_gate *gate, unsigned i)
+static unsigned pending_index(const struct xoff_gate *gate, unsigned i)
 {
     return (gate->first_pending + i) % XOFF_GATE_PENDING;
 }
@@ -88,7 +88,7 @@ void xoff_gate_hold(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xof
 /* The oldest pending frame takes effect at `at`. */
 static void take_over(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time at)
 {
-    const unsigned oldest = slot(gate, 0);
+    const unsigned oldest = pending_index(gate, 0);
     const uint8_t classes = gate->pending[oldest].classes;
     for (unsigned n = 0; n < XOFF_N_PRIORITIES; n++) {
         const uint16_t quanta = gate->pending[oldest].quanta[n];
@@ -102,15 +102,15 @@ static void take_over(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, x
             gate->open |= bit;
         }
     }
-    gate->first_pending = (uint8_t)slot(gate, 1);
+    gate->first_pending = (uint8_t)pending_index(gate, 1);
     gate->n_pending--;
 }
 
 /* Applies frames before timers: per priority only the last frame that has taken effect counts. */
 static void run(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time now)
 {
-    while (gate->n_pending && gate->pending[slot(gate, 0)].effective_at <= now)
-        take_over(cfg, gate, gate->pending[slot(gate, 0)].effective_at);
+    while (gate->n_pending && gate->pending[pending_index(gate, 0)].effective_at <= now)
+        take_over(cfg, gate, gate->pending[pending_index(gate, 0)].effective_at);
     for (unsigned n = 0; n < XOFF_N_PRIORITIES; n++)
         if (gate->closed_until[n] <= now)
             gate->open |= (uint8_t)(1u << n);
@@ -128,7 +128,7 @@ static void append(struct xoff_gate *gate, xoff_time at, uint8_t classes,
         quanta[n] = frame->quanta[frame->opcode == XOFF_OPCODE_PAUSE ? 0 : n];
 
     while (gate->n_pending) {
-        const unsigned last = slot(gate, gate->n_pending - 1u);
+        const unsigned last = pending_index(gate, gate->n_pending - 1u);
         if (gate->pending[last].effective_at < at)
             break;
         for (unsigned n = 0; n < XOFF_N_PRIORITIES; n++)
@@ -138,7 +138,7 @@ static void append(struct xoff_gate *gate, xoff_time at, uint8_t classes,
         gate->n_pending--;
     }
 
-    const unsigned i = slot(gate, gate->n_pending++);
+    const unsigned i = pending_index(gate, gate->n_pending++);
     gate->pending[i].effective_at = at;
     gate->pending[i].classes = classes;
     memcpy(gate->pending[i].quanta, quanta, sizeof quanta);
@@ -151,7 +151,7 @@ static xoff_time next_change(const struct xoff_gate_cfg *cfg, const struct xoff_
     const bool closed = !(gate->open & bit);
     xoff_time until = gate->closed_until[priority]; /* counts while closed */
     for (unsigned i = 0; i < gate->n_pending; i++) {
-        const unsigned s = slot(gate, i);
+        const unsigned s = pending_index(gate, i);
         const xoff_time at = gate->pending[s].effective_at;
         const uint16_t quanta = gate->pending[s].quanta[priority];
         if (!(gate->pending[s].classes & bit))

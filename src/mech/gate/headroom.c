@@ -25,18 +25,18 @@
 int64_t xoff_headroom_bytes(const struct xoff_headroom_params *params)
 {
     const int64_t longest = params->max_frame_bytes;
-    const int64_t slot = longest + XOFF_OVERHEAD_BYTES;
+    const int64_t frame_on_wire = longest + XOFF_OVERHEAD_BYTES;
     xoff_time waiting_for = 2 * params->delay + params->response_for;
     /* If a byte is not a whole number of picoseconds, the carry of the wire clock can make the
      * pause frame one picosecond later. */
     if (8 * (uint64_t)XOFF_S % params->rate_bps != 0)
         waiting_for++;
 
-    const int64_t wire_bytes = slot + XOFF_MIN_FRAME_BYTES + XOFF_PREAMBLE_BYTES +
+    const int64_t wire_bytes = frame_on_wire + XOFF_MIN_FRAME_BYTES + XOFF_PREAMBLE_BYTES +
                                xoff_bytes_in(waiting_for, params->rate_bps) + longest +
                                XOFF_PREAMBLE_BYTES;
-    const int64_t full = wire_bytes / slot;
-    const int64_t rest = wire_bytes % slot;
+    const int64_t full = wire_bytes / frame_on_wire;
+    const int64_t rest = wire_bytes % frame_on_wire;
     return longest + full * longest + (rest > XOFF_OVERHEAD_BYTES ? rest - XOFF_OVERHEAD_BYTES : 0);
 }
 

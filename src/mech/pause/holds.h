@@ -21,19 +21,19 @@ struct holds {
     uint32_t n_holds[XOFF_N_PRIORITIES]; /* egress queues that hold it; PAUSE uses [0] alone */
 };
 
-/* The share of an ingress port in an egress queue; [slot of priority][out port][in port]. */
+/* The share of an ingress port in an egress queue; [rank of priority][out port][in port]. */
 struct holds_share {
     uint32_t amount;  /* frames of the port in the queue, or what the policy counts */
     uint32_t is_held; /* the queue holds the port */
 };
 
 /* Numbers the lossless priorities from 0; returns how many there are. */
-static inline uint8_t holds_slots(uint8_t lossless, uint8_t slots[XOFF_N_PRIORITIES])
+static inline uint8_t holds_ranks(uint8_t lossless, uint8_t ranks[XOFF_N_PRIORITIES])
 {
     uint8_t n = 0;
     for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
         if (lossless >> priority & 1)
-            slots[priority] = n++;
+            ranks[priority] = n++;
     return n;
 }
 
@@ -84,10 +84,10 @@ static inline void holds_change(struct holds *port, uint16_t number, enum xoff_p
 
 /* The answer of held_by() (pause.h), taken from all shares of a policy. */
 static inline enum xoff_hold holds_answer(const struct holds_share *shares, uint32_t n_ports,
-                                          uint32_t slot, uint32_t out_port, uint32_t port)
+                                          uint32_t rank, uint32_t out_port, uint32_t port)
 {
     XOFF_ASSERT(port < n_ports && out_port < n_ports);
-    const size_t index = ((size_t)slot * n_ports + out_port) * n_ports + port;
+    const size_t index = ((size_t)rank * n_ports + out_port) * n_ports + port;
     return shares[index].is_held ? XOFF_HOLD_YES : XOFF_HOLD_NO;
 }
 

@@ -36,7 +36,7 @@ struct pfc_params {
 struct pfc_cfg {
     uint32_t n_ports;
     uint8_t lossless;
-    uint8_t slots[XOFF_N_PRIORITIES]; /* index among the lossless priorities */
+    uint8_t ranks[XOFF_N_PRIORITIES]; /* index among the lossless priorities */
     enum pfc_trigger trigger;
     enum pfc_partners partners; /* whom an egress queue holds */
     enum xoff_pause_wire wire;
@@ -44,8 +44,8 @@ struct pfc_cfg {
     size_t queues_at, shares_at;
 };
 
-/* The state is an array of ports. With trigger egress an array of shares [slot][out_port][in_port]
- * and one of egress queues [slot][out_port] follow. */
+/* The state is an array of ports. With trigger egress an array of shares [rank][out_port][in_port]
+ * and one of egress queues [rank][out_port] follow. */
 struct pfc_port {
     struct holds base;
     uint8_t queues_above; /* bit n: ingress queue (port, n) is above */
@@ -145,7 +145,7 @@ static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *
         .xoff_bytes = p->xoff,
         .xon_bytes = p->xon,
     };
-    const size_t n = env->n_ports, n_queues = holds_slots(env->lossless, c->slots) * n;
+    const size_t n = env->n_ports, n_queues = holds_ranks(env->lossless, c->ranks) * n;
     shape->state_size = n * sizeof(struct pfc_port);
     shape->max_edges = XOFF_MAX_CROSSINGS;
     if (c->trigger == PFC_TRIGGER_EGRESS) {
@@ -218,7 +218,7 @@ static void pfc_hold(const struct pfc_cfg *c, struct pfc_port *ports, struct hol
 static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struct xoff_arrival *a,
                                struct xoff_edges *out)
 {
-    const size_t index = (size_t)c->slots[a->priority] * c->n_ports + a->out_port;
+    const size_t index = (size_t)c->ranks[a->priority] * c->n_ports + a->out_port;
     struct pfc_queue *queue = pfc_queue_of(c, state, index);
     struct holds_share *shares = pfc_shares_of(c, state, index);
     int64_t queue_bytes = a->egress_bytes;
@@ -249,7 +249,7 @@ static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struc
 static void pfc_egress_departure(const struct pfc_cfg *c, void *state,
                                  const struct xoff_departure *d, struct xoff_edges *out)
 {
-    const size_t index = (size_t)c->slots[d->priority] * c->n_ports + d->out_port;
+    const size_t index = (size_t)c->ranks[d->priority] * c->n_ports + d->out_port;
     struct pfc_queue *queue = pfc_queue_of(c, state, index);
     struct holds_share *shares = pfc_shares_of(c, state, index);
     XOFF_ASSERT(shares[d->in_port].amount > 0);
@@ -316,7 +316,7 @@ static enum xoff_hold pfc_held_by(const void *cfg, const void *state, uint32_t p
     if (c->trigger == PFC_TRIGGER_INGRESS)
         return XOFF_HOLD_BY_FRAMES;
     const void *shares = (const char *)state + c->shares_at;
-    return holds_answer(shares, c->n_ports, c->slots[priority], out_port, port);
+    return holds_answer(shares, c->n_ports, c->ranks[priority], out_port, port);
 }
 
 static uint8_t pfc_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)

@@ -52,7 +52,7 @@ struct tpfc_params {
 struct tpfc_cfg {
     uint32_t n_ports, n_records;
     uint8_t lossless;
-    uint8_t slots[XOFF_N_PRIORITIES];        /* index among the lossless priorities */
+    uint8_t ranks[XOFF_N_PRIORITIES];        /* index among the lossless priorities */
     bool is_fair, counts_bytes, scans, once; /* once: targets are chosen at a crossing only */
     int64_t lw_bytes, tw_bytes, hw_bytes;
     struct xoff_rng rng; /* at its start */
@@ -77,8 +77,8 @@ struct tpfc_record {
     uint32_t next, bytes, in_port;
 };
 
-/* The state begins with this struct and its queues [slot][out_port]; ports, shares
- * [slot][out_port][in_port] and records follow. */
+/* The state begins with this struct and its queues [rank][out_port]; ports, shares
+ * [rank][out_port][in_port] and records follow. */
 struct tpfc_state {
     struct xoff_rng rng;
     uint32_t free, n_used; /* list of free records; how many were ever used */
@@ -285,7 +285,7 @@ static int tpfc_configure(const void *params, const struct xoff_pause_env *env, 
     if (code)
         return code;
     const size_t n = env->n_ports;
-    c->n_queues = holds_slots(env->lossless, c->slots) * n;
+    c->n_queues = holds_ranks(env->lossless, c->ranks) * n;
     if (c->scans)
         c->n_records = (uint32_t)(env->buffer_bytes / XOFF_MIN_FRAME_BYTES) + 1;
     c->ports_at = sizeof(struct tpfc_state) + c->n_queues * sizeof(struct tpfc_queue);
@@ -317,7 +317,7 @@ static size_t index_of(const struct tpfc_cfg *c, uint32_t in_port, uint32_t out_
 {
     XOFF_ASSERT(in_port < c->n_ports);
     XOFF_ASSERT(out_port < c->n_ports);
-    return (size_t)c->slots[priority] * c->n_ports + out_port;
+    return (size_t)c->ranks[priority] * c->n_ports + out_port;
 }
 
 static struct holds *ports_of(const struct tpfc_cfg *c, struct tpfc_state *s)
@@ -575,7 +575,7 @@ static enum xoff_hold tpfc_held_by(const void *cfg, const void *state, uint32_t 
 {
     const struct tpfc_cfg *c = cfg;
     const void *shares = (const char *)state + c->shares_at;
-    return holds_answer(shares, c->n_ports, c->slots[priority], out_port, port);
+    return holds_answer(shares, c->n_ports, c->ranks[priority], out_port, port);
 }
 
 static uint8_t tpfc_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)
