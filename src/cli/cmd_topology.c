@@ -1,6 +1,7 @@
 /* xoff topology: prints the network that a scenario builds. */
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <xoff/units.h>
 
@@ -51,12 +52,23 @@ void cli_print_switches(const struct built *b, uint32_t kind)
 }
 
 /* Prints the mechanisms of switches, a line for each kind. */
+/* The width of a mechanism's column: its key or the longest kind in it. */
+static int width_of(const struct built *b, const struct switch_role *role)
+{
+    size_t width = strlen(role->key);
+    for (uint32_t i = 0; i < b->spec.n_kinds; i++) {
+        const size_t length = strlen(switch_kind(&b->spec.kinds[i], role).name);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
 static void print_kinds(const struct built *b)
 {
     const struct cli_style *s = cli_style(stdout);
     printf("%s%-12s %9s", s->bold, "settings", "buffer");
     for (const struct switch_role *role = switch_roles; role->key; role++)
-        printf("  %-10s", role->key);
+        printf("  %-*s", width_of(b, role), role->key);
     printf("  switches%s\n", s->off);
     for (uint32_t i = 0; i < b->spec.n_kinds; i++) {
         const struct net_switch *sw = &b->spec.kinds[i];
@@ -65,7 +77,7 @@ static void print_kinds(const struct built *b)
             snprintf(name, sizeof name, "switches.%u", i - 1);
         printf("%-12s %9s", name, xoff_format_bytes(buffer, sizeof buffer, sw->buffer_bytes));
         for (const struct switch_role *role = switch_roles; role->key; role++)
-            printf("  %-10s", switch_kind(sw, role).name);
+            printf("  %-*s", width_of(b, role), switch_kind(sw, role).name);
         printf("  ");
         cli_print_switches(b, i);
         putchar('\n');
