@@ -43,6 +43,7 @@ void column_read(const struct column *column, const struct table_row *row, struc
         return;
     }
     cell->kind = CELL_TEXT;
+    _Static_assert(sizeof cell->room >= OUTPUT_PRIORITIES, "all priorities fit");
     switch (column->kind) {
     case COLUMN_UNSIGNED:
     case COLUMN_NODE:
@@ -64,7 +65,6 @@ void column_read(const struct column *column, const struct table_row *row, struc
         cell->text = column->word((uint8_t)bits_of(column, row->fields));
         break;
     case COLUMN_PRIORITIES:
-        _Static_assert(sizeof cell->room >= OUTPUT_PRIORITIES, "all priorities fit");
         cell->text = output_priorities((uint8_t)bits_of(column, row->fields), cell->room);
         break;
     case COLUMN_TRAFFIC:

@@ -30,7 +30,7 @@ struct cell {
     int64_t whole;
     double real;
     const char *text;
-    char room[24];
+    char room[24]; /* OUTPUT_PRIORITIES fit */
 };
 
 enum column_kind {

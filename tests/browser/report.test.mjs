@@ -642,7 +642,9 @@ for (const [name, file] of Object.entries(files)) {
     }));
 }
 
-test("opens in under 2 s", async () => {
+// Measured while nothing else runs (browser_test.py XOFF timing).
+const isApart = process.env.XOFF_TIMING === "apart";
+test("opens in under 2 s", { skip: isApart }, async () => {
   const times = [];
   for (let i = 0; i < 3; i++) {
     const context = await browser.newContext();
