@@ -1,5 +1,5 @@
-/* What a host offers to the network: apps with deadlines that answer with offers, and that may be
- * told what arrived for them.
+/* The contract between a host and its apps: an app has a deadline, answers with offers of traffic
+ * when it expires, and may be told what arrived for it.
  *
  * net/ knows apps only by this contract; traffic/ implements them. An app belongs to one host, has
  * plain-bytes state and a random stream of its own.
@@ -20,14 +20,14 @@ struct app_offer {
     xoff_rate rate_bps;   /* pace of frames on the wire, 0: line rate */
     uint32_t frame_bytes; /* full frame of this flow; 0: the network's max frame */
     uint8_t priority;
-    uint8_t priorities; /* a new flow gets one of this set, drawn; 0: `priority` */
-    uint8_t transport;  /* of the network's list */
+    uint8_t priorities; /* a new flow draws one of this set; 0: it has `priority` */
+    uint8_t transport;  /* index into the network's list */
     bool continues;     /* more bytes for the app's stream `stream` rather than a new flow */
     bool is_message;    /* with continues: these bytes have a record and an end of their own */
-    bool is_done;       /* no flow: an operation that began at `began_at` ended, note it down */
-    uint32_t stream;    /* number of the stream within the app, below app.n_streams */
-    uint32_t tag;       /* carried to the flow record: index of the traffic entry */
-    uint32_t word;      /* for the apps at both ends, up to APP_MAX_WORD: see app_event */
+    bool is_done; /* no flow: an operation that began at `began_at` has ended and is noted down */
+    uint32_t stream; /* number of the stream within the app, below app.n_streams */
+    uint32_t tag;    /* carried to the flow record: index of the traffic entry */
+    uint32_t word;   /* passed to the apps at both ends, up to APP_MAX_WORD: see app_event */
     xoff_time began_at;
 };
 
@@ -37,21 +37,22 @@ struct app_offer {
  * arrived whole, or one of its own has been acknowledged whole. An app hears of nothing else. */
 struct app_event {
     enum { APP_ARRIVED, APP_ACKED } kind;
-    uint32_t peer;  /* the host it came from, or went to */
-    uint32_t word;  /* of the offer */
-    uint64_t bytes; /* of the flow or message; APP_ARRIVED only */
+    uint32_t peer;  /* the host that the bytes came from, or went to */
+    uint32_t word;  /* that of the offer */
+    uint64_t bytes; /* size of the flow or message; APP_ARRIVED only */
 };
 
 struct app_ops {
     const char *name;
-    /* Next time it wants to offer; XOFF_NEVER: none. Changes only inside expire() and on_event().
-     */
+    /* Returns the next time at which the app wants to offer; XOFF_NEVER: none. The time changes
+     * only inside expire() and on_event(). */
     xoff_time (*deadline)(const void *cfg, const void *state);
     /* Fills up to APP_MAX_OFFERS offers due at `now`; returns their number. */
     uint32_t (*expire)(const void *cfg, void *state, struct xoff_rng *rng, xoff_time now,
                        struct app_offer *offers);
-    /* The same for an event; NULL: not wanted. With more than APP_MAX_OFFERS to offer the deadline
-     * becomes `now`. At most one app of a traffic entry on a host may have it. */
+    /* Takes an event and fills offers as expire() does; NULL: the app wants no events. An app with
+     * more than APP_MAX_OFFERS to offer sets its deadline to `now`. At most one app of a traffic
+     * entry on a host may have this function. */
     uint32_t (*on_event)(const void *cfg, void *state, struct xoff_rng *rng,
                          const struct app_event *event, xoff_time now, struct app_offer *offers);
 };
@@ -62,7 +63,7 @@ struct app {
     const struct app_ops *ops;
     uint32_t host;
     uint32_t stream_purpose; /* distinguishes random streams of one host */
-    uint32_t tag;            /* index of the traffic entry: whose events it hears */
+    uint32_t tag;            /* index of the traffic entry whose events the app hears */
     uint32_t n_streams;      /* 0: one */
     const void *cfg;
     void *state;
@@ -86,16 +87,17 @@ struct traffic_env {
     uint64_t seed;
     xoff_time stop;
     uint32_t max_frame_bytes;
-    uint32_t header_bytes; /* of a frame that are not payload, where `header` is NULL */
-    uint32_t (*header)(void *context, uint8_t transport); /* the same by transport */
-    /* The transport of that name in the scenario's list, or of that kind; "": the default one. -1:
-     * none, -2: there are too many. NULL: there is only transport 0. */
+    uint32_t header_bytes; /* bytes of a frame that are not payload; used where `header` is NULL */
+    uint32_t (*header)(void *context, uint8_t transport); /* the same, by transport */
+    /* Finds the transport of that name in the scenario's list, or of that kind; "" is the default
+     * one. Returns -1 for none and -2 for too many. NULL: there is only transport 0. */
     int (*transport)(void *context, const char *name);
     void *transport_context;
-    /* Whether APP_ACKED comes for what that transport carries; NULL: for all of them. */
+    /* Tells whether APP_ACKED comes for what that transport carries; NULL: it does for all of them.
+     */
     bool (*acknowledges)(void *context, uint8_t transport);
-    uint32_t index;     /* of the traffic entry */
-    const char *folder; /* of the scenario file, with a slash at the end, or ""; NULL: "" */
+    uint32_t index;     /* index of the traffic entry */
+    const char *folder; /* folder of the scenario file, with a slash at the end, or ""; NULL: "" */
     /* Resolves a host set; see topology_hosts. */
     int (*hosts)(const struct topo *topo, const char *set, uint32_t *hosts, uint32_t *n_hosts,
                  struct xoff_err *err);

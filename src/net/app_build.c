@@ -1,9 +1,9 @@
-/* The growing list of apps and the blocks behind them. Used while a network is built only. */
+/* The growing list of apps and the blocks behind them. It is used only while a network is built. */
 #include <stdlib.h>
 
 #include "net/app.h"
 
-/* Room for one more element, doubling. Returns the array, moved or not, or NULL. */
+/* Makes room for one more element by doubling. Returns the array, which may have moved, or NULL. */
 static void *reserve(void *array, uint32_t n, uint32_t *capacity, size_t size)
 {
     if (n < *capacity)
@@ -27,7 +27,7 @@ int app_set_add(struct app_set *set, const struct app *app)
     return 0;
 }
 
-/* The block is the set's from here on: it is freed at once where it cannot be kept. */
+/* The set owns the block from here on, and frees it at once if it cannot keep it. */
 int app_set_keep(struct app_set *set, void *block)
 {
     void **blocks = reserve(set->blocks, set->n_blocks, &set->blocks_capacity, sizeof *blocks);

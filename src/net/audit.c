@@ -1,5 +1,6 @@
-/* The audit of a run: bytes in = bytes out + bytes held + drops, per node, pool and link; pauses
- * paired; nothing left behind in a network at rest. Every finding fails the run. */
+/* The audit of a run. Bytes in must equal bytes out plus bytes held plus drops, per node, pool and
+ * link; pauses must pair; a network at rest must have nothing left to send. Every finding fails the
+ * run. */
 #include "net/model.h"
 
 static const char *name_of(const struct net *net, uint32_t node)
@@ -32,8 +33,9 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
         if (view.peak_bytes[p] > view.capacity_bytes[p])
             results_add_finding(results, "%s: pool %u held %lld B of %lld B", name_of(net, node), p,
                                 (long long)view.peak_bytes[p], (long long)view.capacity_bytes[p]);
-    /* One space for footroom and headroom: the capacity of both, so that all add up to more than
-     * the buffer. The view has no peak of the sum, so only what lies there now is looked at. */
+    /* Footroom and headroom may share one space (DSH). Each then has the capacity of both, so the
+     * capacities add up to more than the buffer. The view has no peak of the sum, so this checks
+     * only the bytes that are held now. */
     int64_t capacity = 0;
     for (uint32_t p = XOFF_POOL_DROP + 1; p < XOFF_N_POOLS; p++)
         capacity += view.capacity_bytes[p];
@@ -45,8 +47,8 @@ static void audit_pools(const struct net *net, uint32_t node, const struct xoff_
                             name_of(net, node), (long long)used, (long long)shared);
 }
 
-/* What causes of pauses and deadlocks are read from: lossless bytes by priority, in and out port.
- */
+/* Checks sw_held(): the causes of pauses and the deadlock detector read lossless bytes from it, by
+ * priority, in port and out port. */
 static void audit_held(const struct net *net, const struct sw *sw, const int64_t *held_bytes,
                        struct results *results)
 {
@@ -129,7 +131,7 @@ static void audit_link(struct net *net, const struct result_port *from,
         tx += a->tx_bytes;
         rx += b->rx_bytes;
         const uint64_t ended = a->resume_tx + port->lapsed_tx[p];
-        /* A policy without resumes lets pauses run out. */
+        /* Under a policy without resumes, pauses run out and need no resume to pair with. */
         if (a->pause_tx < ended || (port->signal_cfg.how.resumes && a->pause_tx > ended + 1))
             results_add_finding(
                 results, "%s port %u priority %u: %llu pauses and %llu resumes sent do not pair",
@@ -147,7 +149,7 @@ static void audit_link(struct net *net, const struct result_port *from,
             (unsigned long long)rx, (unsigned long long)in_flight_bytes);
 }
 
-/* A network at rest has nothing left to repair. */
+/* In a network at rest every reliable flow must be acknowledged to its end. */
 static void audit_flows(struct net *net, const struct host *host, struct results *results)
 {
     for (uint32_t i = 0; i < host->n_flow_notes; i++) {

@@ -1,11 +1,11 @@
-/* What the files that make a network share: blocks of memory, links over their life, and the
- * mechanisms that hosts and switches have alike. */
+/* Shared by the files that build a network: blocks of memory, links over their life, and the
+ * mechanisms that both hosts and switches have. */
 #ifndef NET_BUILD_H
 #define NET_BUILD_H
 
 #include "net/model.h"
 
-/* Purposes of a node's random streams; apps follow. */
+/* Purposes of a node's random streams; the streams of apps follow them. */
 enum {
     STREAM_MARKING = 1,
     STREAM_ERRORS = 2,
@@ -15,21 +15,21 @@ enum {
     STREAM_APPS = 1000
 };
 
-/* Zeroed memory; the second on cache lines of its own. */
+/* Both return zeroed memory; build_aligned() puts it on cache lines of its own. */
 void *build_block(size_t n, size_t size);
 void *build_aligned(size_t n, size_t size);
 void build_free(void *block);
 
-/* headroom_build.c: rates and delays that a link has in its life. */
+/* headroom_build.c: the rates and delays that a link has during the run. */
 struct net_life {
     xoff_rate min_rate_bps, max_rate_bps;
     xoff_time min_delay, max_delay;
 };
 struct net_life net_life_of(const struct topo *topo, uint32_t link);
-/* A port of this link as its buffer and its pause policy are told of it. */
+/* Describes the port at the end of this link to its buffer and its pause policy. */
 struct xoff_mmu_port net_served_port(const struct net *net, uint32_t link);
 
-/* Its gate is set up by build_gates, when the peer is known. */
+/* build_port() leaves the gate to build_gates(), which needs the peer. */
 int build_port(struct net *net, uint32_t node, uint32_t number,
                const struct xoff_pause_signalling *how, struct port *port, struct xoff_err *err);
 void build_gates(struct net *net);
@@ -41,28 +41,29 @@ xoff_rate build_nic_rate(const struct net *net, uint32_t host);
 int build_mmu(struct net *net, enum net_part part, uint32_t node, const struct xoff_mmu_ops *ops,
               const void *params, const struct xoff_mmu_env *env, struct xoff_mmu *mmu,
               struct xoff_err *err);
-/* `served` is what the buffer beside it will be told, but for what this policy asks for. */
+/* `served` describes the buffer beside the policy, without the extra that this policy asks for. */
 int build_pause(struct net *net, enum net_part part, uint32_t node,
                 const struct xoff_mmu_env *served, struct xoff_pause *pause,
                 struct xoff_edges *edges, struct xoff_err *err);
-/* What the pause policy asks for comes on top of what the link needs. */
+/* Adds the headroom that the pause policy asks for to the headroom that the link needs. */
 void build_add_late(const struct xoff_pause *pause, struct xoff_mmu_port *port);
-/* And its states at the ports of the node, one behind the other. */
+/* Builds a scheduler and its states for all ports of the node, one behind the other. */
 int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsigned char **states,
                 struct xoff_err *err);
-/* point_build.c: congestion points with their first deadlines, and the choice of paths, of a switch
- * whose tables are there. */
+/* point_build.c: congestion points with their first deadlines, and the choice of paths. The tables
+ * of the switch must exist. */
 int build_points(struct net *net, struct sw *sw, struct xoff_err *err);
 void build_point_timers(struct sw *sw);
 int build_path(struct net *net, struct sw *sw, struct xoff_err *err);
-/* transport_build.c: the transports of all rates, and those that a host uses. *index is the one
- * that an error is about. */
+/* transport_build.c: builds the transports for all rates, and picks those that a host uses. *index
+ * is the transport that an error is about. */
 int build_transports(struct net *net, uint32_t *index, struct xoff_err *err);
 void build_use_transports(struct net *net, struct host *host);
 void build_free_transports(struct net *net);
-/* Transports that read telemetry need switches that write it, and room for it. */
+/* Checks that switches write telemetry, and have room for it, where a transport reads it. */
 int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_err *err);
-/* switch_build.c: the frames of a switch, when all have said what frames carry. */
+/* switch_build.c: allocates the frames of a switch, once every mechanism has said what frames
+ * carry. */
 void build_store(struct sw *sw);
 void build_free_notes(struct notes *notes);
 

@@ -1,10 +1,10 @@
-/* Captured frames as results: what the notes of a port say, with the place of each frame in its
+/* Turns captured frames into results: the notes of a port, with the place of each frame in its
  * message and its packet sequence number.
  *
- * A frame knows its byte in the flow, or for datagrams in the message. Numbers of packets are found
+ * A frame knows its byte in the flow, or for datagrams in the message. Packet numbers are computed
  * from the records of the source: all frames of a message but its last are full, and the messages
- * of a stream follow each other. Records of one stream carry its hash; only the first has it from
- * its own number.
+ * of a stream follow each other. All records of a stream carry the stream's hash, which was
+ * computed from the number of its first record only.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static void *make(uint64_t n, size_t size)
 
 /* Where a message begins in its stream. */
 struct begin {
-    uint32_t hash, to, number; /* number: of its record */
+    uint32_t hash, to, number; /* `number` is that of the message's record */
     bool is_stream;            /* the first of its stream ... */
     uint32_t n_messages;       /* ... which has so many */
     uint64_t byte;
@@ -29,7 +29,7 @@ struct begin {
 /* The messages of a host, those of a stream in order and together. */
 struct numbering {
     struct begin *begins;
-    uint32_t *place; /* of each record in it */
+    uint32_t *place; /* index in it of each record */
     uint32_t n;
 };
 

@@ -14,9 +14,10 @@ static void *make(uint64_t n, size_t size)
 
 /* A hop of an empty network. */
 struct hop {
-    xoff_time full_for, full_last_bit; /* of a full frame: wire held, last bit sent */
-    xoff_time tail_last_bit;           /* of the last frame */
-    xoff_time after;                   /* propagation and processing */
+    xoff_time full_for,
+        full_last_bit;       /* full frame: how long it holds the wire, when its last bit is sent */
+    xoff_time tail_last_bit; /* the same for the last bit of the last frame */
+    xoff_time after;         /* propagation and processing */
 };
 
 static struct hop hop_of(const struct net *net, const struct topo_link *link, uint32_t full,
@@ -33,9 +34,9 @@ static struct hop hop_of(const struct net *net, const struct topo_link *link, ui
     return hop;
 }
 
-/* Time from the first byte to the last at the receiver, alone in the network: the longest way
- * through the grid of frames and hops. All frames but the last are full; the last one follows them
- * hop by hop, so that only the hop where it falls behind them has to be tried. */
+/* Returns the time from the first byte to the last at the receiver in an otherwise empty network:
+ * the longest way through the grid of frames and hops. All frames but the last are full. The last
+ * one follows them hop by hop, so only the hop where it falls behind them has to be tried. */
 static xoff_time ideal_of(const struct net *net, const struct routes *routes, uint32_t from,
                           const struct flow_note *note, struct hop *hops)
 {
@@ -47,7 +48,7 @@ static xoff_time ideal_of(const struct net *net, const struct routes *routes, ui
     xoff_time after = 0, before = 0, behind = 0, worst_gap = 0, longest = 0;
     uint32_t n_hops = 0, node = from, port = 0;
     while (node != note->to) {
-        if (n_hops == net->topo->n_nodes) /* stated routes that go in a circle */
+        if (n_hops == net->topo->n_nodes) /* stated routes may form a loop */
             return 0;
         const struct topo_port *p = &net->topo->ports[net->topo->nodes[node].first_port + port];
         const xoff_time processing = n_hops ? net_switch_of(&net->spec, node)->processing_for : 0;
@@ -109,7 +110,7 @@ static void collect_flows(struct net *net, struct results *r)
                 .tag = n->tag,
                 .priority = n->priority,
                 .reliable = n->reliable,
-                .offered_bytes = n->offered ? n->offered /* without end: it never closes */
+                .offered_bytes = n->offered ? n->offered /* an endless flow never closes */
                                             : flow_at(&net->hosts[h], n->open)->rel.sent_to,
                 .sent_bytes = n->sent,
                 .start_at = n->start_at,
@@ -142,7 +143,7 @@ static void collect_flows(struct net *net, struct results *r)
     qsort(r->flows, r->n_flows, sizeof *r->flows, compare_flows);
 }
 
-/* The buffer in which the port used most of the headroom that is set aside for it. */
+/* Reports the buffer in which the port used the largest share of its own headroom. */
 static void collect_headroom(const struct sw *sw, uint32_t port, uint32_t priority,
                              struct result_queue *q)
 {
@@ -254,8 +255,8 @@ static int compare_pauses(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The XOFF that closed the egress queue named in `note`: the last one that the peer decided early
- * enough for it to have arrived and taken effect when the gate closed. */
+/* Finds the XOFF that closed the egress queue named in `note`: the last one that the peer decided
+ * early enough to have arrived and taken effect when the gate closed. */
 static uint64_t parent_of(const struct net *net, uint32_t node, const struct pause_note *note)
 {
     if (!note->egress_paused || note->egress_port == UINT32_MAX)
@@ -290,7 +291,7 @@ static void collect_pauses(struct net *net, struct results *r)
         r->pauses_left_out += net_notes(net, node)->pauses_left_out;
     }
     struct pause_key *keys = make(n, sizeof *keys);
-    uint32_t *index = make(n, sizeof *index); /* of (node, order) in time order */
+    uint32_t *index = make(n, sizeof *index); /* indices of (node, order), sorted by time */
     uint64_t *first = make(n_nodes + 1, sizeof *first);
     for (uint32_t node = 0; node < n_nodes; node++) {
         const struct notes *notes = net_notes(net, node);
@@ -404,7 +405,7 @@ static void collect_heard(struct net *net, struct results *r)
     qsort(r->heard, r->n_heard, sizeof *r->heard, compare_heard);
 }
 
-/* Of all switches together. */
+/* Sums the maxima of all switches. */
 static void collect_maxima(const struct net *net, struct results *r)
 {
     struct fabric_buffer buffer;

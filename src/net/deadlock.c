@@ -1,10 +1,10 @@
 /* Deadlock at run time: a cycle of paused queues from which no frame left for a while.
  *
  * An egress queue waits for its peer to resume it; the peer's ingress waits for the egress queues
- * that hold its bytes. Of which priorities, the peer's pause policy says: of the same, or of others
- * where a port is paused as a whole (PAUSE, a buffer that has thresholds for ports). So a cycle may
- * go through several priorities. Only queues that are paused and still are followed. Onset is when
- * the last gate of the cycle closed.
+ * that hold its bytes. The peer's pause policy says which priorities those are: the same one, or
+ * several where a port is paused as a whole (PAUSE, a buffer that has thresholds for ports). So a
+ * cycle may go through several priorities. The search follows only queues that are paused and from
+ * which nothing has left. The onset is the instant at which the last gate of the cycle closed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 struct place {
     uint32_t sw, port;
     uint8_t priority;
-    uint32_t next; /* where to go on looking at the peer: out port and priority */
+    uint32_t next; /* next (out port, priority) of the peer to look at */
 };
 
 enum { UNSEEN, ON_PATH, DONE, REPORTED };
@@ -53,7 +53,7 @@ static void report(struct net *net, const struct place *path, uint32_t n, xoff_t
     }
 }
 
-/* The next frozen queue that holds bytes this one waits for; false when there is none left. */
+/* Finds the next frozen queue that holds bytes this queue waits for; false: there is none left. */
 static bool next_wait(struct net *net, struct place *from, xoff_time now, struct place *to)
 {
     const uint32_t node = net->n_hosts + from->sw;
@@ -79,7 +79,7 @@ static bool next_wait(struct net *net, struct place *from, xoff_time now, struct
     return false;
 }
 
-/* Depth first from one queue; a queue met again on the path closes a cycle. */
+/* Searches depth first from one queue; a queue met again on the path closes a cycle. */
 static void walk(struct net *net, uint8_t *marks, struct place *path, xoff_time now)
 {
     uint32_t n = 1;
@@ -107,7 +107,7 @@ static void walk(struct net *net, uint8_t *marks, struct place *path, xoff_time 
     }
 }
 
-/* A queue that moves again may be caught again. */
+/* A queue that moves again may deadlock again, so its mark is cleared. */
 static void forget_released(struct net *net, uint8_t *marks, xoff_time now)
 {
     for (uint32_t s = 0; s < net->n_switches && net->n_deadlocks; s++)

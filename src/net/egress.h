@@ -1,7 +1,7 @@
-/* The way of a frame through a switch, in parts that fabrics put together: it comes in and is
- * routed, waits out the processing delay, joins its egress queue, and is sent when the scheduler
- * chooses it. All is inline: each fabric compiles its own path, with its own `release` in it.
- */
+/* The path of a frame through a switch, in steps that fabrics put together: the frame comes in and
+ * is routed, waits out the processing delay, joins its egress queue, and is sent when the scheduler
+ * chooses it. All steps are inline, so that each fabric compiles its own path with its own
+ * `release` in it. */
 #ifndef NET_EGRESS_H
 #define NET_EGRESS_H
 
@@ -9,17 +9,18 @@
 
 #define EGRESS_INLINE static inline __attribute__((always_inline))
 
-/* The bytes of a frame leave the fabric's buffer; the egress queue they were in is already shorter
- * and holds `egress_bytes`. */
+/* Called when the bytes of a frame leave the fabric's buffer. The egress queue they were in is
+ * already shorter and holds `egress_bytes`. */
 typedef void egress_release(struct sw *sw, struct worker *w, const struct frame *f,
                             int64_t egress_bytes);
 typedef void egress_sender(struct sw *sw, struct worker *w, struct port *port);
 
 /* Asks the congestion point about a frame that joined, or is about to leave, its queue (switch.c).
- * It may take a place in the store, which moves when it grows: the caller finds its frame anew. */
+ * The call may take a place in the store, which moves when it grows, so the caller must look up its
+ * frame again. */
 void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined);
 
-/* Where a frame goes from here; ROUTE_NONE: it was dropped. */
+/* Returns the port that the frame leaves by; ROUTE_NONE: the frame was dropped. */
 EGRESS_INLINE uint32_t sw_route(struct sw *sw, const struct frame *frame, uint32_t in,
                                 xoff_time now)
 {
@@ -39,7 +40,7 @@ EGRESS_INLINE uint32_t sw_route(struct sw *sw, const struct frame *frame, uint32
     return out;
 }
 
-/* A frame came in. Returns the port it leaves by; ROUTE_NONE: it ended here. */
+/* Takes a frame that came in. Returns the port it leaves by; ROUTE_NONE: it ended here. */
 EGRESS_INLINE uint32_t sw_receive(struct sw *sw, struct worker *w, uint32_t in,
                                   const struct frame *frame)
 {
@@ -70,7 +71,7 @@ EGRESS_INLINE struct xoff_departure sw_departure(const struct frame *f, int64_t 
 }
 
 /* Asks buffer and pause policy about a frame that has come in. Sets arrival->dropped, and whether
- * the policy was told: the fabric then heeds ledger->edges and ledger_set_timer(). */
+ * the policy was told; if so, the fabric must apply ledger->edges and call ledger_set_timer(). */
 EGRESS_INLINE enum xoff_pool ledger_admit(struct ledger *ledger, struct xoff_arrival *arrival,
                                           xoff_time now, bool *told)
 {
@@ -83,7 +84,7 @@ EGRESS_INLINE enum xoff_pool ledger_admit(struct ledger *ledger, struct xoff_arr
     return pool;
 }
 
-/* The same for a frame that leaves; returns whether the policy was told. */
+/* Tells buffer and pause policy that a frame leaves; returns whether the policy was told. */
 EGRESS_INLINE bool ledger_release(struct ledger *ledger, const struct xoff_departure *departure,
                                   xoff_time now)
 {
@@ -94,14 +95,14 @@ EGRESS_INLINE bool ledger_release(struct ledger *ledger, const struct xoff_depar
     return xoff_pause_on_departure(&ledger->pause, departure, &crossings, now, &ledger->edges);
 }
 
-/* After every call of the pause policy: it may have another deadline. */
+/* Called after every call of the pause policy, since its deadline may have changed. */
 EGRESS_INLINE void ledger_set_timer(struct sw *sw, struct worker *w, const struct ledger *ledger)
 {
     if (__builtin_expect(ledger->pause.shape.has_deadline, 0))
         node_set_timer(&sw->head, w, ledger->timer, xoff_pause_deadline(&ledger->pause));
 }
 
-/* An admitted frame is put down in the switch; its place is returned. */
+/* Copies an admitted frame into the switch's store and returns its place. */
 EGRESS_INLINE uint32_t sw_put(struct sw *sw, const struct frame *frame, uint32_t in, uint32_t out,
                               enum xoff_pool pool)
 {
@@ -114,7 +115,8 @@ EGRESS_INLINE uint32_t sw_put(struct sw *sw, const struct frame *frame, uint32_t
     return place;
 }
 
-/* A frame of a lossless priority lies in the switch from here on, and until the second call. */
+/* sw_hold() and sw_let_go() mark the time that a frame of a lossless priority lies in the switch.
+ */
 EGRESS_INLINE void sw_hold(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out)
 {
     if (sw_is_lossless(sw, f->priority))
@@ -127,7 +129,7 @@ EGRESS_INLINE void sw_let_go(struct sw *sw, const struct frame *f)
         *sw_held(sw, f->priority, f->in_port, f->out_port) -= f->bytes;
 }
 
-/* A frame waits out the processing delay; the fabric's processed() is called for it then. */
+/* Makes a frame wait out the processing delay; the fabric's processed() is called afterwards. */
 EGRESS_INLINE void sw_process(struct sw *sw, struct worker *w, uint32_t place)
 {
     struct frame *f = store_at(&sw->store, place);
@@ -169,8 +171,8 @@ EGRESS_INLINE uint32_t egress_pop(struct sw *sw, struct port *port, uint32_t pri
         return place;
     }
     queue->head = f->next;
-    /* It is needed a frame time from now and may be cold: in a full buffer, waiting for it was a
-     * fifth of the run. */
+    /* The next head is needed one frame time from now and may be cold: in a full buffer, waiting
+     * for it was a fifth of the run. */
     __builtin_prefetch(store_at(&sw->store, queue->head));
     return place;
 }
@@ -182,7 +184,7 @@ EGRESS_INLINE void egress_count(struct egress *queue, const struct frame *f, xof
     queue->tx.bytes += f->bytes;
 }
 
-/* The scheduler's choice among the eligible queues. */
+/* Returns the scheduler's choice among the eligible queues. */
 static inline uint32_t egress_select(struct sw *sw, struct port *port, void *state,
                                      uint8_t eligible, xoff_time now)
 {
@@ -196,7 +198,7 @@ static inline uint32_t egress_select(struct sw *sw, struct port *port, void *sta
     return port_select(port, &sw->sched, state, &heads, eligible, now);
 }
 
-/* Sends what is next on a free wire: a pause frame that is due, or the scheduler's choice. */
+/* Sends the next frame on a free wire: a pause frame that is due, or the scheduler's choice. */
 EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *port,
                                egress_release *release)
 {
@@ -257,7 +259,7 @@ EGRESS_INLINE void egress_join(struct sw *sw, struct worker *w, uint32_t place,
         port_arm(&sw->head, port, w);
 }
 
-/* The link of a port has failed: what waits for it is lost. */
+/* Drops the frames that wait for a port whose link has failed. */
 EGRESS_INLINE void egress_flush(struct sw *sw, struct worker *w, uint32_t out,
                                 egress_release *release)
 {

@@ -1,7 +1,6 @@
-/* A fabric: what lies between the ports of a switch, from the last bit of a frame that came in to
+/* A fabric: everything between the ports of a switch, from the last bit of a frame that came in to
  * the first bit that goes out. Each kind is one file and one line in fabrics.c. docs/fabrics.md
- * says what a fabric is told, must answer and may assume; switch.h has what all fabrics share.
- */
+ * states what a fabric is told, must answer and may assume; switch.h has what all fabrics share. */
 #ifndef NET_FABRIC_H
 #define NET_FABRIC_H
 
@@ -30,42 +29,43 @@ enum net_part {
 
 /* One buffer of a switch, as results, audit and samples see it. */
 struct fabric_buffer {
-    char name[FABRIC_BUFFER_NAME]; /* within its switch */
+    char name[FABRIC_BUFFER_NAME]; /* unique within its switch */
     const struct xoff_mmu *mmu;
-    int64_t held_bytes[XOFF_N_PRIORITIES]; /* of the frames in it, counted where they lie */
-    const uint64_t *maxima; /* of its headroom, by permille (maxima.c); NULL: it has none */
+    int64_t held_bytes[XOFF_N_PRIORITIES]; /* bytes of the frames in it, counted frame by frame */
+    const uint64_t *maxima; /* maxima of its headroom, by permille (maxima.c); NULL: it has none */
 };
 
 struct fabric_ops {
     const char *name, *summary;
     const struct xoff_param *params; /* NULL: none */
     size_t params_size;
-    size_t size;                      /* of a switch of this kind, which begins with struct sw */
-    uint32_t n_timers, n_port_timers; /* of its own, and further ones for each port */
-    /* The head is ready but for what the fabric's own answers decide: ports, queues, timers and
-     * the frame store. `env` is what a buffer over all ports is told. Sets sw->signalling. */
+    size_t size; /* bytes of a switch of this kind, which begins with struct sw */
+    uint32_t n_timers,
+        n_port_timers; /* the fabric's own timers: for the switch, and for each port */
+    /* Called when struct sw is ready except for what depends on the fabric: ports, queues, timers
+     * and the frame store. `env` describes a buffer over all ports. Sets sw->signalling. */
     int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
                  struct xoff_err *err);
-    void (*destroy)(struct sw *sw); /* also of one that was not built to the end */
+    void (*destroy)(struct sw *sw); /* also called for a switch whose build() failed */
     void (*arrive)(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame);
     /* Takes a frame that the switch made itself into the buffer, as if it had come in at `in`.
      * Returns its place; NET_NONE: it was dropped. */
     uint32_t (*admit)(struct sw *sw, struct worker *w, const struct frame *frame, uint32_t in,
                       uint32_t out);
     void (*transmit)(struct sw *sw, struct worker *w, uint32_t port);
-    /* Its timer `own` has expired; it is set anew or removed. */
+    /* The fabric's timer `own` has expired; this function sets it anew or removes it. */
     void (*timer)(struct sw *sw, struct worker *w, uint32_t own);
     /* A frame has waited out the processing delay (switch.h, sw_process). */
     void (*processed)(struct sw *sw, struct worker *w, uint32_t place);
     /* The link of a port has failed; nothing will leave by it until it is repaired. */
     void (*link_down)(struct sw *sw, struct worker *w, uint32_t port);
-    /* Buffer `i` of the switch; false when there are no more. */
+    /* Fills in buffer `i` of the switch; false: there are no more. */
     bool (*buffer)(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer);
-    /* The pause policy that decides about frames from `in` to `out`. */
+    /* Returns the pause policy that decides about frames from `in` to `out`. */
     const struct xoff_pause *(*policy)(const struct sw *sw, uint32_t in, uint32_t out);
 };
 
-/* Ends with NULL; the first is the default. */
+/* The list ends with NULL; its first entry is the default. */
 extern const struct fabric_ops *const fabrics[];
 
 #endif

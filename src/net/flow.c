@@ -1,19 +1,19 @@
 /* Flows at their sender: offers become flows and messages, flows become frames.
  *
  * A flow is on the ready list of its priority, on its pacing timer, or waits: for more to send, for
- * its window, for an ACK. What it may send is told by its reliability (rel.h), how fast and how
- * much by its reaction point (rp.h) and the app's own pace.
+ * its window, for an ACK. Its reliability (rel.h) decides what it sends next. Its reaction point
+ * (rp.h) and the app's own pace decide how fast and how much.
  *
- * The timer of a flow serves both the retransmission timeout and the reaction point's deadline, and
- * runs behind: it is moved only to an earlier time, and on expiry to where progress has pushed the
- * deadline, so that an ACK costs no timer operation.
+ * One timer of a flow serves both the retransmission timeout and the reaction point's deadline. The
+ * timer is lazy: it is moved only to an earlier time, and on expiry it is set to the deadline that
+ * progress has meanwhile pushed back. So an ACK costs no timer operation.
  */
 #include <string.h>
 
 #include "net/model.h"
 
-/* The byte behind the last that may be sent, window aside. From the run's stop on, a flow without
- * end has nothing new, but what was lost must still be sent again. */
+/* Returns the byte behind the last that may be sent, ignoring the window. From the run's stop on,
+ * an endless flow has nothing new, but what was lost must still be sent again. */
 uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time now)
 {
     if (!flow->endless)
@@ -30,7 +30,7 @@ static const struct message *message_at(const struct host *host, const struct fl
     return &host->messages.at[m];
 }
 
-/* What the flow would send next; false: nothing for now. */
+/* Finds what the flow would send next; false: nothing for now. */
 static inline bool next_segment(const struct host *host, const struct flow *flow, xoff_time now,
                                 struct xoff_rel_segment *s)
 {
@@ -88,8 +88,8 @@ static void pop_ready(struct host *host, struct flow *flow)
     flow->is_ready = false;
 }
 
-/* Takes a flow off its ready list wherever it is: what it would send has been acknowledged, or its
- * window has closed. */
+/* Takes a flow off its ready list from any position: what it would send has been acknowledged, or
+ * its window has closed. */
 static void leave_ready(struct host *host, uint32_t index)
 {
     struct flow *flow = flow_at(host, index);
@@ -116,7 +116,7 @@ static inline bool may_send(const struct host *host, const struct flow *flow, xo
     return xoff_rel_has_next(&flow->rel, flow_end(host, flow, now), flow->window_bytes);
 }
 
-/* Returns whether it has something to send, now or when its pace allows. */
+/* Returns whether the flow has something to send, now or when its pace allows. */
 static inline bool settle(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
@@ -139,7 +139,7 @@ static inline bool settle(struct host *host, uint32_t index, xoff_time now)
 void flow_settle(struct host *host, uint32_t index, xoff_time now)
 {
     const struct flow *flow = flow_at(host, index);
-    /* Most ACKs find the flow where it belongs. */
+    /* Most ACKs find the flow where it already belongs. */
     if (flow->is_ready && flow->is_sequential &&
         xoff_rel_has_next(&flow->rel, flow->offered, flow->window_bytes))
         return;
@@ -163,8 +163,8 @@ void flow_set_timer(struct host *host, uint32_t index, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
     xoff_time at = flow->rel.deadline;
-    /* With nothing to send and nothing outstanding the clocks of a reaction point can wait: they
-     * catch up when there is something again (flow_offer). */
+    /* With nothing to send and nothing outstanding, the timers of a reaction point can wait: they
+     * catch up when there is something to send again (flow_offer). */
     const bool is_idle = at == XOFF_NEVER && flow->rel.sent_to >= flow_end(host, flow, now);
     if (!is_idle)
         at = xoff_time_min(at, flow->rp.deadline);
@@ -178,7 +178,8 @@ void flow_set_timer(struct host *host, uint32_t index, xoff_time now)
     }
 }
 
-/* Time on the wire of a frame at the flow's pace, in whole bits carried over. */
+/* Returns the time of a frame on the wire at the flow's pace; fractions of a bit are carried over.
+ */
 static xoff_time pace_gap(struct flow *flow, uint32_t bytes)
 {
     const uint64_t bits = (uint64_t)bytes * 8 * (uint64_t)XOFF_S + flow->carry;
@@ -186,7 +187,7 @@ static xoff_time pace_gap(struct flow *flow, uint32_t bytes)
     return (xoff_time)(bits / flow->pace_bps);
 }
 
-/* The pace counts MAC frame bytes. A flow held back makes up for one frame at most. */
+/* The pace counts MAC frame bytes. A flow that was held back makes up for one frame at most. */
 static void pace(struct flow *flow, uint32_t bytes, xoff_time now)
 {
     flow->paced_at = flow->next_at;
@@ -202,7 +203,7 @@ static void set_pace(struct host *host, uint32_t index, xoff_rate bps, xoff_time
     flow->pace_bps = bps;
     flow->carry = 0;
     flow->next_at = now;
-    /* The new rate holds from the last frame on. */
+    /* The new rate applies from the last frame sent on. */
     if (bps && flow->paced_bytes) {
         const xoff_time at = flow->paced_at + pace_gap(flow, flow->paced_bytes);
         flow->next_at = at > now ? at : now;
@@ -225,7 +226,7 @@ static uint64_t window_of(const struct host *host, const struct flow *flow)
         cap = (uint64_t)xoff_bytes_in(flow->base_rtt, bps);
     }
     const uint64_t window = flow->rp.window_bytes < cap ? flow->rp.window_bytes : cap;
-    return window ? window : 1; /* one frame is always allowed: a flow never stands still */
+    return window ? window : 1; /* one frame is always allowed, so that a flow never stalls */
 }
 
 void flow_take_answer(struct host *host, uint32_t index, xoff_time now)
@@ -264,7 +265,7 @@ static inline void note_sent(struct host *host, uint32_t index, const struct xof
         flow_set_timer(host, index, now);
 }
 
-/* The first message of a stream without ACKs has been sent, and is forgotten. */
+/* Drops the first message of a stream without ACKs, once it has been sent. */
 static void forget_message(struct host *host, struct flow *flow)
 {
     const uint32_t m = flow->messages;
@@ -347,8 +348,9 @@ static uint32_t new_flow(struct host *host)
     return host->n_flows++;
 }
 
-/* The priority of a new flow: of a set value `number` of the host's stream picks one. That is
- * neither a bit of the flow's hash, which picks paths, nor does it depend on what else starts. */
+/* Draws the priority of a new flow from the offer's set: value `number` of the host's random stream
+ * picks one. The draw uses no bit of the flow's hash, which picks paths, and does not depend on
+ * which other flows start. */
 static uint8_t draw_priority(const struct host *host, const struct app_offer *offer,
                              uint32_t number)
 {
@@ -361,7 +363,7 @@ static uint8_t draw_priority(const struct host *host, const struct app_offer *of
     return (uint8_t)__builtin_ctz(set);
 }
 
-/* The record of a flow, or of a message of its own. */
+/* Adds the record of a flow, or of a message that has its own. */
 static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8_t priority,
                          uint32_t hash, uint32_t open, xoff_time now)
 {
@@ -387,7 +389,8 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8
     return host->n_flow_notes++;
 }
 
-/* What frames carry for the app at the other end: its traffic entry, and the word. */
+/* Returns the word that frames carry for the app at the other end: its traffic entry and the
+ * offer's word. */
 static uint32_t word_of(const struct host *host, uint32_t app, const struct app_offer *offer)
 {
     const bool listens = host->apps[app].ops->on_event != NULL;
@@ -408,7 +411,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .number = number,
         .to = offer->to,
         .hash = hash,
-        .payload_max = frame_bytes - t->header_bytes, /* traffic makes sure that some is left */
+        .payload_max = frame_bytes - t->header_bytes, /* traffic ensures that this is above 0 */
         .priority = priority,
         .transport = offer->transport,
         .is_sequential = xoff_rel_is_sequential(&t->rel),
@@ -481,5 +484,5 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
             add_message(host, index, number, word);
     }
     flow_settle(host, index, now);
-    flow_set_timer(host, index, now); /* it may have been idle */
+    flow_set_timer(host, index, now); /* the flow may have been idle */
 }

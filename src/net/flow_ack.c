@@ -1,9 +1,10 @@
-/* Flows at their sender, continued: ACKs, NACKs, CNPs, notifications and timers. What an ACK says
- * is decided by the flow's reliability (rel.h), what follows for rate and window by its reaction
- * point (rp.h). */
+/* Flows at their sender, continued: ACKs, NACKs, CNPs, notifications and timers. The flow's
+ * reliability (rel.h) reads what an ACK acknowledges; the reaction point (rp.h) decides what
+ * follows for rate and window. */
 #include "net/model.h"
 
-/* Everything up to `acked` is there: messages that end with it, or the flow itself, are done. */
+/* Every byte before `acked` has arrived: completes the messages that end there, or the flow itself.
+ */
 static void finish_acked(struct host *host, uint32_t index, uint64_t acked, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
@@ -27,7 +28,7 @@ static void finish_acked(struct host *host, uint32_t index, uint64_t acked, xoff
     host_note_event(host, note->tag, &event);
 }
 
-/* What the frame says, as its flow's reliability reads it: no counts of frames, no time. */
+/* Hands the frame to its flow's reliability, which reads neither counts of frames nor times. */
 static inline unsigned take_ack(struct host *host, const struct transport *t, struct flow *flow,
                                 const struct frame *frame, xoff_time now)
 {
@@ -58,7 +59,7 @@ static bool is_same(const struct xoff_rp_answer *a, const struct xoff_rp_answer 
            a->deadline == b->deadline;
 }
 
-/* Of a flow whose reaction point does not look at ACKs. */
+/* Takes an ACK of a flow whose reaction point does not look at ACKs. */
 static void take_plain(struct host *host, const struct transport *t, uint32_t index,
                        const struct frame *ack, xoff_time now)
 {

@@ -1,11 +1,12 @@
 /* Flows at their receiver: what arrives, what is sent back, and the completion of messages.
  *
- * The reliability (rel.h) says what is taken and what is acknowledged, the notification point
- * (np.h) what else the sender is told. ACKs that are held back wait in a ring in order of time.
+ * The reliability (rel.h) decides what is taken and what is acknowledged; the notification point
+ * (np.h) decides what else the sender is told. ACKs that are held back wait in a ring in order of
+ * time.
  *
- * Nothing is kept of a flow that has arrived whole but its record. Frames of it that come once
- * more, since its last ACKs were lost or late, are known by that record; the reliability says what
- * they are answered.
+ * Once a flow has arrived whole, only its record is kept. Frames of it may still come again,
+ * because its last ACKs were lost or late. They are recognised by that record, and the reliability
+ * decides how to answer them.
  */
 #include <string.h>
 
@@ -51,7 +52,8 @@ static void return_state(struct host *host, uint32_t state)
     host->free_rx_state = state;
 }
 
-/* The state of a flow at its receiver, made when its first frame comes; NULL: finished before. */
+/* Returns the state of a flow at its receiver, made when its first frame comes; NULL: the flow has
+ * finished before. */
 static struct rx_flow *rx_find(struct host *host, const struct transport *t,
                                const struct frame *data)
 {
@@ -62,8 +64,8 @@ static struct rx_flow *rx_find(struct host *host, const struct transport *t,
     struct rx_flow *rx = &host->rx[rx_index(host, key)];
     if (rx->key)
         return rx;
-    /* The first frame of a flow is not looked for among those that came before, unless there may
-     * be copies of it. */
+    /* The first frame of a flow needs no search among finished flows, unless copies of frames have
+     * been seen. */
     if (__builtin_expect(data->seq || host->has_copies, 0) && host_has_finished(host, key))
         return NULL;
     *rx = (struct rx_flow){.key = key,
@@ -80,7 +82,7 @@ static struct rx_flow *rx_find(struct host *host, const struct transport *t,
     return rx;
 }
 
-/* Takes an entry out, moving back those that had to step over it. */
+/* Takes an entry out of the hash table and moves back the entries that had probed past it. */
 static void rx_forget(struct host *host, struct rx_flow *entry)
 {
     uint32_t hole = (uint32_t)(entry - host->rx);
@@ -95,7 +97,7 @@ static void rx_forget(struct host *host, struct rx_flow *entry)
     host->n_rx--;
 }
 
-/* The second line of a frame that acknowledges `data`. */
+/* Fills the second cache line of a frame that acknowledges `data`. */
 static void fill_extra(const struct transport *t, const struct frame *data,
                        const struct xoff_rel_ack *ack, struct frame *back)
 {
@@ -111,13 +113,13 @@ static void fill_extra(const struct transport *t, const struct frame *data,
     }
 }
 
-/* Out of line, so that taking a frame spills no registers for it. */
+/* Out of line, so that receiving a frame spills no registers for it. */
 __attribute__((noinline)) static void send_ack(struct host *host, struct worker *w,
                                                const struct transport *t, const struct frame *data,
                                                const struct xoff_rel_ack *ack)
 {
     const int64_t priority = host->net->spec.ack_priority;
-    struct long_frame back; /* what lies behind it is filled where it is read */
+    struct long_frame back; /* its second line is filled only where it is read */
     back.frame = (struct frame){
         .seq = ack->acked_to,
         .src = host->node,
@@ -125,7 +127,7 @@ __attribute__((noinline)) static void send_ack(struct host *host, struct worker 
         .flow = data->flow,
         .hash = data->hash,
         .sent_at = ack->sent_at,
-        /* TCP's option takes 2 bytes and 8 for each block, in words of 4. */
+        /* TCP's SACK option takes 2 bytes and 8 for each block, in words of 4. */
         .bytes = (uint16_t)(t->ack_bytes + (ack->n_sacks ? 4 + 8u * ack->n_sacks : 0)),
         .payload = (uint16_t)(ack->n_marked << 8 | ack->n_frames),
         .kind = ack->is_nack ? FRAME_NACK : FRAME_ACK,
@@ -180,7 +182,7 @@ static void finish_received(struct host *host, const struct transport *t, struct
     host_note_event(host, word >> 24, &event);
 }
 
-/* When the ACK that is held back for a flow goes out; XOFF_NEVER: none is. */
+/* Returns when the ACK that is held back for a flow is due; XOFF_NEVER: none is held back. */
 static xoff_time held_until(const struct host *host, struct rx_flow *rx)
 {
     return rx->key ? rx_rel(host, rx)->deadline : XOFF_NEVER;
@@ -198,8 +200,8 @@ static void hold_ack(struct host *host, uint64_t key, xoff_time at)
     host->delayed[(host->delayed_head + i) & mask] = (struct delayed){.at = at, .key = key};
 }
 
-/* Drops what was acknowledged meanwhile from the head of the ring, and sets the timer for what is
- * left. */
+/* Drops the ACKs at the head of the ring that have been sent meanwhile, and sets the timer for the
+ * first one left. */
 static void trim_held(struct host *host)
 {
     const uint32_t mask = host->delayed_capacity - 1;
@@ -240,11 +242,11 @@ void flow_send_delayed(struct host *host, struct worker *w)
     trim_held(host);
 }
 
-/* Remembers where a message ends, in order. */
+/* Remembers where a message ends; the list is in order of bytes. */
 static void add_end(struct host *host, struct rx_flow *rx, const struct frame *data)
 {
     const uint64_t end = data->seq + data->payload;
-    const uint32_t m = message_take(&host->messages); /* first, since the pool may move */
+    const uint32_t m = message_take(&host->messages); /* first, since the store may move */
     uint32_t *link = &rx->ends;
     while (*link != NET_NONE && host->messages.at[*link].end < end)
         link = &host->messages.at[*link].next;
@@ -260,7 +262,7 @@ static void add_end(struct host *host, struct rx_flow *rx, const struct frame *d
     *link = m;
 }
 
-/* Messages whose ends have been reached are done, and perhaps the flow. */
+/* Completes the messages whose ends have been reached, and the flow with the last of them. */
 static void finish_ends(struct host *host, const struct transport *t, struct rx_flow *rx,
                         uint64_t delivered, xoff_time now)
 {
@@ -277,7 +279,8 @@ static void finish_ends(struct host *host, const struct transport *t, struct rx_
     }
 }
 
-/* Another message than the last frame's, without ACKs: what the last one lacked is lost. */
+/* Without ACKs, a frame of another message than the last frame's shows that the missing frames of
+ * the last message are lost. */
 static void change_message(struct host *host, struct rx_flow *rx, uint32_t message)
 {
     while (rx->ends != NET_NONE) {
@@ -288,7 +291,7 @@ static void change_message(struct host *host, struct rx_flow *rx, uint32_t messa
     rx->message = message;
 }
 
-/* The frame is taken, up to `delivered`: the end of a message may have been reached. */
+/* Called when bytes up to `delivered` have been taken: completes messages whose end is reached. */
 static void deliver(struct host *host, const struct transport *t, struct rx_flow *rx,
                     const struct frame *data, uint64_t before, uint64_t delivered, xoff_time now)
 {
@@ -309,7 +312,7 @@ static void deliver(struct host *host, const struct transport *t, struct rx_flow
         finish_ends(host, t, rx, delivered, now);
 }
 
-/* Frames that are taken in any order. */
+/* Takes a frame of a flow that is received in any order. */
 static void take_loose(struct host *host, const struct transport *t, struct rx_flow *rx,
                        const struct frame *data, xoff_time now)
 {
@@ -322,7 +325,7 @@ static void take_loose(struct host *host, const struct transport *t, struct rx_f
         deliver(host, t, rx, data, 0, rel->delivered, now);
 }
 
-/* What the reliability must be asked about: any frame but a plain one in order. */
+/* Asks the reliability about any frame other than a plain one in order. */
 static void ask_reliability(struct host *host, struct worker *w, const struct transport *t,
                             struct rx_flow *rx, const struct frame *data)
 {

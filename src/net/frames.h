@@ -1,4 +1,4 @@
-/* Where the frames of a node lie: a store of places, and lists of frames by the index of their
+/* Storage of a node's frames: a store of places, and lists of frames linked by the index of their
  * place. */
 #ifndef NET_FRAMES_H
 #define NET_FRAMES_H
@@ -9,15 +9,15 @@
 
 #include "sim/frame.h"
 
-#define NET_NONE UINT32_MAX /* no frame, flow or message: an index that none has */
+#define NET_NONE UINT32_MAX /* an index that no frame, flow or message has */
 
 struct frame_store {
     struct frame *frames;
     uint32_t free; /* list of returned places */
     uint32_t used; /* places ever taken */
     uint32_t capacity;
-    uint32_t step;  /* places are counted in lines, and lie so many apart */
-    bool is_mapped; /* as large as it can get: pages come when touched */
+    uint32_t step;  /* cache lines from one place to the next; places are counted in lines */
+    bool is_mapped; /* as large as it can get: pages are allocated when touched */
 };
 
 /* A list of frames in a store. */
@@ -83,7 +83,7 @@ struct sack {
     uint32_t from[XOFF_REL_BLOCKS], bytes[XOFF_REL_BLOCKS];
 };
 
-/* The line behind a frame, in runs that have one. */
+/* The second cache line of a frame, in runs whose frames have one. */
 union extra {
     struct xoff_int telemetry; /* on data, and sent back on its ACK */
     struct xoff_notice tag;    /* on data, and the content of a notification */

@@ -1,4 +1,4 @@
-/* What may still arrive at a port after XOFF, from all that its link is in its life. */
+/* The bytes that may still arrive at a port after XOFF, over all rates and delays of its link. */
 #include "net/build.h"
 
 struct net_life net_life_of(const struct topo *topo, uint32_t link)
@@ -27,7 +27,7 @@ static uint32_t response_quanta(const struct net_spec *spec, xoff_rate rate_bps)
                                                     : (uint32_t)spec->response_quanta;
 }
 
-/* Of a link that never changes. */
+/* Headroom of a link that never changes. */
 static int64_t steady_headroom(const struct net_spec *spec, xoff_rate rate_bps, xoff_time delay)
 {
     if (spec->headroom_bytes != XOFF_PARAM_AUTO)
@@ -41,7 +41,7 @@ static int64_t steady_headroom(const struct net_spec *spec, xoff_rate rate_bps, 
     return spec->wire->headroom(&params);
 }
 
-/* Longest response time that the link has in its life. */
+/* Longest response time that the link has during the run. */
 static xoff_time response_of(const struct net_spec *spec, uint32_t link)
 {
     const struct topo *topo = spec->topo;
@@ -63,8 +63,9 @@ int64_t net_headroom(const struct net_spec *spec, uint32_t link)
     const int64_t bytes = steady_headroom(spec, life.max_rate_bps, life.max_delay);
     if (life.min_rate_bps == life.max_rate_bps || spec->headroom_bytes != XOFF_PARAM_AUTO)
         return bytes;
-    /* Around a change the frame in the way, the pause frame and the response may still be of the
-     * lowest rate while data comes at the highest. */
+    /* Around a change of rate, the frame that delays the pause frame, the pause frame itself and
+     * the response may still take as long as at the lowest rate, while data comes at the highest.
+     */
     const uint64_t wire_bytes =
         spec->max_frame_bytes + XOFF_OVERHEAD_BYTES + XOFF_PAUSE_FRAME_BYTES + XOFF_PREAMBLE_BYTES;
     return bytes + xoff_bytes_in(xoff_time_of_bits(8 * wire_bytes, life.min_rate_bps) +

@@ -5,16 +5,17 @@
 
 #include "net/model.h"
 
-#define HISTOGRAM_STEP 1000 /* bytes of a bin */
+#define HISTOGRAM_STEP 1000 /* width of a bin, in bytes */
 
-/* Samples see arrivals of their own instant, but not the ends of transmissions (port.c). */
+/* A sample sees arrivals of its own instant, but not the ends of transmissions (NS3_LAST in
+ * profile.c). */
 #define SAMPLE_LATE (XOFF_NS / 2)
 
 static void count(struct histogram *h, const struct net_spec *spec, xoff_time now)
 {
     const xoff_time last =
         now < spec->histogram_to + SAMPLE_LATE + 1 ? now : spec->histogram_to + SAMPLE_LATE + 1;
-    /* Samples before `last`: at from + k * every. */
+    /* Counts the samples before `last`; they are taken at from + k * every. */
     const xoff_time since = last - 1 - SAMPLE_LATE - spec->histogram_from;
     const uint64_t n = since < 0 ? 0 : (uint64_t)(since / spec->histogram_every) + 1;
     if (n <= h->n_samples)
@@ -49,7 +50,7 @@ void histogram_collect(struct net *net, struct results *r)
             count(h, &net->spec, net_end(&net->spec));
             r->histograms[k++] = (struct result_histogram){
                 .node = sw->node, .port = p, .counts = h->counts, .n = h->n_bins};
-            h->counts = NULL; /* the results have it now */
+            h->counts = NULL; /* now owned by the results */
         }
     }
 }

@@ -2,7 +2,7 @@
  * leaves open, timers of its apps and flows, and the receive path. */
 #include "net/model.h"
 
-/* After an event: what it left to do is armed. */
+/* Called after an event: arms the port and the timers for what the event left to do. */
 static void settle(struct host *host, struct worker *w)
 {
     port_wake(&host->head, &host->port, w);
@@ -14,7 +14,7 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
     struct port *port = &host->port;
     const uint32_t p = ack->priority;
     host->offered_bytes += ack->bytes;
-    /* As in a switch: where nothing waits it goes out at once. */
+    /* As in a switch, an ACK that finds nothing waiting is sent at once. */
     if (!port->is_control_due && port->is_up && port_is_free(port, p, sim_now(w))) {
         host->tx[p].frames++;
         host->tx[p].bytes += ack->bytes;
@@ -29,7 +29,7 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
     port_wake(&host->head, port, w);
 }
 
-/* Next frame of a priority: ACKs go before data. */
+/* Bytes of the next frame of a priority: ACKs go before data. */
 static uint32_t head_bytes(const struct host *host, uint32_t priority, xoff_time now)
 {
     if (host->acks[priority].n)
@@ -49,7 +49,7 @@ static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
     return port_select(&host->port, &host->sched, host->sched_state, &heads, eligible, now);
 }
 
-/* The next frame goes onto the free wire, if any may. */
+/* Puts the next frame on the free wire, if a priority may send. */
 static void send(struct host *host, struct worker *w)
 {
     struct port *port = &host->port;
@@ -96,7 +96,8 @@ void host_transmit(struct host *host, struct worker *w)
     struct port *port = &host->port;
     if (port_on_transmit(&host->head, port, w)) {
         send(host, w);
-        /* Frame after frame as long as nothing comes between, timers of our own included. */
+        /* Sends frame after frame while no other event, such as a timer of this host, comes
+         * between. */
         while (port_has_work(port) && heap_top_at(&host->timers) > port->free_at &&
                sim_advance(w, port->free_at))
             send(host, w);
@@ -122,7 +123,7 @@ void host_note_event(struct host *host, uint32_t tag, const struct app_event *ev
     host->pending[host->n_pending++] = (struct pending){.tag = tag, .event = *event};
 }
 
-/* What apps offer causes no further events before frames of it have arrived. */
+/* Offers of apps cause no further events until their frames have arrived, so one pass is enough. */
 static void tell_apps(struct host *host, struct worker *w)
 {
     for (uint32_t i = 0; i < host->n_pending; i++) {
@@ -170,7 +171,7 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 void host_timer(struct host *host, struct worker *w)
 {
     const xoff_time now = sim_now(w);
-    host->timer_at = XOFF_NEVER; /* the event is spent */
+    host->timer_at = XOFF_NEVER; /* that event has been handled */
     const uint32_t first_flow_timer = HOST_APPS + host->n_apps;
     while (heap_top_at(&host->timers) <= now) {
         const uint32_t timer = heap_top_id(&host->timers);

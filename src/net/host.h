@@ -1,13 +1,13 @@
 /* A host: one port, a NIC that picks among flows and ACKs, the flows that it sends and receives,
  * and the slow side of a receiver that cannot keep up. Shared by host.c, flow*.c, receiver.c and
- * those who make or collect hosts. */
+ * the files that build hosts or collect their results. */
 #ifndef NET_HOST_H
 #define NET_HOST_H
 
 #include "net/frames.h"
 #include "net/net.h"
 
-/* A transport as hosts with links of one rate use it. */
+/* A transport, configured for hosts whose links have one rate. */
 struct transport {
     const struct net_transport *spec;
     struct xoff_rp rp;
@@ -16,30 +16,30 @@ struct transport {
     uint32_t header_bytes, ack_bytes;
 };
 
-/* A flow at its sender. Its last member is the head of its reliability's state, which goes on
- * behind it; then comes the state of its reaction point. host.flow_bytes from one to the next. */
+/* A flow at its sender. Its last member is the head of its reliability's state, which continues
+ * behind the struct; the state of its reaction point follows. Flows are host.flow_bytes apart. */
 struct flow {
     uint32_t number, to, hash;
     uint32_t next; /* in the ready list, or the free list */
     uint32_t payload_max;
     uint8_t priority, transport;
     bool endless, is_ready, is_stream, has_messages;
-    bool is_bound;      /* the window held it back */
-    bool is_sequential; /* xoff_rel_is_sequential(): kept here, since every frame asks */
-    bool has_acks;      /* of its reliability */
+    bool is_bound;      /* the window holds the flow back */
+    bool is_sequential; /* xoff_rel_is_sequential(), kept here since every frame asks */
+    bool has_acks;      /* that of its reliability */
     uint32_t word;
     uint64_t offered;   /* payload bytes */
     xoff_rate app_bps;  /* pace of the app, 0: none */
-    xoff_rate pace_bps; /* in force, 0: line rate */
+    xoff_rate pace_bps; /* pace in force, 0: line rate */
     uint64_t carry;
-    xoff_time next_at;  /* pacing */
-    xoff_time ready_at; /* on the ready list since then */
+    xoff_time next_at;  /* when the pace allows the next frame */
+    xoff_time ready_at; /* when the flow joined the ready list */
     xoff_time paced_at;
-    uint32_t paced_bytes;            /* last frame sent: a new pace holds from there on */
+    uint32_t paced_bytes; /* bytes of the last frame sent; a new pace applies from that frame on */
     uint32_t messages, last_message; /* outstanding, in order: host.messages */
-    xoff_time timer_at;              /* the timer that is set: it runs behind, see flow.c */
+    xoff_time timer_at; /* when the flow's timer is set to expire; it is lazy, see flow.c */
     xoff_time base_rtt;
-    uint64_t window_bytes; /* in force */
+    uint64_t window_bytes; /* window in force */
     struct xoff_rp_answer rp;
     struct xoff_rel_tx rel;
 };
@@ -50,7 +50,7 @@ _Static_assert(offsetof(struct flow, rel) + sizeof(struct xoff_rel_tx) == sizeof
 
 /* A message of a stream, at its sender or waiting for a gap at its receiver. */
 struct message {
-    uint64_t end; /* byte behind it */
+    uint64_t end; /* the byte behind the message */
     uint32_t number, word, next;
     bool ends_flow;
 };
@@ -75,12 +75,12 @@ struct flow_note {
 /* A flow at its receiver. */
 struct rx_flow {
     uint64_t key;          /* source << 32 | number, plus 1; 0: empty */
-    uint64_t message_from; /* where the message being received begins; 0 without ACKs */
+    uint64_t message_from; /* where the message that is being received begins; 0 without ACKs */
     uint64_t np;           /* state of the notification point */
-    uint32_t message;      /* number of the one being received */
+    uint32_t message;      /* number of the message that is being received */
     uint32_t marked;
     uint32_t ends; /* messages whose end has arrived but lies beyond a gap, in order */
-    uint32_t more; /* into host.rx_states; NET_NONE: `rel` has room for the state */
+    uint32_t more; /* index into host.rx_states; NET_NONE: `rel` has room for the state */
     uint8_t priority, transport;
     uint64_t rel[4]; /* state of the reliability */
 };
@@ -90,7 +90,7 @@ _Static_assert(sizeof(struct rx_flow) <= 80, "many flows");
 /* A delayed ACK. */
 struct delayed {
     xoff_time at;
-    uint64_t key; /* of its rx_flow */
+    uint64_t key; /* that of its rx_flow */
 };
 
 struct rx_note {
@@ -99,14 +99,14 @@ struct rx_note {
     xoff_time finish_at;
 };
 
-/* Something that an app is told of when the frame that caused it is done. */
+/* An event that an app is told of once the frame that caused it has been handled. */
 struct pending {
     uint32_t tag;
     struct app_event event;
 };
 
 struct ready {
-    uint32_t head, tail; /* flows, round robin */
+    uint32_t head, tail; /* flows, served round robin */
 };
 
 /* The slow side of a host that cannot keep up with its link. */
@@ -117,7 +117,7 @@ struct receiver {
     struct fifo queue;
     const struct net_service *services;
     uint32_t n_services, service;
-    xoff_time done_at; /* of the frame in service; XOFF_NEVER: none */
+    xoff_time done_at; /* end of service of the current frame; XOFF_NEVER: none */
 };
 
 struct host {
@@ -134,12 +134,12 @@ struct host {
     struct xoff_sched sched;
     unsigned char *sched_state;
     const struct transport *transports;
-    unsigned char *flows;       /* flow_bytes apart: flow_at() */
-    uint32_t flow_bytes, rp_at; /* where the state of the reaction point lies in a flow */
+    unsigned char *flows;       /* flow_bytes apart, see flow_at() */
+    uint32_t flow_bytes, rp_at; /* rp_at: where the state of the reaction point lies in a flow */
     uint32_t n_flows, flows_capacity, free_flow;
     struct message_store messages;
     struct xoff_range_store ranges;
-    unsigned char *rx_states; /* rx_state_bytes apart: states that an rx_flow has no room for */
+    unsigned char *rx_states; /* states that do not fit in an rx_flow, rx_state_bytes apart */
     uint32_t rx_state_bytes;  /* 0: there are none */
     uint32_t n_rx_states, rx_states_capacity, free_rx_state;
     struct delayed *delayed; /* ring, in order of time; entries may be out of date */
@@ -147,19 +147,19 @@ struct host {
     uint32_t n_listening;    /* apps that hear events */
     struct pending *pending; /* events that apps have not been told of */
     uint32_t n_pending, pending_capacity;
-    bool has_copies;    /* frames sent more than once have arrived: rx_find */
-    uint32_t *finished; /* rx_notes by key, made when it is first asked for: notes.c */
+    bool has_copies;    /* frames sent more than once have arrived, see rx_find */
+    uint32_t *finished; /* hash table of rx_notes by key, built when first needed (notes.c) */
     uint32_t finished_mask, n_finished;
-    bool has_retired; /* flows without end have left the ready list */
+    bool has_retired; /* endless flows have left the ready list */
     struct heap_entry *timer_entries;
     uint32_t *timer_pos;
     const struct app *apps;
     uint32_t n_apps;
     struct xoff_rng *app_rngs;
     uint32_t *app_streams;      /* flow of each stream of each app; NET_NONE */
-    uint32_t *app_first_stream; /* of each app, into app_streams */
+    uint32_t *app_first_stream; /* index into app_streams of each app's first stream */
     struct receiver *receiver;
-    struct rx_flow *rx; /* open addressing */
+    struct rx_flow *rx; /* hash table with open addressing */
     uint32_t rx_mask, n_rx;
     struct flow_note *flow_notes; /* by flow number */
     uint32_t n_flow_notes, flow_notes_capacity;
@@ -170,10 +170,10 @@ struct host {
     struct tally tx[XOFF_N_PRIORITIES];
     int64_t consumed_bytes, offered_bytes;
     uint64_t sampled_tx_bytes;
-    struct xoff_rng priority_rng; /* value n is that of flow number n */
+    struct xoff_rng priority_rng; /* flow number n uses value n */
 };
 
-/* By which equal-cost paths are chosen; the receiver of a flow can tell it, too. */
+/* The hash chooses among equal-cost paths; the receiver of a flow can compute it, too. */
 static inline uint32_t flow_hash(uint32_t from, uint32_t to, uint32_t number)
 {
     const uint64_t pair = (uint64_t)from << 32 | to;
@@ -196,7 +196,7 @@ static inline void message_return(struct message_store *store, uint32_t m)
     store->free = m;
 }
 
-#define HOST_NOBODY 0xffu /* in place of a traffic entry: no app hears of it */
+#define HOST_NOBODY 0xffu /* stands for a traffic entry whose apps hear no events */
 
 /* Timer numbers of a host: those of its port, then its own, then pace and timeout of each flow. */
 enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_PAUSE, HOST_APPS };
@@ -210,27 +210,28 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 void host_transmit(struct host *host, struct worker *w);
 void host_timer(struct host *host, struct worker *w);
 void host_sample(struct host *host, xoff_time now);
-/* A frame leaves the receive path for its flow. */
+/* A frame leaves the receive path and goes to its flow. */
 void host_deliver(struct host *host, struct worker *w, const struct frame *frame);
 void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack);
 
 /* flow.c: sending. */
 void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct app_offer *offer);
-/* Fills the next frame of a ready flow and takes it off the ready list or turns it to the back. */
+/* Fills the next frame of a ready flow, and takes the flow off the ready list or moves it to the
+ * tail. */
 void flow_fill(struct host *host, uint32_t flow, xoff_time now, struct frame *frame);
 uint32_t flow_next_bytes(const struct host *host, const struct flow *flow, xoff_time now);
-/* From the run's stop on: flows without end leave the ready list. */
+/* Called from the run's stop on: takes endless flows off the ready list. */
 void flow_retire(struct host *host, xoff_time now);
-/* Puts a flow where it belongs: on the ready list, on its pacing timer, or off the list. */
+/* Puts a flow where it belongs: on the ready list, on its pacing timer, or off both. */
 void flow_settle(struct host *host, uint32_t flow, xoff_time now);
 void flow_close(struct host *host, uint32_t flow);
 void flow_set_timer(struct host *host, uint32_t flow, xoff_time now);
-/* The reaction point has answered: rate, window and deadline are taken over. */
+/* Adopts the rate, window and deadline that the reaction point has answered. */
 void flow_take_answer(struct host *host, uint32_t flow, xoff_time now);
-/* The byte behind the last that may be sent, window aside. */
+/* Returns the byte behind the last that may be sent, ignoring the window. */
 uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time now);
 
-/* flow_ack.c: what comes back to the sender, and its timers. */
+/* flow_ack.c: frames that come back to the sender, and the sender's timers. */
 void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
 void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now);
 void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now);
@@ -246,20 +247,20 @@ static inline struct xoff_rel_rx *rx_rel(const struct host *host, struct rx_flow
     return (struct xoff_rel_rx *)(host->rx_states + (size_t)rx->more * host->rx_state_bytes);
 }
 void flow_on_data(struct host *host, struct worker *w, const struct frame *data);
-/* Delayed ACKs that are due. */
+/* Sends the delayed ACKs that are due. */
 void flow_send_delayed(struct host *host, struct worker *w);
 
-/* An app is to hear of something: when the frame is done (host_deliver), so that what it offers
- * finds every flow in order. */
+/* Queues an event for an app. The app is told when the frame has been handled (host_deliver), so
+ * that what it offers finds every flow in a consistent state. */
 void host_note_event(struct host *host, uint32_t tag, const struct app_event *event);
 
 /* receiver.c */
 void receiver_admit(struct host *host, struct worker *w, const struct frame *frame);
 void receiver_serve(struct host *host, struct worker *w);
-/* The deadline of its pause policy has come. */
+/* The deadline of the receiver's pause policy has come. */
 void receiver_expire(struct host *host, struct worker *w);
 
-/* notes.c: may allocate; not called for a frame that nothing happens to. */
+/* notes.c: these may allocate, and are not called for a frame that is simply forwarded. */
 void host_grow_flows(struct host *host);
 void host_grow_flow_notes(struct host *host);
 void host_grow_rx(struct host *host);

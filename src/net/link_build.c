@@ -1,4 +1,4 @@
-/* The ports at the ends of links. */
+/* Builds the ports at the ends of links. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ int build_port(struct net *net, uint32_t node, uint32_t number,
                                  net->spec.max_frame_bytes, &port->signal_cfg, err);
 }
 
-/* A gate understands what the peer signals; where the peer never does, what its own node would. */
+/* A gate understands the kind of pause frame that its peer sends; where the peer sends none, the
+ * kind that its own node would send. */
 void build_gates(struct net *net)
 {
     for (uint32_t l = 0; l < net->topo->n_links; l++)

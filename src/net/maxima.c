@@ -1,11 +1,11 @@
 /* Local maxima of the headroom that a buffer has in use, all its ports together: how full headroom
  * gets before it drains, as the DSH slides measure it.
  *
- * A maximum is the value at the first fall after a rise. Headroom rises only by a frame that the
- * buffer puts there; from then to the next fall departures are looked at, and else they ask one
- * flag. Maxima are counted by their share of the buffer's headroom in steps of a permille, rounded
- * up, so that a single frame counts as something. Headroom that never falls again (a deadlock, the
- * end of the run) has no maximum.
+ * A maximum is the value at the first fall after a rise. Headroom rises only when the buffer puts a
+ * frame there. From a rise to the next fall every departure is examined; at other times a departure
+ * costs the test of one flag. Maxima are counted by their share of the buffer's headroom in steps
+ * of a permille, rounded up, so that a single frame counts as something. Headroom that never falls
+ * again (a deadlock, the end of the run) has no maximum.
  */
 #include "net/switch.h"
 
@@ -17,7 +17,8 @@ void maxima_rise(struct maxima *maxima, const struct xoff_mmu *mmu)
     maxima->rises = true;
 }
 
-/* A frame has left a buffer whose headroom had risen; whether from there, the buffer knows. */
+/* A frame has left a buffer whose headroom had risen. Only the buffer knows whether the frame was
+ * in headroom. */
 void maxima_leave(struct maxima *maxima, const struct xoff_mmu *mmu)
 {
     if (xoff_mmu_used_bytes(mmu, XOFF_POOL_HEADROOM) >= maxima->bytes)
@@ -26,7 +27,7 @@ void maxima_leave(struct maxima *maxima, const struct xoff_mmu *mmu)
     xoff_mmu_view(mmu, &view);
     const int64_t capacity = view.capacity_bytes[XOFF_POOL_HEADROOM];
     const int64_t step = (maxima->bytes * RESULT_MAXIMA + capacity - 1) / capacity;
-    /* More than there is would be the audit's to tell. */
+    /* Use beyond the capacity counts as full; the audit reports it. */
     maxima->counts[(step < RESULT_MAXIMA ? step : RESULT_MAXIMA) - 1]++;
     maxima->rises = false;
 }

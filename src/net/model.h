@@ -1,4 +1,4 @@
-/* The network as the files of net/ share it: its hosts, its switches, and how a node is found. */
+/* The network as the files of net/ share it: its hosts, its switches, and how to find a node. */
 #ifndef NET_MODEL_H
 #define NET_MODEL_H
 
@@ -14,15 +14,15 @@ struct net {
     struct sw **switches;         /* by node - n_hosts: net_sw() */
     struct app *apps;             /* grouped by host */
     struct transport *transports; /* a row for each rate that hosts have */
-    xoff_rate *rates;             /* of the rows */
+    xoff_rate *rates;             /* rate of each row */
     uint32_t n_rates;
-    xoff_time max_rtt[NET_MAX_TRANSPORTS]; /* largest base RTT, where it is asked for */
-    uint32_t max_switches;                 /* on a path, where it is asked for */
-    bool has_extra;                        /* frames have a second line ... */
-    bool has_stamps;                       /* ... with telemetry on data; else with a tag */
+    xoff_time max_rtt[NET_MAX_TRANSPORTS]; /* largest base RTT; 0 where no transport needs it */
+    uint32_t max_switches; /* most switches on a path; 0 where no transport needs it */
+    bool has_extra;        /* frames have a second line ... */
+    bool has_stamps;       /* ... with telemetry on data; else with a tag */
     uint32_t n_hosts, n_switches;
-    uint32_t payload_max; /* of a full frame */
-    /* Instants to come. */
+    uint32_t payload_max; /* payload of a full frame */
+    /* Indices of the next change and the next route statement. */
     uint32_t next_change, next_route;
     xoff_time sample_at, deadlock_at, reroute_at;
     bool stopped;    /* progress() asked for it */
@@ -57,21 +57,21 @@ static inline struct notes *net_notes(const struct net *net, uint32_t node)
     return &net_node(net, node)->notes;
 }
 
-/* Of a configure() that answered `code`: keeps a warning, if there is one, and leaves err empty for
- * the next (warning_build.c). Returns `code`. */
+/* Called with the answer `code` of a configure(): keeps its warning, if there is one, and clears
+ * err for the next call (warning_build.c). Returns `code`. */
 int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
                    struct xoff_err *err);
 /* Warns when a buffer and its pause policy do not go together (trial_build.c). */
 void net_try_buffer(struct net *net, uint32_t node, const struct ledger *ledger,
                     const struct xoff_mmu_env *env, struct xoff_err *err);
 
-/* The base RTT of a flow: a full frame there and its ACK back through an idle network. */
+/* Returns the base RTT of a flow: a full frame there and its ACK back through an idle network. */
 xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
                    uint32_t frame_bytes, uint32_t ack_bytes);
 xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack_bytes,
                        uint32_t *max_switches);
 
-/* net.c: what the engine calls. */
+/* net.c: called by the engine. */
 void net_start(struct net *net, struct sim_model *model);
 
 /* audit.c */

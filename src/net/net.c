@@ -1,5 +1,5 @@
-/* The network on the engine: dispatch of events, the instants that concern several nodes, and how
- * much memory all will take. */
+/* The network on the engine: dispatch of events, changes that concern several nodes at once, and
+ * the estimate of memory. */
 #include <stdlib.h>
 
 #include "net/model.h"
@@ -55,7 +55,7 @@ static void on_begin(void *context, uint32_t node)
         sw_begin(net_sw(net, node));
 }
 
-/* A frame that was on the wire when the link failed: lost, and counted at the receiving end. */
+/* A frame that was on the wire when the link failed is lost, and counted at the receiving end. */
 struct lost_at {
     struct net *net;
     uint32_t node, port;
@@ -86,7 +86,8 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
             port_set_rate(port, change->rate_bps);
             break;
         case TOPO_CHANGE_DELAY:
-            /* A frame sent later never arrives earlier than one already on the wire. */
+            /* The engine ensures that a frame sent later never arrives before one already on the
+             * wire. */
             port->delay = change->delay;
             break;
         case TOPO_CHANGE_FAIL: {
@@ -103,7 +104,7 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
             if (port->is_up)
                 break;
             port_set_up(node, port, w, true, now);
-            port->is_armed = false; /* an event of before the failure is moved */
+            port->is_armed = false; /* an event set before the failure is moved */
             port_arm(node, port, w);
             break;
         }
@@ -114,13 +115,13 @@ static void reroute(struct net *net, xoff_time now)
 {
     struct routes *routes;
     struct xoff_err err;
-    /* Hosts that a failure cut off have no route until it is repaired. */
+    /* Hosts that a failure has cut off have no route until it is repaired. */
     XOFF_ASSERT(routes_create(net->topo, now, false, &routes, &err) == 0);
     routes_destroy(net->routes);
     net->routes = routes;
 }
 
-/* When routing next learns of a failure or repair, after `now`. */
+/* Returns when routing next learns of a failure or repair, after `now`. */
 static xoff_time next_reroute(const struct topo *topo, xoff_time now)
 {
     xoff_time next = XOFF_NEVER;
@@ -221,7 +222,7 @@ void net_start(struct net *net, struct sim_model *model)
     net->deadlock_at =
         net->spec.lossless && net->spec.deadlock_after ? net->spec.deadlock_after : XOFF_NEVER;
     net->reroute_at = next_reroute(net->topo, 0);
-    /* Statements that hold from the start are in the first tables already. */
+    /* Route statements that hold from the start are in the first tables already. */
     while (net->next_route < net->topo->n_routes && net->topo->routes[net->next_route].at <= 0)
         net->next_route++;
 }
@@ -242,8 +243,8 @@ uint64_t net_estimate(const struct net_spec *spec)
         bytes +=
             ports * (sizeof(struct port) + 8 * sizeof(struct egress) + 600) + sizeof(struct sw);
         bytes += ports * ports * 4 * (uint64_t)__builtin_popcount(spec->lossless);
-        bytes += (uint64_t)topo->n_hosts / 16 * 2; /* routes: by edge */
-        /* Frames in buffers: a tenth of the worst case of a full buffer of full frames. */
+        bytes += (uint64_t)topo->n_hosts / 16 * 2; /* route tables, by edge */
+        /* Frames in buffers: a tenth of the worst case, a full buffer of full frames. */
         bytes += (uint64_t)(net_switch_of(spec, n)->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
     }
     bytes += topo->n_hosts * (uint64_t)(sizeof(struct host) + 8192);

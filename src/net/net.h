@@ -1,4 +1,5 @@
-/* The modelled network: hosts and switches on the engine, and what a run of it needs and yields. */
+/* The modelled network: hosts and switches on the engine, with the input and the results of a run.
+ */
 #ifndef NET_NET_H
 #define NET_NET_H
 
@@ -15,15 +16,15 @@
 #define NET_HEADER_BYTES 62     /* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 */
 #define NET_TCP_HEADER_BYTES 70 /* Ethernet 14, IPv4 20, TCP 20, timestamps 12, FCS 4 */
 #define NET_MAX_FRAME_BYTES 16000
-#define NET_MAX_TRANSPORTS 16  /* frames name theirs in 4 bits */
-#define NET_MAX_FLOW_BYTES 512 /* of an active flow at its sender, SACK ranges apart */
+#define NET_MAX_TRANSPORTS 16  /* frames hold the transport's index in 4 bits */
+#define NET_MAX_FLOW_BYTES 512 /* limit for an active flow at its sender, without SACK ranges */
 
 struct net;
 
-/* Service of a slow receiver from a time on. */
+/* Service rate of a slow receiver from a time on. */
 struct net_service {
     xoff_time at;
-    xoff_rate rate_bps; /* 0: stands still */
+    xoff_rate rate_bps; /* 0: the receiver stands still */
 };
 
 struct net_receiver {
@@ -33,32 +34,33 @@ struct net_receiver {
     uint32_t n_services;
 };
 
-/* A cap on what a flow may have outstanding, beside what its reaction point says. */
+/* A cap on the bytes that a flow may have outstanding, beside the reaction point's window. */
 enum net_window { NET_WINDOW_NONE, NET_WINDOW_BDP, NET_WINDOW_SCALED, NET_WINDOW_BYTES };
 
-/* How flows are carried: a reaction point on a reliability, told by a notification point. */
+/* A transport carries flows: a reaction point on a reliability, informed by a notification point.
+ */
 struct net_transport {
     const struct xoff_rp_ops *rp;
     const struct xoff_rel_ops *rel;
     const struct xoff_np_ops *np;
     const void *rp_params, *rel_params, *np_params;
-    enum net_window window; /* BDP: line rate times RTT; SCALED: that by rate over line rate */
-    int64_t window_bytes;   /* NET_WINDOW_BYTES */
+    enum net_window window; /* BDP: line rate times RTT; SCALED: BDP times rate / line rate */
+    int64_t window_bytes;   /* used with NET_WINDOW_BYTES */
     int64_t has_common_rtt; /* base RTT of every flow is the largest of the network */
 };
 
-/* Of a data frame of that transport. */
+/* Header bytes of a data frame of that transport. */
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport);
 
 /* A port whose frames are noted down. */
 struct net_capture {
     uint32_t node, port;
 };
-#define NET_CAPTURE_LIMIT 1000000 /* frames of a port, unless told: 64 MB */
+#define NET_CAPTURE_LIMIT 1000000 /* frames of a port by default: 64 MB */
 
 enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8, NET_POOLS = 16 };
 
-/* What a switch is made of. */
+/* The mechanisms and sizes of one kind of switch. */
 struct net_switch {
     const struct fabric_ops *fabric; /* NULL: the default */
     const void *fabric_params;
@@ -85,8 +87,8 @@ struct net_spec {
     const struct net_switch *kinds;
     uint32_t n_kinds;
     const uint8_t *kind_of;  /* by node - n_hosts; NULL: all are of the first kind */
-    int64_t notice_priority; /* of notifications; XOFF_PARAM_AUTO: that of the frame */
-    uint32_t notice_bytes;   /* of their frames; 0: XOFF_MIN_FRAME_BYTES */
+    int64_t notice_priority; /* priority of notifications; XOFF_PARAM_AUTO: that of the frame */
+    uint32_t notice_bytes;   /* size of a notification's frame; 0: XOFF_MIN_FRAME_BYTES */
     const struct net_wire *wire;
     /* Ports; XOFF_PARAM_AUTO: computed. */
     int64_t response_quanta, headroom_bytes;
@@ -106,22 +108,22 @@ struct net_spec {
     xoff_time measure_every; /* 0: no series */
     uint32_t measure;        /* mask of NET_QUEUE, ... */
     const bool *measured;    /* per node; NULL: all */
-    /* Handed on to the results. */
+    /* These curves are handed on to the results. */
     const struct result_curve_spec *curves;
     uint32_t n_curves;
     const struct net_capture *captures;
     uint32_t n_captures;
-    uint64_t capture_limit; /* frames kept of each; 0: NET_CAPTURE_LIMIT */
-    bool keeps_heard;       /* note pause frames where they are received, too */
-    xoff_time histogram_from, histogram_to, histogram_every; /* of queues; every 0: none */
-    xoff_time deadlock_after; /* frozen for so long; 0: no detection */
+    uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
+    bool keeps_heard;       /* pause frames are noted where they are received, too */
+    xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
+    xoff_time deadlock_after; /* a cycle frozen for so long is a deadlock; 0: no detection */
     int64_t deadlock_stops;   /* a deadlock ends the run */
     /* Running. */
     uint32_t n_threads;
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
     bool (*progress)(void *context, xoff_time now,
-                     uint64_t arrivals); /* false: stop at this window */
+                     uint64_t arrivals); /* returns false to stop at this window */
 };
 
 static inline xoff_time net_end(const struct net_spec *spec)
@@ -129,8 +131,8 @@ static inline xoff_time net_end(const struct net_spec *spec)
     return xoff_time_after(spec->stop, spec->drain);
 }
 
-/* The kind of a switch, as an index. A host is served as the switch it is attached to serves its
- * own ports; one that is attached to a host goes by the first kind. */
+/* Returns the kind of a switch, as an index. A host goes by the kind of the switch it is attached
+ * to; a host that is attached to a host goes by the first kind. */
 static inline uint32_t net_kind_of(const struct net_spec *spec, uint32_t node)
 {
     const uint32_t n_hosts = spec->topo->n_hosts;
@@ -144,38 +146,39 @@ static inline const struct net_switch *net_switch_of(const struct net_spec *spec
     return &spec->kinds[net_kind_of(spec, node)];
 }
 
-/* Which part of the scenario an error or a warning is about. */
+/* The part of the scenario that an error or a warning is about. */
 struct net_blame {
     enum net_part part;
-    uint32_t index; /* of the transport, or of the switch's kind */
+    uint32_t index; /* index of the transport, or of the switch's kind */
 };
 
 int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,
                struct xoff_err *err);
 void net_destroy(struct net *net);
 
-/* Something that was accepted and may not be meant. What several nodes say alike is one. */
+/* Accepted but probably unintended. Identical warnings of several nodes are merged. */
 struct net_warning {
     enum net_part part;
     uint32_t first_node, last_node, n_nodes;
-    struct xoff_err err; /* subject, value and message; no place */
+    struct xoff_err err; /* subject, value and message, without a place in the file */
 };
 const struct net_warning *net_warnings(const struct net *net, uint32_t *n);
 
 /* Runs to the end. Returns false when progress() asked to stop. */
 bool net_run(struct net *net);
 
-/* Collects what happened; the caller sets title, files and wall time. net_free_results frees it. */
+/* Collects the results; the caller sets title, files and wall time. net_free_results frees them. */
 struct results *net_collect(struct net *net);
 void net_free_results(struct results *results);
 
-/* Bytes of memory the network takes, before it is built. */
+/* Estimates the bytes of memory that the network will take, before it is built. */
 uint64_t net_estimate(const struct net_spec *spec);
 
-/* Headroom of a lossless ingress queue behind a link, with all rates and delays of its life. */
+/* Returns the headroom of a lossless ingress queue behind a link, over all its rates and delays. */
 int64_t net_headroom(const struct net_spec *spec, uint32_t link);
 
-/* What a switch has set aside for it, or for all lossless queues of the port together; 0: none. */
+/* Returns the headroom that a switch has set aside for the queue, or for all lossless queues of the
+ * port together; 0: none. */
 int64_t net_headroom_limit(const struct net *net, uint32_t node, uint32_t port);
 
 #endif

@@ -96,7 +96,7 @@ xoff_rate build_nic_rate(const struct net *net, uint32_t host)
     return net->topo->links[net->topo->ports[net->topo->nodes[host].first_port].link].rate_bps;
 }
 
-/* A buffer behind the one port of a host. */
+/* Describes a buffer behind the one port of a host. */
 static struct xoff_mmu_env host_env(const struct net *net, uint32_t host, int64_t buffer_bytes,
                                     struct xoff_mmu_port *port)
 {
@@ -144,8 +144,8 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     return code;
 }
 
-/* How the switch that a host is attached to tells pauses; without one a policy is made to be asked.
- */
+/* Finds how the switch that a host is attached to signals pauses. Without such a switch, a policy
+ * is built only to be asked. */
 static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signalling *how,
                          struct xoff_err *err)
 {
@@ -196,7 +196,7 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     return build_sched(net, index, &host->sched, &host->sched_state, err);
 }
 
-/* Apps are dealt to their hosts; their deadlines become the hosts' first timers. */
+/* Distributes apps to their hosts; their deadlines become the hosts' first timers. */
 static void build_apps(struct net *net)
 {
     const struct app_set *set = net->spec.apps;
@@ -308,7 +308,7 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
         net->spec.notice_bytes = XOFF_MIN_FRAME_BYTES;
     XOFF_ASSERT(net->spec.notice_bytes <= net->spec.max_frame_bytes);
     *blame = (struct net_blame){0};
-    *err = (struct xoff_err){0}; /* what configure() leaves in it is told apart */
+    *err = (struct xoff_err){0}; /* configure() must find it empty, see net_configured() */
     int code = check_delays(net, err);
     if (!code)
         code = routes_create(net->topo, 0, true, &net->routes, err);
@@ -325,7 +325,7 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
         code = build_check_telemetry(net, &blame->index, err);
     }
     for (uint32_t s = 0; s < net->n_switches && !code; s++)
-        build_store(net->switches[s]); /* all have said what frames carry */
+        build_store(net->switches[s]); /* by now every mechanism has said what frames carry */
     for (uint32_t h = 0; h < net->n_hosts && !code; h++) {
         blame->index = net_kind_of(spec, h);
         code = build_host(net, &net->hosts[h], h, &blame->part, err);

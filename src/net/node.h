@@ -1,5 +1,5 @@
-/* What a host and a switch have in common: a place in the topology, timers, and notes of what
- * happened. Both begin with NODE_FIELDS, so that a function for any node takes their `head`.
+/* The part that a host and a switch have in common: a place in the topology, timers, and notes of
+ * what happened. Both begin with NODE_FIELDS, so that a function for any node takes their `head`.
  */
 #ifndef NET_NODE_H
 #define NET_NODE_H
@@ -17,7 +17,7 @@ struct pause_note {
     uint8_t priorities, pause, unit;
     uint8_t egress_priority, egress_paused;
     uint32_t egress_port;       /* UINT32_MAX: none */
-    xoff_time egress_closed_at; /* since when it was paused: finds the pause it is under */
+    xoff_time egress_closed_at; /* start of its pause, which identifies it */
     int64_t occupied_bytes, threshold_bytes;
 };
 
@@ -28,7 +28,7 @@ struct drop_note {
     xoff_time first_at;
 };
 
-/* What every node notes down; arrays grow when an entry is added. */
+/* The notes of a node; arrays grow when an entry is added. */
 struct notes {
     struct result_heard *heard;
     uint64_t n_heard, heard_capacity;
@@ -41,7 +41,7 @@ struct notes {
 };
 
 /* `timers` holds the gate and the signal of each port (port.h), then the owner's own timers from
- * node_timer(node, 0) on. `timer_at` is the timer event that is set at the engine. */
+ * node_timer(node, 0) on. `timer_at` is when the node's timer event at the engine is set. */
 #define NODE_FIELDS         \
     struct net *net;        \
     uint32_t node, n_ports; \
@@ -69,7 +69,7 @@ static inline void node_set_timer(struct node *node, struct worker *w, uint32_t 
     node_rearm(node, w);
 }
 
-/* notes.c: these may allocate, and are not called for a frame that nothing happens to. */
+/* notes.c: these may allocate, and are not called for a frame that is simply forwarded. */
 void note_pause(struct notes *notes, const struct pause_note *note);
 void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const struct frame *frame,
                enum result_drop_cause cause, xoff_time now);

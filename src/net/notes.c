@@ -1,5 +1,5 @@
-/* What nodes note down while they run, and the tables that grow with it. Nothing here is called for
- * a frame that is simply forwarded. */
+/* The notes that nodes take while they run, and the tables that grow with them. Nothing here is
+ * called for a frame that is simply forwarded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ void note_sample(struct notes *notes, const struct result_sample *sample)
     notes->samples[notes->n_samples++] = *sample;
 }
 
-/* A PFC frame says both what stops and what goes on: noted apart. */
+/* A PFC frame can both stop and resume priorities; the two sets are noted as two entries. */
 void note_heard(struct notes *notes, uint32_t node, uint32_t port,
                 const struct xoff_pause_frame *frame, xoff_time now)
 {
@@ -142,8 +142,8 @@ uint32_t message_take(struct message_store *store)
     return store->used++;
 }
 
-/* Whether that flow has arrived whole at this host before. Seldom asked, so the notes of arrivals
- * are put in order by key only when it is, and only since the last time. */
+/* Tells whether that flow has arrived whole at this host before. The question is rare, so the hash
+ * table of finished flows is only brought up to date when it is asked. */
 bool host_has_finished(struct host *host, uint64_t key)
 {
     if (2 * (host->n_rx_notes + 1) > host->finished_mask) {
@@ -200,7 +200,7 @@ void host_grow_delayed(struct host *host)
 {
     const uint32_t capacity = host->delayed_capacity;
     host->delayed = grown32(host->delayed, &host->delayed_capacity, sizeof *host->delayed);
-    /* What had come round to the front goes behind the old end. */
+    /* Entries that had wrapped around to the front move behind the old end. */
     for (uint32_t i = 0; i < host->delayed_head && capacity; i++)
         host->delayed[capacity + i] = host->delayed[i];
 }
@@ -208,7 +208,7 @@ void host_grow_delayed(struct host *host)
 void host_grow_ranges(struct host *host, uint32_t n)
 {
     struct xoff_range_store *pool = &host->ranges;
-    /* Counted without walking the list of returned blocks: what was ever taken bounds it. */
+    /* Blocks that were returned are not counted, since that would mean walking their list. */
     while (pool->capacity - pool->n_taken < n) {
         uint32_t capacity = pool->capacity;
         pool->blocks = grown32(pool->blocks, &capacity, sizeof *pool->blocks);

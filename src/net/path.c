@@ -1,7 +1,7 @@
-/* Paths through an idle network: the base RTT that reaction points measure against. */
+/* Paths through an idle network: the base RTT that reaction points compare with. */
 #include "net/model.h"
 
-/* Time of a frame over a link, to its last bit at the far end. */
+/* Time of a frame over a link, until its last bit is at the far end. */
 static xoff_time link_time(const struct net *net, const struct topo_link *link, uint32_t bytes)
 {
     xoff_time last_bit, free_at;
@@ -9,8 +9,8 @@ static xoff_time link_time(const struct net *net, const struct topo_link *link, 
     return last_bit + link->delay;
 }
 
-/* Walks from host to host as a flow of that hash would go. Returns the switches passed, or
- * UINT32_MAX where there is no way. */
+/* Walks from host to host along the path of a flow with that hash. Returns the number of switches
+ * passed, or UINT32_MAX where there is no path. */
 static uint32_t walk(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
                      uint32_t frame_bytes, uint32_t ack_bytes, xoff_time *rtt)
 {
@@ -38,12 +38,12 @@ static uint32_t walk(const struct net *net, uint32_t from, uint32_t to, uint32_t
 xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
                    uint32_t frame_bytes, uint32_t ack_bytes)
 {
-    xoff_time rtt; /* as far as it goes, where a failure has cut the way */
+    xoff_time rtt; /* only of the part before the break, where a failure cuts the path */
     walk(net, from, to, hash, frame_bytes, ack_bytes, &rtt);
     return rtt > 0 ? rtt : 1;
 }
 
-/* The host of an edge whose own link takes longest, `but` left out; TOPO_NONE: none. */
+/* Finds the host of an edge whose own link takes longest, leaving out `but`; TOPO_NONE: none. */
 static uint32_t slowest_of(const struct net *net, uint32_t edge, uint32_t but, uint32_t bytes)
 {
     uint32_t slowest = TOPO_NONE;
@@ -64,8 +64,8 @@ static uint32_t slowest_of(const struct net *net, uint32_t edge, uint32_t but, u
 xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack_bytes,
                        uint32_t *max_switches)
 {
-    /* Paths between the same two edges differ by the hosts' own links: the slowest host stands for
-     * its edge. Of very many edges some are looked at. */
+    /* Paths between the same two edges differ only by the hosts' own links, so the slowest host
+     * stands for its edge. Of more than 512 edges, only every step-th is looked at. */
     const uint32_t n_edges = net->routes->n_edges, step = n_edges / 512 + 1;
     uint32_t hosts[513];
     uint32_t n = 0;

@@ -1,5 +1,5 @@
-/* Building a switch, continued: the congestion points of its ports and its choice of paths, and
- * whether transports find what they read. */
+/* Building a switch, continued: the congestion points of its ports, its choice of paths, and the
+ * check that transports find the telemetry they read. */
 #include "net/build.h"
 
 int build_points(struct net *net, struct sw *sw, struct xoff_err *err)
@@ -21,7 +21,7 @@ int build_points(struct net *net, struct sw *sw, struct xoff_err *err)
         if (code)
             return code;
         const struct xoff_cp_shape *shape = &point->cp.shape;
-        XOFF_ASSERT(!shape->stamps || !shape->writes); /* they would share their place */
+        XOFF_ASSERT(!shape->stamps || !shape->writes); /* both use the second line */
         point->states = build_block(XOFF_N_PRIORITIES, shape->state_size);
         for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
             xoff_cp_init(&point->cp, point->states + q * shape->state_size);

@@ -8,7 +8,8 @@ static void mirror(struct port *port)
     port->is_control_due = xoff_signal_is_due(&port->signal);
 }
 
-/* Gates that changed at `at`: since when they are closed, and for how long they were. */
+/* Accounts for gates that changed at `at`: notes when they closed, and adds how long they were
+ * closed. */
 static void account(struct port *port, uint32_t changed, xoff_time at)
 {
     for (; changed; changed &= changed - 1) {
@@ -49,7 +50,7 @@ static inline void begin(struct port *port, struct worker *w, const struct frame
     sim_send(w, port->link_out, frame, last_bit + port->delay);
 }
 
-/* Apart, so that the common way needs no room for what it keeps over the call. */
+/* Out of line, so the fast path spills no registers. */
 XOFF_SELDOM static void begin_captured(struct port *port, struct worker *w,
                                        const struct frame *frame)
 {
@@ -72,7 +73,7 @@ void port_tx_control(struct node *node, struct port *port, struct worker *w)
     struct frame *frame = &control.frame;
     const uint8_t before = port->signal.told;
     xoff_signal_take(&port->signal_cfg, &port->signal, sim_now(w), &frame->pause);
-    /* Of no use but to a capture at the other end, which looks for the decision before it. */
+    /* Only a capture at the other end reads this time: it looks for the decision before it. */
     frame->message = (uint32_t)sim_now(w);
     frame->word = (uint32_t)((uint64_t)sim_now(w) >> 32);
     const uint8_t after = port->signal.told;
@@ -93,7 +94,8 @@ static void hear(struct port *port, const struct xoff_pause_frame *frame, xoff_t
     const uint8_t before = port_open(port, now);
     if (!xoff_gate_on_frame(&port->gate_cfg, &port->gate, frame, now))
         return;
-    account(port, before ^ port->gate.open, now); /* its ring was full: the oldest took effect */
+    account(port, before ^ port->gate.open,
+            now); /* the gate's ring was full, so its oldest entry took effect */
     mirror(port);
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         const uint8_t bit = (uint8_t)(1u << p);

@@ -1,8 +1,9 @@
 /* A port of a host or a switch: the wire it sends on, the gate it obeys, the pauses it asks of its
  * peer, and when it next looks for something to send.
  *
- * The first line of struct port is all that a forwarded frame touches; what it mirrors of gate and
- * signal is kept in step by the functions here, which are the only ones to touch those two.
+ * A forwarded frame touches only the first cache line of struct port. That line mirrors a few
+ * fields of gate and signal. The functions here keep the mirror in step, so nobody else may change
+ * the two.
  */
 #ifndef NET_PORT_H
 #define NET_PORT_H
@@ -21,11 +22,11 @@ struct tally {
     uint64_t frames, bytes;
 };
 
-/* Frames that crossed a port, as they were then: `at` says when, `pool` how (CAPTURE_x). */
+/* Copies of frames that crossed a port: `at` says when, `pool` how (CAPTURE_x). */
 enum { CAPTURE_SENT = 1, CAPTURE_CORRUPT = 2 };
 #define CAPTURE_CHUNK 1024
 struct capture {
-    struct frame **chunks; /* of CAPTURE_CHUNK frames, `step` lines apart */
+    struct frame **chunks; /* chunks of CAPTURE_CHUNK frames, `step` lines apart */
     uint64_t n, limit, left_out;
     uint64_t chunks_capacity;
     uint32_t step;
@@ -37,12 +38,12 @@ static inline struct frame *capture_at(const struct capture *c, uint64_t index)
 }
 
 struct port {
-    alignas(64) xoff_time free_at; /* the wire can take the next frame */
+    alignas(64) xoff_time free_at; /* when the wire can take the next frame */
     xoff_time gate_at;             /* next change of the gate */
     xoff_time delay;
     xoff_time busy_for;
     int64_t quiet_below;  /* queue length up to which the congestion point has nothing to say */
-    uint32_t ps_per_byte; /* 0: an odd rate, see clock, or wire->send */
+    uint32_t ps_per_byte; /* 0: the rate has no whole number, see `clock`, or wire->send is used */
     uint32_t link_out;
     uint32_t error_ppb;
     uint16_t number;
@@ -59,7 +60,7 @@ struct port {
     const struct net_wire *wire;
     bool keeps_heard; /* pause frames are noted where they are received, too */
     struct capture *capture;
-    uint32_t burst; /* frames sent one right after the other, before this one: wire->send counts */
+    uint32_t burst; /* frames sent back to back before this one; counted by wire->send */
     struct xoff_gate gate;
     struct xoff_signal signal;
     struct xoff_gate_cfg gate_cfg;
@@ -70,21 +71,23 @@ struct port {
     uint64_t control_tx, control_rx;
     uint64_t pause_tx[XOFF_N_PRIORITIES], resume_tx[XOFF_N_PRIORITIES];
     uint64_t pause_rx[XOFF_N_PRIORITIES], resume_rx[XOFF_N_PRIORITIES];
-    uint64_t lapsed_tx[XOFF_N_PRIORITIES]; /* pauses sent that ended with the link */
+    uint64_t lapsed_tx[XOFF_N_PRIORITIES]; /* pauses sent that ended because the link failed */
     xoff_time closed_at[XOFF_N_PRIORITIES], paused_for[XOFF_N_PRIORITIES];
 };
 
-/* `wire` is set already; gate_cfg.wire and .obeys may follow. */
+/* `wire` must be set; gate_cfg.wire and .obeys may be set later. */
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
 
 /* Puts a frame on the wire now; the wire must be free and the link up. The frame is handed to the
- * link at once with its arrival time: that makes serialisation part of the lookahead. */
+ * link at once with its arrival time, which makes serialisation part of the lookahead. */
 void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame);
 
-/* Sends the pause frame that is due. It passes all data, but waits for the frame being sent. */
+/* Sends the pause frame that is due. It overtakes all queued data, but waits for the frame being
+ * sent. */
 void port_tx_control(struct node *node, struct port *port, struct worker *w);
 
-/* A frame crosses a captured port; and, right after it came in, that it is corrupt. In notes.c. */
+/* The first notes a frame that crosses a captured port; the second, called right after, notes that
+ * the frame was corrupt (notes.c). */
 XOFF_SELDOM void port_note_frame(struct port *port, const struct frame *frame, bool is_sent,
                                  xoff_time now);
 void port_note_corrupt(struct port *port);
@@ -104,14 +107,14 @@ static inline uint8_t port_open(struct port *port, xoff_time now)
     return port->open;
 }
 
-/* The frame is hit by an error of the link. */
+/* Draws whether an error of the link hits the frame. */
 static inline bool port_is_corrupt(struct port *port)
 {
     return __builtin_expect(port->error_ppb != 0, 0) &&
            xoff_rng_below(&port->error_rng, 1000000000) < port->error_ppb;
 }
 
-/* The link fails or comes back: pauses are forgotten on both sides. */
+/* The link fails or comes back: both ends forget pauses. */
 void port_set_up(struct node *node, struct port *port, struct worker *w, bool up, xoff_time now);
 /* The link runs at another rate from the next frame on. */
 void port_set_rate(struct port *port, xoff_rate rate_bps);
@@ -124,7 +127,7 @@ static inline uint32_t port_timer(const struct port *port, uint32_t which)
     return PORT_TIMERS * port->number + which;
 }
 
-/* The owner's timer `own`, behind those of the ports. */
+/* Number of the owner's timer `own`, behind those of the ports. */
 static inline uint32_t node_timer(const struct node *node, uint32_t own)
 {
     return PORT_TIMERS * node->n_ports + own;
@@ -148,15 +151,15 @@ static inline bool port_has_work(const struct port *port)
     return (port->backlog & port->open) || port->is_control_due;
 }
 
-/* The same where it is not sure that the port may send something. */
+/* Arms the port if it has something that it may send. */
 static inline void port_wake(const struct node *node, struct port *port, struct worker *w)
 {
     if (port_has_work(port))
         port_arm(node, port, w);
 }
 
-/* The port's transmit event: whether it may send now. The link may have been changed or repaired
- * while the event was pending; the port is then armed anew. */
+/* Handles the port's transmit event and returns whether the port may send now. The link may have
+ * been changed or repaired while the event was pending; the port is then armed anew. */
 static inline bool port_on_transmit(const struct node *node, struct port *port, struct worker *w)
 {
     port->is_armed = false;
@@ -180,7 +183,9 @@ struct port_heads {
     xoff_time since[XOFF_N_PRIORITIES];
 };
 
-/* The scheduler is asked unless a priority is alone and it may be spared that. */
+/* The scheduler is asked unless only one priority has a backlog and the scheduler allows skipping
+ * it.
+ */
 static inline bool port_is_scheduled(const struct port *port, const struct xoff_sched *sched)
 {
     return (port->backlog & (port->backlog - 1)) || sched->shape.every_frame;
@@ -198,14 +203,14 @@ static inline uint32_t port_select(const struct port *port, const struct xoff_sc
     return xoff_sched_select(sched, state, &view);
 }
 
-/* A pause frame stops here; a frame that the link has hit is lost here. Out of line, so the fast
- * path spills no registers. */
+/* A pause frame ends here, and so does a frame that an error of the link hit. Out of line, so the
+ * fast path spills no registers. */
 XOFF_SELDOM void port_rx_control(struct node *node, struct port *port, struct worker *w,
                                  const struct frame *frame);
 XOFF_SELDOM void port_rx_corrupt(struct node *node, struct port *port, const struct frame *frame,
                                  xoff_time now);
 
-/* A frame came in whole. Returns whether it is left to the owner. */
+/* Takes a frame whose last bit has arrived. Returns whether the owner must handle it. */
 static inline bool port_rx(struct node *node, struct port *port, struct worker *w,
                            const struct frame *frame)
 {

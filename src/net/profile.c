@@ -29,7 +29,8 @@ const struct net_wire net_wire_ethernet = {.header_bytes = NET_HEADER_BYTES,
                                            .shortest = ethernet_shortest,
                                            .headroom = xoff_headroom_bytes};
 
-/* Frames follow each other without preamble and gap, and take whole nanoseconds, cut off. */
+/* Frames follow each other without preamble and gap; their times are rounded down to nanoseconds.
+ */
 static xoff_time ns3_time(xoff_rate rate_bps, uint32_t bytes)
 {
     return (xoff_time)(bytes * UINT64_C(8000000000) / rate_bps) * XOFF_NS;
@@ -40,11 +41,12 @@ static void ns3_times(xoff_rate rate_bps, uint32_t bytes, xoff_time *last_bit, x
     *last_bit = *free_at = ns3_time(rate_bps, bytes);
 }
 
-/* Events of one nanosecond happen there in the order in which they were scheduled. Picoseconds
- * below the nanosecond carry that order: arrivals come before the end of a transmission, which was
- * scheduled later; among arrivals from ports that send in step, the port that joined last comes
- * first, since what woke it was scheduled a link delay ago and the others' last frame ended only
- * then. So a frame must not arrive within the nanosecond in which it was sent (min_delay). */
+/* ns-3 handles the events of one nanosecond in the order in which they were scheduled. Picoseconds
+ * below the nanosecond encode that order. Arrivals come before the end of a transmission, which was
+ * scheduled later. Among arrivals from ports that send in step, the port that started last comes
+ * first: the event that woke it was scheduled a link delay ago, while the last frames of the other
+ * ports ended only then. So a frame must not arrive within the nanosecond in which it was sent
+ * (min_delay). */
 #define NS3_LAST (XOFF_NS - 1)
 #define NS3_BURST 900
 
@@ -59,14 +61,14 @@ static void ns3_send(struct port *port, struct worker *w, const struct frame *fr
              start + busy_for + port->delay + (port->burst < NS3_BURST ? port->burst : NS3_BURST));
 }
 
-/* A frame may start late within its nanosecond. */
+/* A frame may start up to NS3_LAST after the beginning of its nanosecond. */
 static xoff_time ns3_shortest(xoff_rate rate_bps)
 {
     return ns3_time(rate_bps, net_wire_ns3.pause_bytes) - NS3_LAST;
 }
 
-/* What arrives in two delays, the pause frame's time and the response, at a rate that whole
- * nanoseconds make higher, and a frame at each end. */
+/* Headroom covers what arrives in two delays, the pause frame's time and the response, at a rate
+ * that rounding to nanoseconds makes higher, and a frame at each end. */
 static int64_t ns3_headroom(const struct xoff_headroom_params *p)
 {
     const xoff_time frame_ns = ns3_time(p->rate_bps, p->max_frame_bytes) / XOFF_NS;
@@ -74,7 +76,7 @@ static int64_t ns3_headroom(const struct xoff_headroom_params *p)
     return (for_ns / (frame_ns ? frame_ns : 1) + 3) * p->max_frame_bytes;
 }
 
-/* PPP 14, IPv4 20, UDP 8, its own header 6. */
+/* Header bytes are PPP 14, IPv4 20, UDP 8 and ns-3's own header 6. */
 const struct net_wire net_wire_ns3 = {.header_bytes = 48,
                                       .tcp_header_bytes = 54,
                                       .ack_bytes = 60,

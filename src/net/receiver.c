@@ -2,7 +2,7 @@
  * schedule. Buffer and pause policy are the same mechanisms a switch has, on one port. */
 #include "net/model.h"
 
-/* Starts the next frame when nothing is in service; stands still while the rate is 0. */
+/* Starts to serve the next frame if none is in service; waits while the rate is 0. */
 static void start(struct host *host, xoff_time now)
 {
     struct receiver *r = host->receiver;
@@ -20,7 +20,7 @@ static void start(struct host *host, xoff_time now)
     heap_set(&host->timers, HOST_SERVICE, wake);
 }
 
-/* After every call of the pause policy: what it decided, and its next deadline. */
+/* Called after every call of the pause policy: applies its decisions and sets its next deadline. */
 static void heed_policy(struct host *host, struct worker *w)
 {
     const struct receiver *r = host->receiver;
@@ -42,7 +42,7 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
 {
     struct receiver *r = host->receiver;
     const xoff_time now = sim_now(w);
-    /* Frames wait in one queue; lossy ones may not have what is kept for the others. */
+    /* Frames wait in one queue; lossy ones may not use the bytes reserved for lossless ones. */
     const bool is_lossless = host->net->spec.lossless >> frame->priority & 1;
     struct xoff_arrival arrival = {
         .priority = frame->priority,
@@ -72,7 +72,7 @@ void receiver_serve(struct host *host, struct worker *w)
 {
     struct receiver *r = host->receiver;
     const xoff_time now = sim_now(w);
-    if (r->done_at > now) { /* stood still until the schedule gives it a rate */
+    if (r->done_at > now) { /* the schedule gives a stopped receiver a rate */
         start(host, now);
         return;
     }

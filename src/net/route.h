@@ -1,10 +1,10 @@
 /* Routes: shortest paths with equal-cost choices, statements by hand, and the static deadlock
  * check.
  *
- * Tables are by destination edge (the switch a host hangs on), not by host, so that they stay
- * small: a switch has one 16-bit group number per edge; groups of equal next-hop sets are stored
- * once. The last hop is the host's own port at its edge. Statements by hand are by host and go
- * first.
+ * Tables are by destination edge (the switch that a host is attached to), not by host, so that they
+ * stay small: a switch has one 16-bit group number per edge, and groups of equal next-hop sets are
+ * stored once. The last hop is the host's own port at its edge. Statements by hand are by host and
+ * take precedence.
  */
 #ifndef NET_ROUTE_H
 #define NET_ROUTE_H
@@ -16,13 +16,13 @@
 #define ROUTE_NONE UINT16_MAX
 
 struct route_group {
-    uint32_t first; /* into route_switch.ports */
+    uint32_t first; /* index into route_switch.ports */
     uint32_t n;
 };
 
 struct route_switch {
     uint16_t *group_of_edge; /* n_edges; ROUTE_NONE: unreachable */
-    uint16_t *group_of_host; /* n_hosts, statements by hand; NULL: none here */
+    uint16_t *group_of_host; /* n_hosts, by statements by hand; NULL: the switch has none */
     struct route_group *groups;
     uint16_t *ports;
     uint32_t n_groups, n_ports;
@@ -31,11 +31,11 @@ struct route_switch {
 struct routes {
     uint32_t n_hosts, n_edges, n_switches;
     uint32_t *edge_of_host;        /* 0..n_edges-1 */
-    uint32_t *node_of_edge;        /* the switch (or, host to host, the host) */
+    uint32_t *node_of_edge;        /* the switch, or the host where two hosts are linked directly */
     uint16_t *port_at_edge;        /* per host: port of the edge switch that leads to it */
     struct route_switch *switches; /* by node - n_hosts */
-    /* The same once more by (switch, host), in one word: candidates in hop_ports from bit 8 on,
-     * their number below. Only while it stays small; NULL otherwise. */
+    /* A second table by (switch, host), with one word per entry: the index of the candidates in
+     * hop_ports from bit 8 on, their number below. NULL where it would not be small. */
     uint32_t *hops;
     uint16_t *hop_ports;
 };
@@ -47,7 +47,7 @@ int routes_create(const struct topo *topo, xoff_time at, bool must_reach, struct
                   struct xoff_err *err);
 void routes_destroy(struct routes *routes);
 
-/* The candidates of a switch for a host: ports and their number (0: unreachable). */
+/* Returns the candidates of a switch for a host: ports and their number (0: unreachable). */
 static inline uint32_t routes_candidates(const struct routes *r, uint32_t node, uint32_t host,
                                          const uint16_t **ports)
 {
@@ -69,7 +69,7 @@ static inline uint32_t routes_candidates(const struct routes *r, uint32_t node, 
     return s->groups[g].n;
 }
 
-/* The same, by the short way where there is one. */
+/* Returns the same candidates, read from `hops` where it exists. */
 static inline uint32_t routes_hops(const struct routes *r, uint32_t node, uint32_t host,
                                    const uint16_t **ports)
 {
@@ -91,7 +91,7 @@ static inline uint32_t routes_mix(uint32_t node, uint32_t flow_hash)
     return x ^ x >> 16;
 }
 
-/* Equal-cost choice by flow hash. ROUTE_NONE: unreachable. */
+/* Chooses among equal-cost ports by flow hash. ROUTE_NONE: unreachable. */
 static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint32_t host,
                                      uint32_t flow_hash)
 {
@@ -99,7 +99,7 @@ static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint
     const uint32_t n = routes_hops(r, node, host, &ports);
     if (__builtin_expect(n == 0, 0))
         return ROUTE_NONE;
-    /* A single candidate is not treated apart: whether there is one is hard to predict. */
+    /* A single candidate has no branch of its own, since the branch would be hard to predict. */
     return ports[xoff_path_by_value(routes_mix(node, flow_hash), n)];
 }
 

@@ -6,9 +6,9 @@
  * visit. Hosts have one port and never forward, so only switches are searched. Equal sets of a
  * switch are stored once.
  *
- * A host whose own link is down belongs to an edge without a node, reachable from nowhere. A stated
- * port whose link is down is left out; a statement with none left gives way to shortest paths, as a
- * static route does whose interfaces are down.
+ * A host whose own link is down belongs to an edge without a node, which nothing reaches. A stated
+ * port whose link is down is left out. A statement whose links are all down yields to shortest
+ * paths, as a static route does whose interfaces are down.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static void *array(size_t n, size_t size)
     return calloc(n ? n : 1, size);
 }
 
-/* Room for `needed` entries, doubling. */
+/* Makes room for `needed` entries by doubling. */
 static bool reserve(void *array_at, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)
@@ -147,7 +147,7 @@ static int builder_init(struct builder *b, xoff_time at)
     b->queue = array(n_switches, sizeof *b->queue);
     if (!b->is_down || !b->adj_first || !b->adj_switch || !b->adj_port || !b->distance || !b->queue)
         return -XOFF_E_NO_MEMORY;
-    /* Routing knows of a failure only after reroute_after; of those at the start at once. */
+    /* Routing learns of a failure only after reroute_after, but of one at the start at once. */
     const xoff_time known = topo->reroute_after == XOFF_NEVER || at < topo->reroute_after
                                 ? 0
                                 : at - topo->reroute_after;
@@ -185,7 +185,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t node)
     return node;
 }
 
-/* Connected parts as a forest over nodes; `is_down` NULL: all links up. */
+/* Finds the connected parts as a forest over nodes; `is_down` NULL: all links are up. */
 static void find_parts(const struct topo *topo, const bool *is_down, uint32_t *parent)
 {
     for (uint32_t i = 0; i < topo->n_nodes; i++)
@@ -202,7 +202,7 @@ static void find_parts(const struct topo *topo, const bool *is_down, uint32_t *p
     }
 }
 
-/* Two hosts in one part of the intact graph must be in one part of what is left of it. */
+/* Two hosts in one part of the intact graph must be in one part of the graph that is left. */
 static int check_reach(const struct builder *b, struct xoff_err *err)
 {
     const struct topo *topo = b->topo;
@@ -224,7 +224,8 @@ static int check_reach(const struct builder *b, struct xoff_err *err)
     return rc;
 }
 
-/* Numbers the edges in order of their first host and allocates what is by edge and by switch. */
+/* Numbers the edges in order of their first host, and allocates the tables by edge and by switch.
+ */
 static int find_edges(struct builder *b)
 {
     const struct topo *topo = b->topo;
@@ -238,7 +239,7 @@ static int find_edges(struct builder *b)
     if (!r->edge_of_host || !r->node_of_edge || !r->port_at_edge || !r->switches)
         return -XOFF_E_NO_MEMORY;
 
-    uint32_t *edge_of_switch = b->queue; /* free until the searches begin */
+    uint32_t *edge_of_switch = b->queue; /* unused until the searches begin */
     memset(edge_of_switch, 0xff, r->n_switches * sizeof *edge_of_switch);
     uint32_t nowhere = TOPO_NONE;
     for (uint32_t host = 0; host < r->n_hosts; host++) {
@@ -287,7 +288,7 @@ static bool grow_slots(struct builder *b)
     return true;
 }
 
-/* The number, within switch `sw`, of the group with the first n of b->candidates. */
+/* Returns the number, within switch `sw`, of the group with the first n of b->candidates. */
 static int find_group(struct builder *b, uint32_t sw, uint32_t n, uint16_t *number,
                       struct xoff_err *err)
 {
@@ -353,7 +354,7 @@ static int search_from(struct builder *b, uint32_t edge, struct xoff_err *err)
     return 0;
 }
 
-/* The ports of a statement whose links are up, ascending, into b->candidates. */
+/* Writes the ports of a statement whose links are up to b->candidates, ascending. */
 static uint32_t usable_ports(struct builder *b, const struct topo_route *statement)
 {
     const struct topo_node *node = &b->topo->nodes[statement->node];
@@ -399,7 +400,7 @@ static int apply_statements(struct builder *b, xoff_time at, struct xoff_err *er
     return 0;
 }
 
-/* Groups and ports of all switches in one block each, switch after switch. */
+/* Packs groups and ports of all switches into one block each, switch after switch. */
 static int pack_groups(struct builder *b)
 {
     struct routes *r = b->routes;
@@ -429,8 +430,8 @@ static int pack_groups(struct builder *b)
     return 0;
 }
 
-/* Words of (switch, host), while they are few enough to stay in the cache: beyond that the tables
- * by edge, which are smaller, win. */
+/* The table by (switch, host) is made only while it is small enough to stay in the cache; beyond
+ * that the smaller tables by edge are faster. */
 #define MAX_HOPS (32u << 10)
 
 static int make_hops(struct routes *r)

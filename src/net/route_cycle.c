@@ -2,13 +2,13 @@
  *
  * Cyclic buffer dependency (Dally and Seitz 1987): a frame that holds buffer behind channel A->B
  * waits for buffer behind B->C. The dependencies that can arise are found by following the traffic
- * to each destination from all other hosts. What is kept is small: for every ingress port of a
- * switch the set of its groups that frames from there use.
+ * to each destination from all other hosts. The result is kept small: for every ingress port of a
+ * switch, the set of the switch's groups that frames from there use.
  *
- * Channels on which no other waits are peeled off, again and again; when all are gone there is no
- * cycle. Otherwise each channel left is waited for by another one left, so that walking backwards
- * must close a cycle; searches from each channel in order then look for a shorter one, within a
- * bound of steps. The shortest cycle is named, of equal ones the first by node and port.
+ * Channels for which no other channel waits are peeled off until none is left, which proves that
+ * there is no cycle, or until every channel left is waited for by another one left. Then walking
+ * backwards must close a cycle; searches from each channel in order look for a shorter one, within
+ * a bound of steps. The shortest cycle is named; of equally short ones, the first by node and port.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@
 #include "net/route.h"
 
 #define SHORTEST 2 /* A->B waits for B->A */
-/* Dependencies looked at before the shortest cycle so far is taken; about a tenth of a second. */
+/* Dependencies that are looked at before the search ends with the shortest cycle so far; this takes
+ * about a tenth of a second. */
 #define MAX_STEPS UINT64_C(20000000)
 
 /* Channels are numbered by their egress port's place in topo.ports; only those between two switches
@@ -25,7 +26,7 @@ struct dependencies {
     const struct topo *topo;
     const struct routes *routes;
     uint32_t *far;     /* by port: the port at the other end of its link */
-    size_t *row_first; /* by switch: into `used`, one row of group bits per ingress port */
+    size_t *row_first; /* by switch: index into `used`, a row of bits per ingress port */
     uint64_t *used;
     uint32_t *n_hosts_at; /* by edge: hosts that can send */
     uint32_t *stamps;     /* by port or, while following traffic, by switch */
@@ -44,7 +45,7 @@ struct search {
     uint32_t *seen_by; /* start of the last search that reached it, plus one */
     uint32_t *cycle;   /* the shortest so far, in order */
     uint32_t n_cycle;
-    uint32_t limit;   /* only shorter ones than this are taken */
+    uint32_t limit;   /* only cycles shorter than this are taken */
     uint64_t n_steps; /* dependencies looked at */
 };
 
@@ -59,7 +60,7 @@ static void find_shorter_cycle(struct dependencies *d, struct search *search, ui
 static void *array(size_t n, size_t size)
 {
     void *memory = calloc(n ? n : 1, size);
-    XOFF_ASSERT(memory != NULL); /* the contract has no way to say "not known" */
+    XOFF_ASSERT(memory != NULL); /* the return value cannot express "not known" */
     return memory;
 }
 
@@ -78,7 +79,8 @@ uint32_t routes_find_cycle(const struct topo *topo, const struct routes *routes,
     follow_all(&d);
     if (peel(&d, &search)) {
         find_any_cycle(&d, &search);
-        search.limit = search.n_cycle + 1; /* the searches name the first of equal ones */
+        search.limit =
+            search.n_cycle + 1; /* the searches may name an earlier one of equal length */
         for (uint32_t start = 0; start < topo->n_ports; start++) {
             if (search.limit == SHORTEST || search.n_steps > MAX_STEPS)
                 break;
@@ -166,13 +168,13 @@ static uint64_t *used_row(const struct dependencies *d, uint32_t ingress)
     return d->used + d->row_first[sw] + row_words(d->routes, sw) * port;
 }
 
-/* The group a switch uses for a host; ROUTE_NONE: the last hop, or unreachable. */
+/* Returns the group that a switch uses for a host; ROUTE_NONE: the last hop, or unreachable. */
 static uint16_t group_for(const struct routes *r, uint32_t node, uint32_t host)
 {
     const struct route_switch *s = &r->switches[node - r->n_hosts];
     if (s->group_of_host && s->group_of_host[host] != ROUTE_NONE)
         return s->group_of_host[host];
-    return s->group_of_edge[r->edge_of_host[host]]; /* an edge has none for itself */
+    return s->group_of_edge[r->edge_of_host[host]]; /* an edge has no group for itself */
 }
 
 static void push_once(struct dependencies *d, uint32_t item, uint32_t *n_queued)
@@ -183,7 +185,7 @@ static void push_once(struct dependencies *d, uint32_t item, uint32_t *n_queued)
     }
 }
 
-/* Marks what the frames of all other hosts to `host` use. */
+/* Marks the groups that frames of all other hosts to `host` use. */
 static void follow_traffic(struct dependencies *d, uint32_t host)
 {
     const struct topo *topo = d->topo;
@@ -216,7 +218,7 @@ static void follow_traffic(struct dependencies *d, uint32_t host)
     }
 }
 
-/* Hosts of one edge that no statement tells apart need following only once. */
+/* Hosts of one edge that no statement tells apart have the same routes: one of them is followed. */
 static bool same_routes(const struct dependencies *d, uint32_t a, uint32_t b)
 {
     for (uint32_t i = 0; i < d->n_stated; i++) {
@@ -242,7 +244,7 @@ static void follow_all(struct dependencies *d)
     free(last_of_edge);
 }
 
-/* The channels that `channel` depends on, into d->successors, each once. */
+/* Writes the channels that `channel` depends on to d->successors, each once. */
 static uint32_t find_successors(struct dependencies *d, uint32_t channel)
 {
     const uint32_t ingress = d->far[channel];
@@ -331,7 +333,7 @@ static void find_any_cycle(struct dependencies *d, struct search *search)
     }
 }
 
-/* Breadth-first from `start` until it comes back, if that gives a shorter cycle. */
+/* Searches breadth first from `start` until the search returns to it with a shorter cycle. */
 static void find_shorter_cycle(struct dependencies *d, struct search *search, uint32_t start)
 {
     uint32_t n_queued = 0;

@@ -1,7 +1,8 @@
-/* What a switch does whatever its fabric is: timers, causes of pauses, marks, samples. */
+/* The parts of a switch that are the same for every fabric: timers, causes of pauses, marks,
+ * samples. */
 #include "net/egress.h"
 
-/* The egress queue that holds most of the bytes of an ingress unit. */
+/* Finds the egress queue that holds most of the bytes of an ingress unit. */
 static void find_egress(struct sw *sw, const struct xoff_crossing *cause, uint32_t only,
                         xoff_time now, struct pause_note *note)
 {
@@ -59,7 +60,7 @@ void sw_count_held(const struct sw *sw, uint32_t out, int64_t held_bytes[XOFF_N_
     }
 }
 
-/* Numbers of flows are those of the host that sends the data. */
+/* The number of a flow is unique only at the host that sends its data. */
 static inline uint64_t flow_id(const struct frame *f)
 {
     const bool is_data = f->kind == FRAME_DATA;
@@ -92,9 +93,10 @@ uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now)
     return about.ports[index];
 }
 
-/* A congestion point has something to tell the source of a frame. The notification goes back as an
- * answer of the frame's receiver would, from the port that the frame leaves by, and is accounted
- * there. It joins its queue in an event of its own: the frame that caused it is being sent. */
+/* Sends a notification of a congestion point to the source of a frame. The notification travels as
+ * an answer of the frame's receiver would; it is accounted as if it had come in at the port that
+ * the frame leaves by. It joins its queue in an event of its own, because the frame that caused it
+ * is just being sent. */
 XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct frame *f,
                                const struct xoff_notice *notice)
 {
@@ -158,13 +160,13 @@ void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct fram
     if (__builtin_expect(shape->is_timed, 0))
         node_set_timer(&sw->head, w, sw_point_timer(sw, port->number, f->priority),
                        xoff_cp_deadline(&point->cp, state));
-    if (!is_data) /* an ACK's bit is the echo, and nobody reads its telemetry */
+    if (!is_data) /* the mark of an ACK is an echo, and nobody reads its telemetry */
         return;
     if (answer.mark && !(f->flags & FRAME_MARKED)) {
         f->flags |= FRAME_MARKED;
         queue->marked++;
     }
-    if (answer.stamp) { /* there is room for it: the shape said so */
+    if (answer.stamp) { /* frames have room for it, since the shape said so */
         struct xoff_int *telemetry = &extra_of(f)->telemetry;
         if (telemetry->n < XOFF_INT_HOPS)
             telemetry->hop[telemetry->n++] = answer.hop;
@@ -191,7 +193,7 @@ void sw_timer(struct sw *sw, struct worker *w)
 {
     const xoff_time now = sim_now(w);
     const uint32_t processing = node_timer(&sw->head, SW_PROCESSING);
-    sw->timer_at = XOFF_NEVER; /* the event is spent */
+    sw->timer_at = XOFF_NEVER; /* that event has been handled */
     while (heap_top_at(&sw->timers) <= now) {
         const uint32_t timer = heap_top_id(&sw->timers);
         if (timer < processing) {
@@ -266,7 +268,7 @@ static void sample_queue(struct sw *sw, uint32_t number, uint32_t p, xoff_time n
     }
 }
 
-/* All buffers of the switch together, and their pools. */
+/* Samples all buffers of the switch together, and their pools. */
 static void sample_buffers(struct sw *sw, xoff_time now)
 {
     _Static_assert(RESULT_INSURANCE_BYTES - RESULT_RESERVED_BYTES ==

@@ -1,6 +1,6 @@
-/* A switch, whatever its fabric: its ports, egress queues with their scheduler and congestion
- * point, the frames that lie in it, and who holds what. Fabrics (fabric.h) begin with this head and
- * use the functions here and in egress.h.
+/* The part of a switch that every fabric has: its ports, egress queues with their scheduler and
+ * congestion point, the frames in it, and the bytes held by input and output. A switch of a fabric
+ * (fabric.h) begins with struct sw and uses the functions here and in egress.h.
  *
  * The rest of net/ asks a switch three questions and reads nothing else of it: sw_queue(out,
  * priority), sw_held(priority, in, out), and buffer(i) of its fabric.
@@ -23,13 +23,13 @@ struct egress {
 
 _Static_assert(sizeof(struct egress) == 64, "an egress queue is one cache line");
 
-/* What a queue had sent, and its port had been paused for, at the last sample. */
+/* Counters of a queue and its port at the last sample: bytes sent and time paused. */
 struct sampled {
     uint64_t tx_bytes;
     xoff_time paused_for;
 };
 
-/* The lengths of a port's queues, sampled (histogram.c). */
+/* A histogram of the lengths of a port's queues (histogram.c). */
 struct histogram {
     uint64_t *counts, n_samples;
     uint32_t n_bins;
@@ -43,20 +43,20 @@ struct maxima {
     uint64_t *counts; /* by permille; NULL: there is no headroom */
 };
 
-/* The books of a buffer: what is admitted, who is paused for it, how full its headroom gets. */
+/* The books of a buffer: what it admits, whom it has paused, how full its headroom gets. */
 struct ledger {
     struct xoff_mmu mmu;
     struct xoff_pause pause;
-    struct xoff_edges edges; /* of the last call */
+    struct xoff_edges edges; /* decisions of the last call */
     struct maxima maxima;
-    uint32_t timer; /* of the pause policy's deadline */
+    uint32_t timer; /* timer of the pause policy's deadline */
 };
 
 /* The congestion points of a port's queues. */
 struct point {
     struct xoff_cp cp;
     unsigned char *states;    /* by priority, cp.shape.state_size apart */
-    bool marks_in, marks_out; /* it looks at frames that join, that leave */
+    bool marks_in, marks_out; /* whether it looks at frames that join, and at frames that leave */
 };
 
 struct sw {
@@ -78,19 +78,20 @@ struct sw {
     unsigned char *sched_states; /* sched.shape.state_size apart */
     struct point *points;        /* by port */
     struct xoff_path path;
-    struct xoff_path_port *path_ports; /* of the candidates of a frame; NULL: not wanted */
+    struct xoff_path_port
+        *path_ports; /* the candidates of a frame; NULL: the path choice does not read them */
     struct xoff_rng marking_rng, path_rng;
     uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
     struct fifo processing;         /* frames that wait out the processing delay */
-    int64_t made_bytes;             /* of frames that the switch made itself */
+    int64_t made_bytes;             /* bytes of frames that the switch made itself */
     struct histogram *histograms;   /* per port; NULL: not asked for */
     struct sampled *sampled;        /* per (port, priority); NULL: no series */
-    struct xoff_pause_signalling signalling; /* how its ports tell pauses */
+    struct xoff_pause_signalling signalling; /* how its ports signal pauses */
 };
 
-/* Timers of a switch behind those of its ports; those of the fabric follow, then one for each
- * congestion point where sw->is_timed. */
+/* Timers of a switch behind those of its ports; the fabric's timers follow, then one for each
+ * congestion point if sw->is_timed. */
 enum { SW_PROCESSING, SW_TIMERS };
 
 static inline uint32_t sw_n_fabric_timers(const struct sw *sw)
@@ -126,30 +127,31 @@ static inline bool sw_buffer(const struct sw *sw, uint32_t i, struct fabric_buff
     return sw->fabric->buffer(sw, i, buffer);
 }
 
-/* Edges of a pause policy become signals of their ports, each noted with its cause. `out` is the
- * egress port they are about; UINT32_MAX: the one that holds most of the unit's bytes. */
+/* Turns the edges of a pause policy into signals of their ports, and notes each with its cause.
+ * `out` is the egress port they are about; UINT32_MAX: the one that holds most of the unit's bytes.
+ */
 XOFF_SELDOM void sw_apply_edges(struct sw *sw, struct worker *w, const struct xoff_edges *edges,
                                 uint32_t out);
 
-/* The port by which a frame leaves, where the path choice must be asked; ROUTE_NONE: none. */
+/* Asks the path choice for the port by which a frame leaves; ROUTE_NONE: none. */
 uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now);
 
 XOFF_SELDOM void sw_drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
                          enum result_drop_cause cause, xoff_time now);
 
-/* Adds the bytes of the frames that lie in the switch and leave by `out`, by priority, counted
- * where they lie: in queues and in the processing line. */
+/* Adds the bytes of the frames in the switch that leave by `out`, by priority. Frames are counted
+ * in the queues and in the processing line. */
 void sw_count_held(const struct sw *sw, uint32_t out, int64_t held_bytes[XOFF_N_PRIORITIES]);
 
-/* switch.c: what net.c calls beside the fabric's own. */
+/* switch.c: called by net.c beside the fabric's own functions. */
 void sw_timer(struct sw *sw, struct worker *w);
 void sw_sample(struct sw *sw, xoff_time now);
 void sw_warm(const struct sw *sw);
 void sw_begin(const struct sw *sw);
 
-/* switch_build.c. A fabric makes its ledgers by the one in the middle; `own` is the fabric's timer
- * that serves the deadline of the pause policy; `part` is set to what fails.
- * ledger_free() takes one that was not built to the end, too. */
+/* switch_build.c. A fabric builds its ledgers with ledger_build(): `own` is the fabric's timer for
+ * the deadline of the pause policy, and `part` is set to the part that failed. ledger_free() also
+ * takes a ledger whose build failed. */
 int sw_build(struct net *net, uint32_t node, struct sw **out, enum net_part *part,
              struct xoff_err *err);
 int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, struct ledger *ledger,

@@ -1,4 +1,4 @@
-/* Making and freeing a switch: its head here, what lies between its ports by the fabric. */
+/* Building and freeing a switch: its head is built here, the rest by the fabric. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,13 +10,13 @@ static size_t store_bytes(const struct frame_store *store)
     return sizeof *store->frames * store->capacity;
 }
 
-/* The frames of all buffers: as many as fit, on pages that come when touched. */
+/* Allocates as many frames as fit into all buffers, on pages that are allocated when touched. */
 void build_store(struct sw *sw)
 {
     struct frame_store *store = &sw->store;
     store->free = NET_NONE;
     store->step = sw->net->has_extra ? 2 : 1;
-    if (sw->net->spec.wire->has_free_priority) /* there is no bound */
+    if (sw->net->spec.wire->has_free_priority) /* the number has no bound */
         return;
     int64_t buffer_bytes = 0;
     struct fabric_buffer buffer;
@@ -29,13 +29,13 @@ void build_store(struct sw *sw)
     store->frames = mmap(NULL, store_bytes(store), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     store->is_mapped = store->frames != MAP_FAILED;
-    if (!store->is_mapped) { /* address space is limited: it grows as it is used */
+    if (!store->is_mapped) { /* the address space is limited, so the store grows with use */
         store->frames = NULL;
         store->capacity = 0;
     }
 }
 
-/* What a buffer over all ports of the switch is told; `ports` has room for them. */
+/* Describes a buffer over all ports of the switch; `ports` has room for them. */
 static struct xoff_mmu_env env_of(const struct sw *sw, struct xoff_mmu_port *ports)
 {
     const struct net *net = sw->net;
@@ -88,7 +88,7 @@ void ledger_free(struct ledger *ledger)
     free(ledger->maxima.counts);
 }
 
-/* What has a size by the ports and priorities of the switch. */
+/* Builds the tables whose size depends on the ports and priorities of the switch. */
 static void build_tables(struct sw *sw)
 {
     const struct net_spec *spec = &sw->net->spec;
@@ -105,7 +105,7 @@ static void build_tables(struct sw *sw)
     sw->held_bytes = build_block((size_t)n_ranks * n * n, sizeof *sw->held_bytes);
 }
 
-/* All that has deadlines has said so. */
+/* Called when every mechanism with deadlines has been configured. */
 static void build_timers(struct sw *sw)
 {
     const uint32_t n = sw_point_timer(sw, sw->is_timed ? sw->n_ports : 0, 0);

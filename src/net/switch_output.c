@@ -1,11 +1,11 @@
-/* Fabric `output-queued`: the ideal switch that others are measured against. Its inside is so fast
- * that every frame is in the buffer of its output port the moment it has come in, whatever else
- * comes in then; nothing waits but for the wire it leaves by.
+/* Fabric `output-queued`: the ideal switch that others are compared with. It is fast enough to put
+ * every frame into the buffer of its output port at the instant the frame has come in, whatever
+ * else arrives at that instant; frames wait only for the wire they leave by.
  *
  * Each output port has a buffer of its own, of the size that `buffer` gives, with books over all
  * input ports: `mmu` and `pause` work in each as they do in a shared memory. Several buffers may
- * want one input paused; it stops with the first and goes on when the last lets it go. Every frame
- * is accounted for, however shortly it stays.
+ * want one input paused; the input stops with the first request and goes on when the last one ends.
+ * Every frame is accounted for, however short its stay is.
  */
 #include "net/build.h"
 #include "net/egress.h"
@@ -13,8 +13,8 @@
 struct output_queued {
     struct sw sw;
     struct ledger *ledgers; /* by output port */
-    uint8_t *asked;         /* by [out][in]: priorities that the output wants paused */
-    uint16_t *n_asking;     /* by [in][priority]: outputs that do */
+    uint8_t *asked;         /* by [out][in]: priorities that the output wants paused at the input */
+    uint16_t *n_asking;     /* by [in][priority]: number of outputs that want it paused */
 };
 
 static inline struct output_queued *oq_of(const struct sw *sw)
@@ -22,7 +22,7 @@ static inline struct output_queued *oq_of(const struct sw *sw)
     return (struct output_queued *)sw;
 }
 
-/* The priorities of an edge that change for the peer of its port, all outputs considered. */
+/* Returns the priorities of an edge that change for the peer of its port, over all outputs. */
 static uint8_t combine(struct output_queued *oq, uint32_t out, const struct xoff_edge *edge)
 {
     uint8_t *asked = &oq->asked[out * oq->sw.n_ports + edge->port];
@@ -39,7 +39,7 @@ static uint8_t combine(struct output_queued *oq, uint32_t out, const struct xoff
     return changed;
 }
 
-/* The pause policy of an output was told something: it may have decided, and may have another
+/* Called when the pause policy of an output was told something: applies its decisions and its new
  * deadline. */
 static void heed_policy(struct output_queued *oq, struct worker *w, uint32_t out)
 {

@@ -4,7 +4,7 @@
  * egress queue of its priority, and leaves the buffer when its transmission starts: the memory is
  * read out faster than the wire sends, and an idle switch needs one event per frame instead of two.
  * (Releasing at the end of transmission holds one frame per egress port longer.) A frame that finds
- * its port free and nothing waiting there goes straight from wire to wire: it occupies no buffer
+ * its port free and nothing waiting there goes straight from wire to wire. It occupies no buffer
  * for any time, so the buffer, the scheduler and the congestion point are not asked about it,
  * unless one of them wants to see every frame.
  */
@@ -21,7 +21,7 @@ static inline struct shared *shared_of(const struct sw *sw)
     return (struct shared *)sw;
 }
 
-/* The pause policy was told something: it may have decided, and may have another deadline. */
+/* Called when the pause policy was told something: applies its decisions and its new deadline. */
 static inline void heed_policy(struct shared *s, struct worker *w)
 {
     if (__builtin_expect(s->ledger.edges.n != 0, 0))
@@ -77,7 +77,7 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
     if (__builtin_expect(out == ROUTE_NONE, 0))
         return;
     struct port *to = &sw->ports[out];
-    /* A port with a pause frame to send is armed. */
+    /* A port that has a pause frame to send is armed, hence not free. */
     if (s->passes_through && frame->bytes <= to->quiet_below &&
         port_is_free(to, frame->priority, now)) {
         egress_count(sw_queue(sw, out, frame->priority), frame, now);

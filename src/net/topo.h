@@ -13,7 +13,7 @@
 
 #define TOPO_NAME 32
 #define TOPO_NONE UINT32_MAX
-#define TOPO_MAX_PORTS 4096 /* of a node */
+#define TOPO_MAX_PORTS 4096 /* limit for one node */
 #define TOPO_MAX_HOSTS 1000000
 
 enum topo_kind { TOPO_HOST, TOPO_SWITCH };
@@ -21,8 +21,7 @@ enum topo_kind { TOPO_HOST, TOPO_SWITCH };
 struct topo_node {
     char name[TOPO_NAME];
     enum topo_kind kind;
-    uint32_t
-        first_port; /* into topo.ports; ports of a node are contiguous, in order of their links */
+    uint32_t first_port; /* index into topo.ports, where a node's ports lie in order of links */
     uint32_t n_ports;
 };
 
@@ -52,8 +51,8 @@ struct topo_change {
     xoff_time delay;
 };
 
-/* From `at` on, switch `node` sends frames for host `to` to these neighbours only; n_next 0 takes
- * the statement back (shortest paths again). */
+/* From `at` on, switch `node` sends frames for host `to` to these neighbours only. n_next 0 revokes
+ * the statement, so shortest paths hold again. */
 #define TOPO_MAX_NEXT 8
 struct topo_route {
     xoff_time at;
@@ -75,12 +74,12 @@ struct topo {
     xoff_time reroute_after; /* from a failure or repair to new shortest paths; XOFF_NEVER: never */
 };
 
-/* The node of that name, or TOPO_NONE. */
+/* Returns the node of that name, or TOPO_NONE. */
 uint32_t topo_find(const struct topo *topo, const char *name);
-/* "leaf0-spine1" (first link between them), "leaf0-spine1#2" (third), in either order; TOPO_NONE.
- */
+/* Finds a link by name: "leaf0-spine1" (first link between them), "leaf0-spine1#2" (third), in
+ * either order; TOPO_NONE: there is none. */
 uint32_t topo_find_link(const struct topo *topo, const char *name);
-/* Link and node index tables complete after nodes and links are filled: numbers the ports. */
+/* Numbers the ports. Called when nodes and links are filled in; completes their index tables. */
 int topo_finish(struct topo *topo, struct xoff_err *err);
 void topo_fini(struct topo *topo);
 

@@ -11,7 +11,7 @@
 /* "leaf0-spine1#2": two names, the separators and up to ten digits. */
 #define LINK_NAME (2 * TOPO_NAME + 12)
 
-/* The decimal number that `name` ends in, TOPO_NONE without one or beyond the range. */
+/* Returns the decimal number that `name` ends in; TOPO_NONE: none, or out of range. */
 static uint32_t trailing_number(const char *name)
 {
     const char *p = name + strlen(name);
@@ -30,7 +30,7 @@ static uint32_t trailing_number(const char *name)
 
 uint32_t topo_find(const struct topo *topo, const char *name)
 {
-    /* Host hN of every generated network is node N: no search for the names used most. */
+    /* Host hN of every generated network is node N, so the most used names need no search. */
     const uint32_t guess = trailing_number(name);
     if (guess < topo->n_nodes && strcmp(topo->nodes[guess].name, name) == 0)
         return guess;
@@ -45,7 +45,7 @@ uint32_t topo_find(const struct topo *topo, const char *name)
     return TOPO_NONE;
 }
 
-/* The link number `which` (from 0) between two nodes, in order of links. */
+/* Returns link number `which` (from 0) between two nodes, in order of links. */
 static uint32_t link_between(const struct topo *topo, uint32_t a, uint32_t b, uint32_t which)
 {
     for (uint32_t port = 0; port < topo->nodes[a].n_ports; port++) {
@@ -71,7 +71,7 @@ uint32_t topo_find_link(const struct topo *topo, const char *name)
             return TOPO_NONE;
         *number = '\0';
     }
-    /* Node names may hold a '-' themselves: the leftmost cut that names a link is meant. */
+    /* Node names may contain a '-' themselves: the leftmost cut that names a link is taken. */
     for (char *cut = strchr(text, '-'); cut; cut = strchr(cut + 1, '-')) {
         *cut = '\0';
         const uint32_t a = topo_find(topo, text);

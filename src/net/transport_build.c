@@ -1,12 +1,12 @@
-/* Making transports: a reaction point, a reliability and a notification point each, for every rate
- * that hosts have. */
+/* Builds transports, each of a reaction point, a reliability and a notification point, once for
+ * every rate that hosts have. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "net/build.h"
 
-/* The parameters of a reliability stand in a mapping of its name. */
+/* In a scenario, the parameters of a reliability are in a mapping named after it. */
 static void name_rel_param(const struct xoff_rel_ops *ops, struct xoff_err *err)
 {
     if (!xoff_param_find(ops->params, err->subject))
@@ -56,7 +56,7 @@ static int build_np(const struct net *net, const struct net_transport *spec, xof
     return code;
 }
 
-/* A transport at hosts with links of one rate. */
+/* Builds a transport for hosts with links of one rate. */
 static int build_transport(struct net *net, const struct net_transport *spec, xoff_rate rate_bps,
                            struct transport *t, struct xoff_err *err)
 {
@@ -106,7 +106,7 @@ int build_transports(struct net *net, uint32_t *index, struct xoff_err *err)
     return code;
 }
 
-/* A host's flows have room for the largest state of any of its transports. */
+/* The flows of a host have room for the largest state of any of its transports. */
 void build_use_transports(struct net *net, struct host *host)
 {
     const uint32_t n = net->spec.n_transports;

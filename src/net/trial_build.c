@@ -3,12 +3,12 @@
  * Buffers size headroom for pauses decided by their own thresholds. A policy that goes by the
  * length of egress queues (pfc with trigger: egress, tpfc) knows the size of the buffer but not how
  * much of it one ingress may have, so a small alpha can lose frames although a queue pauses in
- * time. Nobody can say it for every buffer and policy by a formula; so it is tried: fresh copies of
- * both get frames for one queue, from one port alone and from all, until each sender has been
- * paused and has sent its worst case after that. A frame lost on the way is worth a warning.
+ * time. No formula covers every buffer and policy, so this file tries it out: fresh copies of both
+ * get frames for one queue, from one port alone and from all, until each sender has been paused and
+ * has sent its worst case after that. A frame lost on the way causes a warning.
  *
- * A policy that decides late has its deadlines come before the next frame, as far as it said that
- * it may be late: what arrives in that time is part of the worst case already.
+ * The deadlines of a policy that decides late are handled before the next frame, as far as the
+ * policy said that it may be late: what arrives in that time is part of the worst case already.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,13 @@
 
 #include "net/model.h"
 
-#define EGRESS 0 /* the port that all send to */
+#define EGRESS 0 /* the port that all frames leave by */
 
 struct trial {
     struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
-    int64_t *left; /* by port, what its peer may still send; -1: as long as it likes */
+    int64_t *left; /* by port: bytes that its peer may still send; -1: not paused yet */
     int64_t queued_bytes;
     xoff_time now;
     uint8_t priority;
@@ -38,7 +38,7 @@ static void take_edges(struct trial *t, const struct xoff_mmu_env *env)
     }
 }
 
-/* A frame from `port`, the largest that its peer may still send; false: it found no room. */
+/* Sends a frame from `port`, the largest that its peer may still send; false: it found no room. */
 static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t port)
 {
     const int64_t most = env->max_frame_bytes;
@@ -59,15 +59,15 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
         xoff_pause_expire(&t->pause, at, &t->edges);
         take_edges(t, env);
     }
-    if (t->left[port] >= 0) /* the frame that decides is among what may still arrive */
+    if (t->left[port] >= 0) /* headroom includes the frame that caused the pause */
         t->left[port] -= arrival.bytes;
     if (t->left[port] < XOFF_MIN_FRAME_BYTES && t->left[port] >= 0)
         t->left[port] = 0;
     return true;
 }
 
-/* Ports 1 to `last` send to one queue by turns; what the queue held when a frame was lost, or -1.
- */
+/* Ports 1 to `last` send to one queue in turn. Returns what the queue held when a frame was lost,
+ * or -1. */
 static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint32_t last)
 {
     xoff_mmu_init(&t->mmu, t->mmu.state);

@@ -1,4 +1,5 @@
-/* Warnings of what configures itself while a network is built; role.h tells how one is given. */
+/* Keeps the warnings of mechanisms that configure themselves while a network is built; role.h says
+ * how a mechanism gives one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,8 @@ int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
         XOFF_ASSERT(net->warnings);
         net->warnings[net->n_warnings++] = (struct net_warning){
             .part = part, .first_node = node, .last_node = node, .n_nodes = 1, .err = *err};
-    } else if (net->warnings[i].last_node != node) { /* a node may say it for each of its ports */
+    } else if (net->warnings[i].last_node !=
+               node) { /* a node may repeat a warning for each of its ports */
         net->warnings[i].last_node = node;
         net->warnings[i].n_nodes++;
     }
