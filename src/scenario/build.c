@@ -13,10 +13,10 @@
 static int located(const struct plan *plan, struct plan_place place, const char *prefix,
                    struct xoff_err *err)
 {
-    const bool has_own = err->file[0]; /* a flow file has a place of its own, or none */
+    const bool has_own = err->file[0]; /* the error is about a flow file and keeps its place */
     if (!has_own)
         snprintf(err->file, sizeof err->file, "%s", plan->file);
-    if (!place.line) /* the section is not in the file: the one that cannot be missing */
+    if (!place.line) /* the section is not in the file: blame one that must be */
         place = plan->switches->place[NET_PART_NET].line ? plan->switches->place[NET_PART_NET]
                                                          : plan->topology.place;
     if (!err->line && !has_own) {
@@ -58,7 +58,8 @@ static int build_receivers(const struct plan *plan, struct built *b, struct xoff
     return code;
 }
 
-/* For traffic that names a transport of its own: one of the scenario's, or a kind as it comes. */
+/* Context for traffic that names a transport: one of the scenario's, or a kind with its defaults.
+ */
 struct named {
     const struct plan *plan;
     struct built *built;
@@ -112,7 +113,8 @@ static bool acknowledges(void *context, uint8_t transport)
     return n->built->transports[transport].rel->has_acks;
 }
 
-/* Whether frames of a flow take one way. What cannot be configured is refused later. */
+/* Tells whether all frames of a flow take one path. Parameters that cannot be configured count as
+ * such; they are refused later. */
 static bool keeps_flows(const struct net_switch *sw)
 {
     const struct xoff_path_env env = {.n_ports = 2, .buffer_bytes = sw->buffer_bytes};
@@ -125,7 +127,7 @@ static bool keeps_flows(const struct net_switch *sw)
     return !is_fine || xoff_path_keeps_flows(&path);
 }
 
-/* What a closed loop needs of the network. */
+/* Checks that the network can carry a closed loop of traffic. */
 static int check_loop(const struct plan *plan, const struct plan_traffic *traffic, uint32_t index,
                       uint32_t n_streams, struct named *named, struct xoff_err *err)
 {
@@ -176,7 +178,7 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
     return 0;
 }
 
-/* Which switch is of which entry of `switches`; of several the last. */
+/* Finds the entry of `switches` that each switch belongs to; if several match, the last one. */
 static int build_kinds(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
     if (plan->net.n_kinds == 1)
@@ -225,7 +227,8 @@ static int refuse_capture(const char *text, const char *message, struct xoff_err
     return xoff_err_set(err, XOFF_E_UNKNOWN, subject, NULL, message);
 }
 
-/* "leaf0:3", or "h2" for the one port of a host; false: there is none, `message` says why. */
+/* Finds the port of "leaf0:3", or of "h2" for the one port of a host. False: there is none, and
+ * `message` says why. */
 static bool find_port(const struct topo *topo, const char *text, struct net_capture *out,
                       char message[FIND_MESSAGE])
 {
@@ -254,7 +257,7 @@ static bool find_port(const struct topo *topo, const char *text, struct net_capt
     return false;
 }
 
-/* The place of a curve, which must be sampled; false: it is not, `message` says why. */
+/* Finds the place of a curve, which must be sampled. False: it is not, and `message` says why. */
 static bool find_curve(const struct built *b, const struct plan_curve *curve,
                        struct net_capture *out, char message[FIND_MESSAGE])
 {
@@ -323,7 +326,7 @@ static int build_captures(const struct build_options *options, struct built *b,
     return 0;
 }
 
-/* The plan's network with what was resolved for it. */
+/* Completes the plan's network with what was resolved for it. */
 static void fill_spec(const struct plan *plan, const struct build_options *options, struct built *b)
 {
     struct net_spec *spec = &b->spec;
@@ -356,7 +359,7 @@ static int check_memory(const struct plan *plan, const struct net_spec *spec, st
 {
     uint64_t needed = net_estimate(spec);
     if (spec->measure_every) {
-        /* A sample per port, series and interval, of one priority at the least. */
+        /* Each port, series and interval gives a sample, of at least one priority. */
         const double samples = (double)spec->stop / (double)spec->measure_every *
                                spec->topo->n_ports * __builtin_popcount(spec->measure);
         if (samples > 2e8) {
@@ -389,7 +392,7 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
         return located(plan, plan->topology.place, "topology", err);
     if (blame.part == NET_PART_RECEIVERS)
         return located(plan, plan->receivers[0].place, "receivers", err);
-    if (blame.part == NET_PART_TRANSPORT) { /* one that only traffic names has no place */
+    if (blame.part == NET_PART_TRANSPORT) { /* a transport that only traffic names has no place */
         const struct plan_transport *t = &plan->transports[i < plan->n_transports ? i : 0];
         return located(plan, t->place, t->name[0] ? "transports" : "transport", err);
     }
@@ -403,7 +406,7 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
         snprintf(prefix, sizeof prefix, "switches.%u", i - 1);
     if (!is_whole)
         snprintf(prefix + strlen(prefix), sizeof prefix - strlen(prefix), ".%s", role->key);
-    /* An entry may fail by what it left to `switch`. */
+    /* An entry may fail because of a key that it inherits from `switch`. */
     const bool has_place = !is_whole && (places[blame.part].line || !i);
     return located(plan, places[has_place ? blame.part : NET_PART_NET], prefix, err);
 }

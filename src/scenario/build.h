@@ -1,4 +1,4 @@
-/* From a plan to a network that can run. */
+/* Builds a network that can run from a plan. */
 #ifndef SCENARIO_BUILD_H
 #define SCENARIO_BUILD_H
 
@@ -10,14 +10,15 @@ struct build_options {
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
     bool (*progress)(void *context, xoff_time now, uint64_t arrivals);
-    const char *const *captures; /* NODE:PORT, or NODE of a host: frames to be noted down */
+    const char *const
+        *captures; /* NODE:PORT, or NODE of a host: ports whose frames are noted down */
     uint32_t n_captures;
-    uint64_t capture_limit; /* frames of each; 0: NET_CAPTURE_LIMIT */
-    bool keeps_heard;       /* note pause frames where they are received, too */
-    xoff_time histogram_from, histogram_to, histogram_every; /* of queues; every 0: none */
+    uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
+    bool keeps_heard;       /* pause frames are noted where they are received, too */
+    xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
 };
 
-/* Owns what the network refers to. */
+/* A built network with everything that it refers to; this struct owns all of it. */
 struct built {
     struct topo topo;
     struct app_set apps;
@@ -33,7 +34,7 @@ struct built {
     uint32_t n_transports;
     struct net_spec spec;
     struct net *net;
-    struct xoff_err *warnings; /* located like errors; no code */
+    struct xoff_err *warnings; /* located like errors, without a code */
     uint32_t n_warnings;
 };
 

@@ -1,8 +1,8 @@
-/* Mappings into structs by parameter tables.
+/* Reads mappings into structs by parameter tables.
  *
- * One walk over the keys as they stand in the file, so that the first mistake in the file is the
- * one reported; then the required keys that never came. An unknown key is answered with the nearest
- * accepted one and with the list of what the place accepts.
+ * One walk follows the keys in the order of the file, so that the first mistake in the file is the
+ * one reported; required keys that are missing are reported afterwards. The error for an unknown
+ * key names the nearest accepted key and lists all keys that are accepted there.
  */
 #include "scenario/fields.h"
 
@@ -29,7 +29,7 @@ void fields_leave(struct fields_reader *r, size_t length)
     r->path[length] = '\0';
 }
 
-/* A value that an option put there has no place in the file: the option is the place. */
+/* A value that an option set has no place in the file, so the error names the option instead. */
 static int locate(struct fields_reader *r, const char *option, int line, int column, int rc)
 {
     struct xoff_err *err = r->err;
@@ -102,7 +102,7 @@ int fields_want(struct fields_reader *r, const struct yaml_node *node, enum yaml
     return node->kind == kind ? 0 : fail_kind(r, node, what);
 }
 
-/* Accepted keys of a place: those of the table, then the others. */
+/* The keys that a place accepts: those of the table, then the others. */
 struct key_walk {
     const struct xoff_param *p;
     const char *const *other;
@@ -190,7 +190,7 @@ int fields_read(struct fields_reader *r, const struct yaml_node *mapping,
     return fields_overlay(r, mapping, table, params, others);
 }
 
-/* One entry of a joined list; `1ms: 1Gbps` in a list is a mapping of one. */
+/* Appends one entry of a joined list; `1ms: 1Gbps` in a list is a mapping with one key. */
 static bool add_entry(char *buf, size_t size, const struct yaml_node *node)
 {
     const size_t length = strlen(buf);

@@ -5,7 +5,7 @@
 #include "scenario/sections.h"
 #include "scenario/yaml.h"
 
-/* Where the reading stands: the dotted path that errors name. */
+/* The state of reading: the document, and the dotted path that errors name. */
 struct fields_reader {
     const char *file;
     struct xoff_err *err;
@@ -22,30 +22,31 @@ int fields_fail(struct fields_reader *r, const struct yaml_node *node, enum xoff
                 const char *message);
 int fields_fail_key(struct fields_reader *r, const struct yaml_node *node, enum xoff_err_code code,
                     const char *message);
-/* Locates an error that somebody else has filled (code, value, message) at the value of `node`. */
+/* Locates an error whose code, value and message are filled in at the value of `node`. */
 int fields_locate(struct fields_reader *r, const struct yaml_node *node, int rc);
 
 int fields_no_memory(struct fields_reader *r);
 
-/* Fails unless the node is of that kind; `what` says what belongs there. */
+/* Fails unless the node is of that kind; `what` names what the place expects. */
 int fields_want(struct fields_reader *r, const struct yaml_node *node, enum yaml_kind kind,
                 const char *what);
 
-/* Puts every default into `params`, then what the mapping gives. Keys of `others` (NULL-terminated,
- * or NULL) are left to the caller. Fails on keys unknown, values wrong and required keys missing.
- */
+/* Sets every default in `params`, then the values of the mapping. Keys of `others`
+ * (NULL-terminated, or NULL) are left to the caller. Fails on unknown keys, wrong values and
+ * missing required keys. */
 int fields_read(struct fields_reader *r, const struct yaml_node *mapping,
                 const struct xoff_param *table, void *params, const char *const *others);
-/* The same, on top of the values that are there: for what inherits. */
+/* Like fields_read(), but keeps the values that are already there instead of setting defaults. */
 int fields_overlay(struct fields_reader *r, const struct yaml_node *mapping,
                    const struct xoff_param *table, void *params, const char *const *others);
 
-/* A value as text, list entries joined by commas: for a parameter `p`, or for any text when NULL.
- */
+/* Returns a value as text, list entries joined by commas: for a parameter `p`, or for any text when
+ * it is NULL. */
 int fields_text(struct fields_reader *r, const struct yaml_node *node, const struct xoff_param *p,
                 char *buf, size_t size);
 
-/* The kind that `node` names, as a word, by `kind:` in a mapping, or by default (also for NULL). */
+/* Returns the kind that `node` names as a word or by `kind:` in a mapping; the default for NULL or
+ * where no kind is named. */
 int fields_kind(struct fields_reader *r, const struct yaml_node *node, enum kinds_role role,
                 struct kind *out);
 
@@ -54,7 +55,8 @@ int fields_kind(struct fields_reader *r, const struct yaml_node *node, enum kind
 int fields_check_name(struct fields_reader *r, const struct yaml_node *node, const char *name,
                       const char *also, size_t size);
 
-/* Index of the first name that stands earlier in the list too; n: none. UINT32_MAX: no memory. */
+/* Returns the index of the first name that also stands earlier in the list; n: none. UINT32_MAX: no
+ * memory. */
 uint32_t fields_find_repeat(const char *const *names, uint32_t n);
 
 #endif

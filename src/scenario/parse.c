@@ -1,8 +1,8 @@
-/* Scenario files: read the text, make one plan for each variant, check the expectations.
+/* Scenario files: reads the text, makes one plan for each variant, checks the expectations.
  *
  * The file is parsed once into a tree. For every variant the tree is copied, the variant's settings
- * and then those of the command line are put into the copy, and the copy is read by the tables; so
- * what is set is judged like what is written.
+ * and then those of the command line are put into the copy, and the copy is read by the tables. So
+ * settings are checked exactly as values in the file are.
  */
 #define _POSIX_C_SOURCE 200809L /* fileno, strdup */
 #include <ctype.h>
@@ -75,7 +75,7 @@ int scenario_read_text(const char *name, const char *text, size_t size,
     return 0;
 }
 
-/* Whether an expectation speaks of VARIANT.metric. */
+/* Tells whether an expectation has the form VARIANT.metric. */
 static bool names_variant(const char *expectation, const char *variant)
 {
     const size_t length = strlen(variant);
@@ -175,7 +175,7 @@ static int load(const char *file, char **text, size_t *size, struct xoff_err *er
     struct stat status;
     if (!is_stdin && fstat(fileno(in), &status) == 0 && S_ISDIR(status.st_mode))
         rc = io_error(err, file, "is a directory; give the path of a scenario file");
-    /* One byte more than is accepted tells a document that is too large, whatever its length. */
+    /* Reading one byte more than is accepted detects a document that is too large. */
     char *buf = rc ? NULL : malloc(YAML_MAX_BYTES + 1);
     if (!rc && !buf)
         rc = xoff_err_set(err, XOFF_E_NO_MEMORY, "scenario", NULL,
@@ -197,7 +197,7 @@ static int load(const char *file, char **text, size_t *size, struct xoff_err *er
     return 0;
 }
 
-/* The plan of the file with the entries of `set` (NULL: none) and the options applied. */
+/* Reads the plan of the file with the entries of `set` (NULL: none) and the options applied. */
 static int read_plan(struct fields_reader *r, const struct yaml_doc *doc,
                      const struct yaml_node *set, const struct plan_setting *settings,
                      uint32_t n_settings, struct plan **out)
@@ -266,7 +266,7 @@ static int read_variant(struct fields_reader *r, const struct yaml_doc *doc,
     }
     if (rc)
         return rc;
-    /* Inside the variant's document paths start anew. */
+    /* Paths in errors start anew inside the variant's document. */
     struct fields_reader inner = {.file = r->file, .err = r->err};
     struct plan *plan;
     rc = read_plan(&inner, doc, set, settings, n_settings, &plan);

@@ -1,9 +1,9 @@
 /* A scenario file, read and validated: everything needed to build a network and run it.
  *
  * scenario/parse.c makes it from YAML by the parameter tables; every key has a default; errors have
- * file, line and column. One plan per variant: the base scenario with the variant's settings
- * applied. What the network itself takes stands in the plan as the network takes it (struct
- * net_spec), filled in by the tables; what names nodes is resolved when the network is built.
+ * file, line and column. There is one plan per variant: the base scenario with the variant's
+ * settings applied. Settings of the network itself are stored as the network takes them (struct
+ * net_spec) and filled in by the tables; names of nodes are resolved when the network is built.
  */
 #ifndef SCENARIO_PLAN_H
 #define SCENARIO_PLAN_H
@@ -57,8 +57,8 @@ struct plan_change {
     struct plan_place place;
 };
 
-/* `routes:` entries: {at: 0s, on: leaf0, to: h5 (or h4..h7 or all), via: [spine1]}; via [] undoes.
- */
+/* `routes:` entries: {at: 0s, on: leaf0, to: h5 (or h4..h7 or all), via: [spine1]}; via [] revokes
+ * them. */
 struct plan_route {
     int64_t at;
     char on[TOPO_NAME];
@@ -86,20 +86,21 @@ struct plan_traffic {
 
 /* `switch:`, or an entry of `switches:`. */
 struct plan_switch {
-    char match[XOFF_PARAM_TEXT]; /* the switches that an entry is for */
+    char match[XOFF_PARAM_TEXT]; /* set of switches that an entry applies to */
     struct plan_place match_place;
-    struct plan_place place[N_NET_PARTS]; /* of what is given; NET_PART_NET: of all */
+    struct plan_place
+        place[N_NET_PARTS]; /* place of each part that is given; NET_PART_NET: of the whole */
 };
 
 /* `transport:` and each of `transports:`: a reaction point on a reliability. Keys of the
- * notification point that it names stand among its own, keys of a reliability under its name. */
+ * notification point that it names are among its own keys, keys of a reliability under its name. */
 struct plan_transport {
-    char name[TOPO_NAME]; /* "": the scenario's own */
+    char name[TOPO_NAME]; /* "": the one of `transport:` */
     struct net_transport net;
-    /* As written. */
-    int64_t reliability;          /* into xoff_rel_words; 0: what the reaction point comes with */
-    char window[XOFF_PARAM_TEXT]; /* none, bdp, scaled, or bytes */
-    void *rel_params[XOFF_MAX_RELS]; /* of each of xoff_rels; net.rel_params is one of them */
+    /* The keys as written. */
+    int64_t reliability; /* into xoff_rel_words; 0: the one that the reaction point names */
+    char window[XOFF_PARAM_TEXT];    /* none, bdp, scaled, or bytes */
+    void *rel_params[XOFF_MAX_RELS]; /* by index into xoff_rels; net.rel_params is one of them */
     struct plan_place place;
 };
 #define PLAN_MAX_NAMED_TRANSPORTS 8
@@ -108,10 +109,10 @@ struct plan_transport {
 struct plan_curve {
     char name[TOPO_NAME];
     int64_t of;               /* index into section_curve_words */
-    char at[XOFF_PARAM_TEXT]; /* "leaf0:3", "h2", or a switch for what is of a switch */
-    int64_t priority;         /* XOFF_PARAM_AUTO: all together */
+    char at[XOFF_PARAM_TEXT]; /* "leaf0:3", "h2", or a switch for a metric of the whole switch */
+    int64_t priority;         /* XOFF_PARAM_AUTO: all priorities together */
     int64_t from, to;         /* to XOFF_PARAM_AUTO: stop */
-    struct plan_place place;  /* of `at` */
+    struct plan_place place;  /* place of `at` in the file */
 };
 
 struct plan_expect {
@@ -123,11 +124,12 @@ struct plan {
     const char *file;      /* path as given; owned by the scenario, as is text */
     const char *text;      /* the whole scenario as read, for the results */
     char *title, *variant; /* variant: "" when there are none */
-    struct net_spec net; /* without what building it adds: nodes, transports, receivers, traffic */
+    struct net_spec
+        net; /* without what build_create() adds: nodes, transports, receivers, traffic */
     struct plan_topology topology;
     struct net_switch *kinds;          /* net.kinds: `switch`, then the entries of `switches` */
     struct plan_switch *switches;      /* net.n_kinds of them */
-    struct plan_transport *transports; /* the first is the scenario's own */
+    struct plan_transport *transports; /* the first is that of `transport:` */
     uint32_t n_transports;
     struct plan_traffic *traffic;
     uint32_t n_traffic;
@@ -161,18 +163,20 @@ struct scenario {
  * key is unknown give an error that names the option. */
 int scenario_read(const char *file, const struct plan_setting *settings, uint32_t n_settings,
                   struct scenario **out, struct xoff_err *err);
-/* The same from memory, for tests and fuzzing. */
+/* Like scenario_read(), but from memory; used by tests and fuzzing. */
 int scenario_read_text(const char *name, const char *text, size_t size,
                        const struct plan_setting *settings, uint32_t n_settings,
                        struct scenario **out, struct xoff_err *err);
 void scenario_destroy(struct scenario *scenario);
-/* Keeps the variants of these names alone, in the file's order, and what is expected of them. */
+/* Keeps only the variants of these names, in the file's order, and their expectations. */
 int scenario_keep(struct scenario *scenario, const char *const *names, uint32_t n_names,
                   struct xoff_err *err);
 
-/* The effective configuration as YAML that reads back to the same plan; caller frees. */
+/* Returns the effective configuration as YAML that reads back to the same plan; the caller frees
+ * it. */
 char *plan_print(const struct plan *plan);
-/* JSON schema (draft 2020-12) of scenario files, from the same tables; caller frees. */
+/* Returns the JSON schema (draft 2020-12) of scenario files, made from the same tables; the caller
+ * frees it. */
 char *scenario_schema(void);
 
 #endif

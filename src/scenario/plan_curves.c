@@ -1,8 +1,8 @@
 /* `curves:` of a scenario: series of `measure` at one place, by name.
  *
- * A curve is made of samples, so what it needs of `measure` is checked here: that there are
- * samples, that its series is among them, that one of them falls between `from` and `to`. Whether
- * the place exists is for the network to tell (build.c).
+ * A curve is made of samples, so its demands on `measure` are checked here: that there are samples,
+ * that its series is among them, that one of them falls between `from` and `to`. build.c checks
+ * whether the place exists.
  */
 #include "scenario/plan_read.h"
 
@@ -15,7 +15,7 @@
 _Static_assert(RESULT_QUEUE_BYTES == 0 && RESULT_BUFFER_BYTES == 3 && RESULT_INSURANCE_BYTES == 7,
                "section_curve_words is in the order of enum result_metric");
 
-/* The word of measure.series that a curve needs. */
+/* Returns the word of measure.series that a curve needs. */
 static const char *series_of(int64_t of)
 {
     return of > RESULT_BUFFER_BYTES ? "pools" : section_curve_words[of];
@@ -29,7 +29,7 @@ static bool is_measured(const struct plan *plan, const char *series)
     return false;
 }
 
-/* Fails at a key of the curve, or at the curve where the key is left out. */
+/* Fails at a key of the curve, or at the curve itself if the key is absent. */
 static int fail_at(struct fields_reader *r, const struct yaml_node *curve, const char *key,
                    const char *message)
 {

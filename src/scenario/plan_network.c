@@ -1,7 +1,7 @@
-/* Topology and traffic of a scenario: the two sections whose kinds bring tables of their own.
+/* Topology and traffic of a scenario: the two sections whose kinds have tables of their own.
  *
- * Links inherit: fabric_link from host_link, links of a custom topology from host_link, each key on
- * its own, except that a length given replaces an inherited delay and the other way round.
+ * Links inherit: fabric_link from host_link, links of a custom topology from host_link. Each key is
+ * inherited on its own, except that a given length replaces an inherited delay and vice versa.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int read_links(struct fields_reader *r, const struct yaml_node *node,
 static int read_items(struct fields_reader *r, const struct yaml_node *node,
                       struct plan_traffic *traffic);
 
-/* Checked before to be a name that fits. */
+/* The caller has checked that the text is a name that fits. */
 static void put_name(char name[TOPO_NAME], const char *text)
 {
     memcpy(name, text, strlen(text) + 1);
@@ -52,7 +52,7 @@ static int read_topology(struct fields_reader *r, const struct yaml_node *node,
         return rc;
     topology->kind = kind.ops;
     topology->place = (struct plan_place){node->line, node->column};
-    /* The one kind whose nodes and links are listed in the file rather than computed. */
+    /* Only a custom topology lists its nodes and links in the file. */
     const bool lists = strcmp(kind.name, "custom") == 0;
     const char *others[6] = {"kind", "host_link"};
     uint32_t n = 2;
@@ -140,7 +140,7 @@ static int read_link(struct fields_reader *r, const struct yaml_node *node,
     return 0;
 }
 
-/* Entry of `nodes`: host, {kind: host}, or in a list {name: h0, kind: host}. */
+/* Reads an entry of `nodes`: host, {kind: host}, or in a list {name: h0, kind: host}. */
 static int read_node(struct fields_reader *r, const struct yaml_node *node,
                      struct plan_custom_node *out)
 {
@@ -171,7 +171,7 @@ static int read_node(struct fields_reader *r, const struct yaml_node *node,
     return 0;
 }
 
-/* Names stand `stride` bytes apart from `first` on, one for each entry of the list. */
+/* Names are `stride` bytes apart, starting at `first`, one for each entry of the list. */
 static int check_unique(struct fields_reader *r, const struct yaml_node *list, const char *first,
                         size_t stride, const char *message)
 {

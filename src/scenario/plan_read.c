@@ -1,6 +1,5 @@
-/* A document tree into a plan: section by section through the tables, then what has to fit
- * together.
- */
+/* Reads a document tree into a plan: section by section through the tables, then the checks that
+ * concern several sections. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "scenario/plan_read.h"
 
@@ -173,7 +172,7 @@ static int read_port(struct fields_reader *r, const struct yaml_node *root, stru
     return rc;
 }
 
-/* None, bdp, scaled, or bytes; false: it is none of them. */
+/* Reads none, bdp, scaled or a number of bytes; false: the text is none of them. */
 static bool read_window(const char *text, struct net_transport *transport)
 {
     static const char *const words[] = {
@@ -187,7 +186,7 @@ static bool read_window(const char *text, struct net_transport *transport)
     return xoff_parse_bytes(text, &transport->window_bytes) == 0 && transport->window_bytes > 0;
 }
 
-#define MAX_KEYS 64 /* of a transport, all its parts together */
+#define MAX_KEYS 64 /* keys of a transport with all its parts */
 
 static uint32_t add_keys(const char **keys, uint32_t n, const struct xoff_param *table)
 {
@@ -198,8 +197,8 @@ static uint32_t add_keys(const char **keys, uint32_t n, const struct xoff_param 
     return n;
 }
 
-/* Keys of the kind, of its notification point and those of all transports stand side by side;
- * `keys` is all zero. */
+/* Lists the keys of the kind, of its notification point and of all transports, which are written
+ * side by side. `keys` must be all zero. */
 static void list_keys(const struct net_transport *net, const char **keys)
 {
     uint32_t n = 0;
@@ -212,7 +211,7 @@ static void list_keys(const struct net_transport *net, const char **keys)
     add_keys(keys, n, net->rp->params);
 }
 
-/* `tcp:` and the like: the keys of each reliability under its name. */
+/* Reads `tcp:` and the like: the keys of each reliability are in a mapping of its name. */
 static int read_rels(struct fields_reader *r, const struct yaml_node *node,
                      struct plan_transport *transport)
 {
@@ -230,7 +229,7 @@ static int read_rels(struct fields_reader *r, const struct yaml_node *node,
     return rc;
 }
 
-/* The reliability that it says, or what its reaction point comes with. */
+/* Chooses the reliability that the transport names, or the one that its reaction point names. */
 static void choose_rel(struct plan_transport *transport)
 {
     struct net_transport *net = &transport->net;
@@ -252,7 +251,7 @@ static int read_transport(struct fields_reader *r, const struct yaml_node *node,
     if (node)
         transport->place = (struct plan_place){node->line, node->column};
     if (node && node->kind != YAML_MAPPING)
-        node = NULL; /* the name of a kind alone */
+        node = NULL; /* the value is only the name of a kind */
     net->rp = kind.ops;
     net->np = xoff_np_find(net->rp->np);
     xoff_param_defaults(section_transport, transport);
@@ -344,7 +343,7 @@ static int read_priorities(struct fields_reader *r, const struct yaml_node *node
     return rc;
 }
 
-/* Cuts the next entry of a comma-separated list, spaces around it dropped; false: no more. */
+/* Cuts the next entry of a comma-separated list without the spaces around it; false: no more. */
 static bool next_entry(const char **at, char *buf, size_t size)
 {
     if (!*at)
@@ -390,7 +389,7 @@ static int read_measure(struct fields_reader *r, const struct yaml_node *root, s
     return 0;
 }
 
-/* Room for the entries of the list at `key`, none if it is absent. */
+/* Makes room for the entries of the list at `key`; none if it is absent. */
 static int begin_list(struct fields_reader *r, const struct yaml_node *node, size_t entry_size,
                       void **entries)
 {
@@ -485,7 +484,7 @@ static int bad_schedule(struct xoff_err *err, const char *value, const char *mes
 
 #define MAX_STEPS 32
 
-/* The rate of a receiver as steps, the first at 0. */
+/* Reads the rate of a receiver as steps, the first at 0. */
 static int read_schedule(const char *text, struct net_service steps[MAX_STEPS], uint32_t *n_steps,
                          struct xoff_err *err)
 {

@@ -1,5 +1,5 @@
-/* `switch` and `switches` of a scenario: each switch's settings and mechanisms, what entries
- * inherit, the marking that transports ask for, and headroom where a priority is lossless. */
+/* `switch` and `switches` of a scenario: each switch's settings and mechanisms, the keys that
+ * entries inherit, the marking that transports need, and headroom where a priority is lossless. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 static const struct yaml_node absent = {.kind = YAML_MAPPING};
 
-/* A mechanism of a switch: its kind, parameters and place. What is left out is as in `base`; the
- * parameters are, too, while the kind is the same. */
+/* Reads a mechanism of a switch: its kind, parameters and place. Without a kind, the kind is that
+ * of `base`; parameters are inherited from `base` while the kind is the same. */
 static int read_mechanism(struct fields_reader *r, const struct yaml_node *section,
                           const struct switch_role *role, const struct net_switch *base,
                           struct net_switch *sw, struct plan_place *place)
@@ -33,7 +33,7 @@ static int read_mechanism(struct fields_reader *r, const struct yaml_node *secti
     return rc;
 }
 
-/* The key of earlier versions. */
+/* Refuses the key `paths` of earlier versions. */
 static int refuse_paths(struct fields_reader *r, const struct yaml_node *node)
 {
     if (!node)
@@ -57,7 +57,8 @@ static int read_mechanisms(struct fields_reader *r, const struct yaml_node *sect
 
 #define MAX_KEYS 32
 
-/* Keys of `switch` that are not in section_switch: `first` (NULL: none) and the mechanisms. */
+/* Lists the keys of `switch` that are not in section_switch: `first` (NULL: none) and the
+ * mechanisms. */
 static void switch_others(const char *first, const char *others[MAX_KEYS])
 {
     uint32_t n = 0;
@@ -112,13 +113,13 @@ static int read_switch_entry(struct fields_reader *r, const struct yaml_node *no
     if (rc)
         return rc;
     const struct yaml_node *match = yaml_find(node, "match");
-    if (!match->line) /* an option gave it */
+    if (!match->line) /* an option set it */
         match = node;
     entry->match_place = (struct plan_place){match->line, match->column};
     return read_mechanisms(r, node, base, sw, entry->place);
 }
 
-/* An entry is as `switch` is in what it leaves out. */
+/* An entry inherits from `switch` every key that it leaves out. */
 int plan_read_switches(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
 {
     const size_t length = fields_enter(r, "switches");
@@ -135,7 +136,7 @@ int plan_read_switches(struct fields_reader *r, const struct yaml_node *node, st
     return rc;
 }
 
-/* The node at a dotted path, or the last one that is there on the way to it. */
+/* Returns the node at a dotted path, or the last existing one on the way to it. */
 static const struct yaml_node *deepest(const struct yaml_node *node, const char *path)
 {
     for (const struct yaml_node *next = node; next; path += path[0] == '.') {
@@ -151,7 +152,8 @@ static const struct yaml_node *deepest(const struct yaml_node *node, const char 
     return node;
 }
 
-/* The reaction point behind a name that traffic gives; NULL: unknown, which building will tell. */
+/* Returns the reaction point behind a name that traffic gives; NULL: unknown, which is reported
+ * when the network is built. */
 static const struct xoff_rp_ops *named_rp(const struct plan *plan, const char *name)
 {
     for (uint32_t i = 0; i < plan->n_transports; i++)
@@ -160,9 +162,9 @@ static const struct xoff_rp_ops *named_rp(const struct plan *plan, const char *n
     return xoff_rp_find(name);
 }
 
-/* What switches have to do for the transports that traffic uses, where the file does not say. */
+/* What the transports that traffic uses need from switches, where the file does not say. */
 struct wanted {
-    const char *marking; /* "none" until one is wanted */
+    const char *marking; /* "none" until a transport needs one */
     const struct xoff_rp_ops *rp;
 };
 
@@ -227,8 +229,8 @@ static int64_t whole_of(const struct xoff_param *table, const void *params, cons
     return value;
 }
 
-/* A lossless priority needs room for what arrives after XOFF. A buffer that is told to accept loss
- * (`allow_loss`) is the way to study the lack of it. */
+/* A lossless priority needs room for what arrives after XOFF. To study too little room, a buffer
+ * can be told to accept loss (`allow_loss`). */
 int plan_check_headroom(struct fields_reader *r, const struct yaml_node *root,
                         const struct plan *plan)
 {

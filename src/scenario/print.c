@@ -1,7 +1,7 @@
-/* The effective configuration of a plan as YAML, every key with its value.
+/* Prints the effective configuration of a plan as YAML, every key with its value.
  *
- * Written by the tables that read it, so it reads back to the same plan. Values that are more than
- * a plain word are put in double quotes with JSON's escapes, which YAML shares.
+ * The tables that read a scenario also write it, so the output reads back to the same plan. Values
+ * that are more than a plain word are put in double quotes with JSON's escapes, which YAML shares.
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <stdio.h>
@@ -124,7 +124,7 @@ static void print_flow(FILE *out, const struct xoff_param *table, const void *pa
     fputs("}", out);
 }
 
-/* The keys of a link without braces: of delay and length the one that holds. */
+/* Prints the keys of a link without braces; of delay and length, the one in force. */
 static void print_link(FILE *out, const struct plan_link *link)
 {
     const struct link_fields fields = {

@@ -1,8 +1,9 @@
-/* JSON schema (draft 2020-12) of scenario files, from the tables that the parser uses.
+/* The JSON schema (draft 2020-12) of scenario files, from the tables that the parser uses.
  *
- * For completion and early warnings in editors: it knows keys, words, the form of quantities and
- * the range of plain numbers. What needs arithmetic (the range of 2us, what fits together) is left
- * to `xoff check`, so the schema accepts a little more than the parser and never less.
+ * Editors use it for completion and early warnings. The schema knows keys, words, the form of
+ * quantities and the range of plain numbers. Checks that need arithmetic (the range of 2us,
+ * combinations of keys) are left to `xoff check`, so the schema accepts a little more than the
+ * parser and never less.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include "scenario/sections.h"
 #include "scenario/topology.h"
 
-/* Steals both; false only without memory, which the caller sees as a missing key or schema. */
+/* Takes ownership of `value`. Fails only without memory, which the caller sees as a missing key or
+ * schema. */
 static void put(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value);
@@ -42,7 +44,7 @@ static json_t *words_of(const char *const *words)
     return object;
 }
 
-/* anyOf of up to three; NULL: none. */
+/* Makes an anyOf of up to three schemas; NULL: none. */
 static json_t *any_of(json_t *a, json_t *b, json_t *c)
 {
     json_t *list = json_array(), *object = json_object();
@@ -81,7 +83,7 @@ static json_t *number_of(const struct xoff_param *p, bool whole)
 }
 
 /* Text may be a word, a number that serves as one, or a list of them; `1ms: 1Gbps` in a list is a
- * mapping of one. */
+ * mapping with one key. */
 static json_t *text_value(void)
 {
     static const char *const word_types[] = {"string", "number", NULL};
@@ -149,7 +151,8 @@ static void add_params(json_t *properties, json_t *required, const struct xoff_p
     }
 }
 
-/* A closed mapping: `properties` and `required` are stolen, either may be extended by a table. */
+/* Makes a closed mapping and takes ownership of `properties` and `required`; a table may extend
+ * either. */
 static json_t *mapping_of(json_t *properties, json_t *required, const struct xoff_param *table)
 {
     add_params(properties, required, table);
@@ -192,8 +195,10 @@ static json_t *kind_property(const struct kind *kind)
     return word;
 }
 
-/* A word, or a mapping with `kind` and its parameters; a transport has shared keys as well. Where
- * there is no default, `kind` may be left out for any kind. */
+/* A mechanism is a word, or a mapping with `kind` and its parameters; a transport has shared keys
+ * as well. With a
+ * default, `kind` is required for every other kind; without one (an entry of `switches` inherits
+ * its kind), `kind` may always be left out. */
 static json_t *mechanism_schema(enum kinds_role role, bool has_default)
 {
     json_t *choices = json_array(), *words = json_array();

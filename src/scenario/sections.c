@@ -1,7 +1,7 @@
 /* The tables of scenario files, and one view of the kinds of every role.
  *
- * Ranges keep what follows from them representable: a run of 1000 s plus a delay of 1 s is far from
- * the 106 days that the clock holds. A rate of zero is refused here; a receiver that stops taking
+ * Ranges keep all derived values representable: a run of 1000 s plus a delay of 1 s is far from the
+ * 106 days that the clock holds. A rate of zero is refused here; a receiver that stops taking
  * frames is written in its schedule.
  */
 #include "scenario/sections.h"
@@ -254,7 +254,7 @@ const char *kinds_path(enum kinds_role role)
     return paths[role];
 }
 
-/* Every role's table begins with the same four members; this is the one place that knows. */
+/* Every role's table begins with the same four members; only this macro relies on that. */
 #define VIEW_OF(entry)                                                                           \
     ((struct kind){(entry)->name, (entry)->summary, (entry)->params, NULL, (entry)->params_size, \
                    (entry)})
@@ -360,7 +360,8 @@ void switch_forget(struct net_switch *sw, const struct switch_role *role)
 
 #define LONGEST_WORD 32
 
-/* Edit distance with transposition of neighbours (optimal string alignment); long words: far. */
+/* Edit distance with transposition of neighbours (optimal string alignment); a long word counts as
+ * far from every other. */
 static uint32_t distance(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);

@@ -1,6 +1,6 @@
-/* The sections of a scenario file: their parameter tables, and the kinds that bring their own.
+/* The sections of a scenario file: their parameter tables, and the kinds with tables of their own.
  *
- * Parser, --print-config, schema and docs/scenario.md are all made from what is listed here.
+ * Parser, --print-config, schema and docs/scenario.md are all made from these lists.
  */
 #ifndef SCENARIO_SECTIONS_H
 #define SCENARIO_SECTIONS_H
@@ -16,7 +16,7 @@ extern const struct xoff_param section_receiver[];  /* struct plan_receiver */
 extern const struct xoff_param section_curve[];     /* struct plan_curve */
 extern const struct xoff_param section_transport[]; /* struct plan_transport */
 
-/* Tables with fields of their own, turned into the plan's after reading. */
+/* Tables with fields of their own, which are converted into the plan's after reading. */
 struct top_fields {
     char title[XOFF_PARAM_TEXT];
     int64_t seed, stop, drain, compat;
@@ -42,7 +42,7 @@ struct priority_fields {
 extern const struct xoff_param section_priority[];
 
 struct node_fields {
-    char name[XOFF_PARAM_TEXT]; /* in a list; in a mapping the key is the name */
+    char name[XOFF_PARAM_TEXT]; /* only in a list; in a mapping the key is the name */
     int64_t kind;               /* enum topo_kind */
 };
 extern const struct xoff_param section_node[];
@@ -66,10 +66,10 @@ struct measure_fields {
 extern const struct xoff_param section_measure[];
 extern const char *const section_series[]; /* word of bit i of net_spec.measure; NULL ends */
 
-/* What a curve may be of, by enum result_metric; NULL ends. */
+/* Metrics that a curve may have, by enum result_metric; NULL ends the list. */
 extern const char *const section_curve_words[];
 
-/* Every table above with where it stands, for schema and docs. A NULL path ends the list. */
+/* A table above with its path in the file, for schema and docs. A NULL path ends the list. */
 struct section {
     const char *path; /* "topology.host_link"; "": the file itself; "links[]": entries of a list */
     const struct xoff_param *table;
@@ -95,34 +95,36 @@ struct kind {
     const char *name, *summary;
     const struct xoff_param *params;
     const struct xoff_param
-        *np_params; /* that stand among them: of a transport's np; may be NULL */
+        *np_params; /* the np's parameters, written among a transport's own; may be NULL */
     size_t params_size;
     const void *ops; /* struct topology_kind, xoff_mmu_ops, ... by role */
 };
 
-/* "topology", "switch.mmu", ...: where the role stands in the file. */
+/* Returns the place of the role in the file: "topology", "switch.mmu", ... */
 const char *kinds_path(enum kinds_role role);
-/* Number i of the role's kinds, number 0 being the default (traffic has none); false: no more. */
+/* Fills in number i of the role's kinds, number 0 being the default (traffic has none); false: no
+ * more. */
 bool kinds_at(enum kinds_role role, uint32_t i, struct kind *out);
 bool kinds_find(enum kinds_role role, const char *name, struct kind *out);
 
-/* The mechanisms of a switch: a key of `switch` each. */
+/* The mechanisms of a switch; each is a key of `switch`. */
 struct switch_role {
     const char *key; /* NULL ends the list */
     enum kinds_role role;
     enum net_part part;
-    size_t ops_at, params_at; /* in struct net_switch */
+    size_t ops_at, params_at; /* offsets in struct net_switch */
 };
 extern const struct switch_role switch_roles[];
 struct kind switch_kind(const struct net_switch *sw, const struct switch_role *role);
 const void *switch_params(const struct net_switch *sw, const struct switch_role *role);
-/* `params` are malloc'ed, and the switch's from here on; forget: they are somebody else's. */
+/* switch_take() hands the malloc'ed `params` over to the switch; switch_forget() drops the pointer
+ * without freeing, because another owner has it. */
 void switch_take(struct net_switch *sw, const struct switch_role *role, const void *ops,
                  const void *params);
 void switch_forget(struct net_switch *sw, const struct switch_role *role);
 
-/* Of the words that next() yields (until NULL), the one that was most likely meant; NULL: none is
- * near. */
+/* Returns the word that was most likely meant, among those that next() yields until NULL; NULL:
+ * none is near. */
 const char *nearest_word(const char *word, const char *(*next)(void *state), void *state);
 
 #endif

@@ -1,8 +1,8 @@
 /* Settings by dotted path on the tree of a scenario.
  *
- * Steps of the path are keys of mappings or indices of lists; what does not exist yet is made, so
- * that the reader of the section judges its name. A mechanism or topology written as a word
- * (`mmu: sih`) becomes {kind: sih} when one of its parameters is set, and keeps its kind.
+ * Steps of the path are keys of mappings or indices of lists. A step that does not exist is
+ * created, so that the reader of the section judges its name. A mechanism or topology written as a
+ * word (`mmu: sih`) becomes {kind: sih} when one of its parameters is set, and keeps its kind.
  */
 #include "scenario/settings.h"
 
@@ -15,7 +15,7 @@ struct change {
     struct yaml_doc *doc;
     const char *path;
     const char *option; /* as in struct yaml_node */
-    int line, column;   /* of the value, for what has to be made on the way */
+    int line, column;   /* place of the value, also given to nodes created on the way */
     struct xoff_err *err;
 };
 
@@ -121,7 +121,7 @@ static int apply(const struct change *c, struct yaml_node *value)
     return 0;
 }
 
-/* Does a word stand for a kind at the first `length` bytes of the path? */
+/* Tells whether a word may stand for a kind at the first `length` bytes of the path. */
 static bool is_kind_place(const char *path, size_t length)
 {
     for (int role = 0; role < KINDS_TRAFFIC; role++) {
@@ -156,8 +156,8 @@ static struct yaml_node *made(const struct change *c, enum yaml_kind kind, const
     return node;
 }
 
-/* The entry of `node` that the step names. `prefix_length` bytes of the path, the dot included,
- * lead to `node`. */
+/* Returns the entry of `node` that the step names. The first `prefix_length` bytes of the path,
+ * including the dot, lead to `node`. */
 static struct yaml_node *step_into(const struct change *c, struct yaml_node *node, const char *step,
                                    size_t prefix_length, bool is_last)
 {

@@ -1,15 +1,16 @@
-/* Settings by dotted path, `switch.mmu.alpha` or `traffic.0.load`, applied to a document before it
- * is read: a value set is checked exactly as a value written. */
+/* Settings by dotted path, `switch.mmu.alpha` or `traffic.0.load`. They are applied to a document
+ * before it is read, so a setting is checked exactly as a value in the file. */
 #ifndef SCENARIO_SETTINGS_H
 #define SCENARIO_SETTINGS_H
 
 #include "scenario/plan.h"
 #include "scenario/yaml.h"
 
-/* A variant's `set` entry: the value keeps its place in the file. err has subject and place. */
+/* Applies a variant's `set` entry; the value keeps its place in the file. On failure err has
+ * subject and place. */
 int settings_apply_node(struct yaml_doc *doc, const struct yaml_node *entry, struct xoff_err *err);
 
-/* `--set key=value`. A value that starts with [ or { is read as YAML, any other as it stands. */
+/* Applies `--set key=value`. A value that starts with [ or { is read as YAML, any other as text. */
 int settings_apply_option(struct yaml_doc *doc, const struct plan_setting *setting,
                           struct xoff_err *err);
 

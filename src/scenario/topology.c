@@ -117,7 +117,7 @@ const struct topology_kind *topology_find(const char *name)
 struct sketch {
     const struct plan *plan;
     struct topo *topo;
-    struct topo_link host_link, fabric_link; /* nodes and ports to be filled in */
+    struct topo_link host_link, fabric_link; /* without nodes and ports */
     struct xoff_err *err;
 };
 
@@ -158,7 +158,7 @@ static int link_of(const struct sketch *s, const struct plan_link *link,
     if (link->delay == XOFF_PARAM_AUTO && link->length_mm == XOFF_PARAM_AUTO)
         return refuse(s, place, XOFF_E_MISSING, subject, NULL,
                       "a link needs delay (1us) or length (40m)");
-    /* A light-second and more is no cable; the bound keeps sums of delays far from overflow. */
+    /* A delay above one second is no cable; the bound keeps sums of delays far from overflow. */
     const int64_t delay = link->delay != XOFF_PARAM_AUTO ? link->delay
                           : link->length_mm > XOFF_S / XOFF_PS_PER_MM
                               ? XOFF_S + 1
@@ -166,7 +166,7 @@ static int link_of(const struct sketch *s, const struct plan_link *link,
     if (delay < 0 || delay > XOFF_S)
         return refuse(s, place, XOFF_E_RANGE, subject, NULL,
                       "a link's delay is from 0s to 1s (200000km at 5ns per metre)");
-    /* Written so that a not-a-number is refused too. */
+    /* The condition is written so that a NaN is refused, too. */
     if (!(link->error >= 0 && link->error <= 1) || (link->error > 0 && link->error < 1e-9)) {
         snprintf(value, sizeof value, "%g", link->error);
         return refuse(s, place, XOFF_E_RANGE, subject, value,
@@ -178,14 +178,14 @@ static int link_of(const struct sketch *s, const struct plan_link *link,
     return 0;
 }
 
-/* How large a network will be, its largest switch, and the keys to lower when it is too large. */
+/* The size of a network, its largest switch, and the keys to lower when it is too large. */
 struct extent {
     int64_t hosts, switches, links, max_ports;
     const char *hosts_key, *ports_key;
 };
 
-/* Checks the limits before anything is allocated. The tables bound each parameter by 10^4, so that
- * products of four of them fit. */
+/* Checks the limits before anything is allocated. The tables bound each parameter by 10^4, so the
+ * product of four of them fits. */
 static int begin(struct sketch *s, const struct extent *e)
 {
     const struct plan_place *place = &s->plan->topology.place;
@@ -354,7 +354,7 @@ static int build_fat_tree(struct sketch *s)
     return 0;
 }
 
-/* Custom networks: node names sorted, to find doubles and the ends of links. */
+/* Custom networks: node names are sorted to find duplicates and the ends of links. */
 struct named_node {
     const char *name;
     uint32_t node;
@@ -372,7 +372,7 @@ static int compare_to_name(const void *name, const void *entry)
     return strcmp(name, ((const struct named_node *)entry)->name);
 }
 
-/* Names that link names ("a-b#1") and host sets ("a..b, c") can hold. */
+/* Accepts names that can stand in link names ("a-b#1") and host sets ("a..b, c"). */
 static bool is_good_name(const char *name)
 {
     const char *accepted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";

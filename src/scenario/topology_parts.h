@@ -1,5 +1,5 @@
-/* What the two halves of topology_build share: topology.c makes nodes and links, topology_resolve.c
- * finds what changes, stated routes and host sets name in them. */
+/* Shared by the two halves of topology_build: topology.c makes nodes and links, topology_resolve.c
+ * resolves the names in changes, stated routes and host sets. */
 #ifndef SCENARIO_TOPOLOGY_PARTS_H
 #define SCENARIO_TOPOLOGY_PARTS_H
 
@@ -13,7 +13,7 @@ int topology_resolve(const struct plan *plan, struct topo *topo, struct xoff_err
 int topology_located(const struct plan *plan, const struct plan_place *place, struct xoff_err *err,
                      int rc);
 
-/* xoff_err_set with a place. */
+/* Calls xoff_err_set() and adds the place. */
 int topology_refuse(const struct plan *plan, const struct plan_place *place, struct xoff_err *err,
                     enum xoff_err_code code, const char *subject, const char *value,
                     const char *message);

@@ -1,7 +1,7 @@
-/* Names in a plan to indices in its network: changes of links, stated routes, host sets.
+/* Resolves names in a plan to indices in its network: changes of links, stated routes, host sets.
  *
  * A neighbour named in `via` stands for all parallel links to it, "spine1#1" for the second only.
- * Errors come in order of time, not of the file, when several statements are wrong.
+ * When several statements are wrong, the earliest by time is reported, not the first in the file.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ static int refuse_memory(const struct plan *plan, struct xoff_err *err)
                            "not enough memory for this network");
 }
 
-/* The next item of a list with commas, blanks around it taken off, into `item` (XOFF_PARAM_TEXT).
- * False at the end; an empty item is given as such. */
+/* Copies the next item of a comma-separated list, without the blanks around it, to `item`
+ * (XOFF_PARAM_TEXT). Returns false at the end; an empty item is returned as such. */
 static bool next_item(const char **list, char *item)
 {
     if (!*list)
@@ -58,7 +58,7 @@ static bool next_item(const char **list, char *item)
     return true;
 }
 
-/* Marks the hosts of nodes from..to; the number of those named. */
+/* Marks the hosts of nodes from..to; returns how many they are. */
 static uint32_t mark_hosts(const struct topo *topo, uint32_t from, uint32_t to, uint32_t *marks)
 {
     uint32_t n = 0;
@@ -79,7 +79,7 @@ static uint32_t mark_hosts(const struct topo *topo, uint32_t from, uint32_t to, 
     return n;
 }
 
-/* One item of a host set. `item` is cut at a range's dots and put together again. */
+/* Marks one item of a host set. `item` is cut at a range's dots and put together again. */
 static int mark_item(const struct topo *topo, char *item, uint32_t *marks, struct xoff_err *err)
 {
     if (*item == '\0')
@@ -115,7 +115,8 @@ int topology_hosts(const struct topo *topo, const char *set, uint32_t *hosts, ui
 {
     char item[XOFF_PARAM_TEXT];
     *n_hosts = 0;
-    /* The caller's array first holds marks, which the indices then never overtake. */
+    /* The caller's array holds marks first. Indices then replace them from the front and never
+     * overtake the marks still to be read. */
     memset(hosts, 0, topo->n_hosts * sizeof *hosts);
     while (next_item(&set, item)) {
         const int rc = mark_item(topo, item, hosts, err);
@@ -129,7 +130,7 @@ int topology_hosts(const struct topo *topo, const char *set, uint32_t *hosts, ui
     return 0;
 }
 
-/* The switches of one item, from *from to *to, by name; TOPO_NONE: there are none. */
+/* Finds the switches of one item by name, from *from to *to; TOPO_NONE: there are none. */
 static void find_switches(const struct topo *topo, char *item, uint32_t *from, uint32_t *to)
 {
     *from = topo->n_hosts;
@@ -168,7 +169,7 @@ int topology_switches(const struct topo *topo, const char *set, uint8_t kind, ui
     return 0;
 }
 
-/* Statements in order of their time, equal times in order of statement. */
+/* Orders statements by time, those of equal times as they are written. */
 struct ordered {
     int64_t at;
     uint32_t index;
@@ -273,7 +274,7 @@ static bool mark_ports(const struct topo *topo, uint32_t node, char *item, bool 
     return n_marked > 0;
 }
 
-/* The switch and the ports of a statement; `to` is left open. */
+/* Resolves the switch and the ports of a statement; the caller fills in `to`. */
 static int resolve_ports(const struct plan *plan, const struct plan_route *route,
                          const struct topo *topo, struct topo_route *made, struct xoff_err *err)
 {
@@ -300,7 +301,7 @@ static int resolve_ports(const struct plan *plan, const struct plan_route *route
     return 0;
 }
 
-/* Room for `n` more, doubling: a statement for all hosts makes an entry for each. */
+/* Makes room for `n` more by doubling: a statement for all hosts makes an entry for each. */
 static bool reserve_routes(struct topo *topo, uint32_t n, size_t *capacity)
 {
     const size_t needed = (size_t)topo->n_routes + n;

@@ -1,13 +1,14 @@
-/* YAML by libfyaml's event stream, into a tree of our own.
+/* Reads YAML from libfyaml's event stream into a tree of our own.
  *
- * Events and not its document tree, for three reasons: aliases can be refused before anything is
- * expanded, every value keeps its place through --set and variants, and the tree is plain memory
- * from one arena that a variant copies and changes. Before libfyaml sees a byte the text is checked
- * to be UTF-8 without control characters, so that a binary file gives one clear sentence.
+ * Events are used instead of libfyaml's document tree for three reasons: aliases can be refused
+ * before anything is expanded, every value keeps its place through --set and variants, and the tree
+ * is plain memory from one arena that a variant copies and changes. Before libfyaml sees a byte,
+ * the text is checked to be UTF-8 without control characters, so that a binary file gives one clear
+ * sentence.
  *
- * Differs: of YAML 1.2 this takes what a scenario needs, one document of mappings with plain or
- * quoted keys, sequences and scalars. Tags, anchors, aliases, merge keys and block scalars are
- * refused.
+ * Differs: of YAML 1.2 this reader accepts what a scenario needs: one document of mappings with
+ * plain or quoted keys, sequences and scalars. Tags, anchors, aliases, merge keys and block scalars
+ * are refused.
  */
 #include "scenario/yaml.h"
 
@@ -21,7 +22,7 @@ struct yaml_block {
     _Alignas(max_align_t) char bytes[];
 };
 
-/* What has been opened and not yet closed, and the key that waits for its value. */
+/* The mappings and sequences that are open, and the key that waits for its value. */
 struct builder {
     struct yaml_doc *doc;
     struct xoff_err *err;
@@ -30,7 +31,7 @@ struct builder {
     const char *key; /* NULL: none waiting */
     int key_line, key_column;
     uint32_t n_documents;
-    int line, column; /* of the last event that had a place */
+    int line, column; /* place of the last event that had one */
 };
 
 static int check_utf8(const char *text, size_t size, struct xoff_err *err);
@@ -205,7 +206,7 @@ static int no_memory(struct xoff_err *err)
                         "not enough memory to read the scenario");
 }
 
-/* Length of the well-formed UTF-8 sequence at `s` (RFC 3629 section 4), or 0. */
+/* Returns the length of the well-formed UTF-8 sequence at `s` (RFC 3629 section 4), or 0. */
 static size_t utf8_length(const unsigned char *s, size_t left)
 {
     if (s[0] < 0x80)
@@ -229,7 +230,8 @@ static int check_utf8(const char *text, size_t size, struct xoff_err *err)
     int line = 1, column = 1;
     for (size_t i = 0; i < size;) {
         const size_t n = utf8_length(s + i, size - i);
-        /* Lines end in LF or CR LF, so that columns and line numbers are everybody's. */
+        /* Lines must end in LF or CR LF, so that line numbers and columns agree with every
+         * editor's. */
         const bool line_end = s[i] == '\n' || (s[i] == '\r' && i + 1 < size && s[i + 1] == '\n');
         const bool control = (s[i] < 0x20 && s[i] != '\t' && !line_end) || s[i] == 0x7f;
         if (n == 0 || control) {
@@ -269,7 +271,7 @@ static int refuse(struct builder *b, int line, int column, const char *subject, 
     return xoff_err_set(b->err, XOFF_E_SYNTAX, subject, NULL, message);
 }
 
-/* The parser's first complaint, at its place. */
+/* Reports the parser's first complaint at its place. */
 static int syntax_error(struct fy_diag *diag, struct xoff_err *err)
 {
     void *iterator = NULL;
@@ -300,7 +302,8 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Sorted, so that a long mapping costs n log n; the error is the first repetition in the file. */
+/* Keys are sorted, so that a long mapping costs n log n; the error names the first repetition in
+ * the file. */
 static int check_unique(struct builder *b, const struct yaml_node *mapping)
 {
     if (mapping->n < 2)
@@ -329,7 +332,7 @@ static int check_unique(struct builder *b, const struct yaml_node *mapping)
     return rc;
 }
 
-/* Puts a value where the last key or the open sequence wants it. */
+/* Stores a value under the last key or in the open sequence. */
 static int place(struct builder *b, struct yaml_node *node)
 {
     if (b->doc->n_nodes > YAML_MAX_NODES)
@@ -373,7 +376,8 @@ static bool is_null(const char *text, size_t length, enum fy_scalar_style style)
 static int take_scalar(struct builder *b, struct fy_token *token, int line, int column)
 {
     const enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
-    /* No key needs them, and libfyaml 0.7.12 returns wrong text for some (found by fuzzing). */
+    /* Block scalars are refused: no key needs them, and libfyaml 0.7.12 returns wrong text for some
+     * (found by fuzzing). */
     if (style == FYSS_LITERAL || style == FYSS_FOLDED)
         return refuse(b, line, column, "YAML",
                       "block text (| and >) is not accepted; write the text in quotes");
@@ -381,7 +385,7 @@ static int take_scalar(struct builder *b, struct fy_token *token, int line, int 
     const char *text = token ? fy_token_get_text(token, &length) : "";
     if (!text)
         return no_memory(b->err);
-    /* An escape in double quotes may still make one. */
+    /* An escape in double quotes may still produce a NUL. */
     if (memchr(text, '\0', length))
         return refuse(b, line, column, "scenario", "a NUL character in text is not accepted");
     if (wants_key(b)) {
@@ -437,7 +441,7 @@ static int take_event(struct builder *b, struct fy_event *event)
         anchor = event->sequence_start.anchor;
         tag = event->sequence_start.tag;
     }
-    if (anchor || tag) { /* these have a place even where the value is empty */
+    if (anchor || tag) { /* anchors and tags have a place even where the value is empty */
         mark = fy_token_start_mark(anchor ? anchor : tag);
         line = mark ? mark->line + 1 : 0;
         column = mark ? mark->column + 1 : 0;

@@ -1,7 +1,7 @@
 /* A YAML document as a small tree with places, which settings may change before it is read.
  *
- * libfyaml does the parsing; what it never gives us is refused while the tree is built: anchors,
- * aliases, merge keys, tags, keys that are not words, keys given twice, a second document.
+ * libfyaml does the parsing. Building the tree refuses anchors, aliases, merge keys, tags, keys
+ * that are not words, keys given twice, and a second document.
  */
 #ifndef SCENARIO_YAML_H
 #define SCENARIO_YAML_H
@@ -12,17 +12,17 @@
 
 #include <xoff/err.h>
 
-#define YAML_MAX_BYTES 16000000 /* of a document */
-#define YAML_MAX_DEPTH 32       /* of nesting */
+#define YAML_MAX_BYTES 16000000 /* limit for a document */
+#define YAML_MAX_DEPTH 32       /* limit for nesting */
 #define YAML_MAX_NODES \
-    1000000 /* values in a document: bounds the memory that a small file can ask for */
+    1000000 /* values in a document; bounds the memory that a small file can use */
 
 enum yaml_kind { YAML_EMPTY, YAML_SCALAR, YAML_MAPPING, YAML_SEQUENCE };
 
 struct yaml_node {
     enum yaml_kind kind;
-    int line, column;         /* of the value, from 1; of its key where the value is empty */
-    int key_line, key_column; /* of the key; 0: no key */
+    int line, column; /* place of the value, from 1; that of its key where the value is empty */
+    int key_line, key_column; /* place of the key; 0: no key */
     const char *key;          /* in a mapping; NULL otherwise */
     const char *text;         /* YAML_SCALAR */
     const char *option;       /* the --set key that put it here; NULL: from the file */
@@ -30,7 +30,7 @@ struct yaml_node {
     struct yaml_node *first, *last, *next;
 };
 
-/* Owns the nodes and their text. */
+/* A document owns its nodes and their text. */
 struct yaml_doc {
     struct yaml_node *root;
     struct yaml_block *blocks;
@@ -42,19 +42,19 @@ struct yaml_doc {
 int yaml_parse(struct yaml_doc *doc, const char *text, size_t size, struct xoff_err *err);
 void yaml_fini(struct yaml_doc *doc);
 
-/* A deep copy of `from` in `doc`, which starts zeroed or holds other nodes; NULL: no memory. */
+/* Returns a deep copy of `from` in `doc`, which is zeroed or holds other nodes; NULL: no memory. */
 struct yaml_node *yaml_copy(struct yaml_doc *doc, const struct yaml_node *from);
-/* A new node without a place. */
+/* Returns a new node without a place. */
 struct yaml_node *yaml_node(struct yaml_doc *doc, enum yaml_kind kind, const char *text);
 void yaml_append(struct yaml_node *parent, struct yaml_node *child);
-/* `child` in the place of `old` among the entries of `parent`; it takes over its key. */
+/* Replaces `old` among the entries of `parent` by `child`, which takes over its key. */
 void yaml_replace(struct yaml_node *parent, struct yaml_node *old, struct yaml_node *child);
 
-/* The entry of that key, or of that index; NULL: none. */
+/* These return the entry of that key, or of that index; NULL: none. */
 struct yaml_node *yaml_find(const struct yaml_node *mapping, const char *key);
 struct yaml_node *yaml_at(const struct yaml_node *sequence, uint32_t index);
 
-/* Text kept for as long as the document. */
+/* Copies text into the document's memory. */
 char *yaml_keep(struct yaml_doc *doc, const char *text, size_t length);
 
 #endif
