@@ -15,15 +15,15 @@
  *
  * A flow starts at the link's rate without any timer; the first CNP finds alpha = 1.
  *
- * Only the increase timer takes events. Alpha is read by CNPs alone, so its expiries are counted
- * and applied when one comes: multiplied once each, which gives the bits that a timer would have
- * given. RC is never above RT, so increases do not lower it: once it rounds to the link's rate they
- * cannot change the answer, and the timer's expiries too wait for the next CNP.
+ * Only the increase timer causes events. Only CNPs read alpha, so its expiries are counted and
+ * applied when a CNP comes: each is one multiplication, which gives the same bits as a timer would.
+ * RC is never above RT, so increases do not lower it. Once RC rounds to the link's rate, increases
+ * cannot change the answer, and their expiries also wait for the next CNP.
  *
- * What is due at the instant of a call happens before it.
+ * Expiries that are due at the instant of a call are applied before the call.
  *
- * Differs: the paper gives RAI and B for 40 Gb/s only; RAI follows the link's rate here, RHAI,
- * which it does not give, is ten times RAI. Differs: RC has a floor, which the paper lacks.
+ * Differs: the paper gives RAI and B for 40 Gb/s only; RAI follows the link's rate here. RHAI,
+ * which the paper does not give, is ten times RAI. Differs: RC has a floor, which the paper lacks.
  * Differs: bytes beyond B count for the next B.
  */
 #include "mech/rp/rates.h"
@@ -36,7 +36,7 @@ struct dcqcn_params {
 struct dcqcn_cfg {
     double line, floor, ai, hai; /* bits per second */
     double gain, keep;           /* g and 1 - g */
-    double alpha_nil;            /* below it alpha has no effect: see dcqcn_alpha() */
+    double alpha_nil;            /* an alpha below it has no effect, see dcqcn_alpha() */
     xoff_time alpha_for, timer_for;
     uint64_t counter_bytes;
     uint32_t fast; /* F */
@@ -118,7 +118,7 @@ static const struct xoff_param dcqcn_table[] = {
 
 static int dcqcn_check(const struct dcqcn_params *p, struct xoff_err *err)
 {
-    if (!(p->gain > 0 && p->gain <= 1)) /* also refuses what is no number */
+    if (!(p->gain > 0 && p->gain <= 1)) /* a NaN is refused, too */
         return xoff_err_set(err, XOFF_E_RANGE, "gain", NULL, "a gain is above 0 and at most 1");
     if (p->alpha_interval <= 0)
         return xoff_err_set(err, XOFF_E_RANGE, "alpha_interval", NULL, "a timer needs a time > 0");
@@ -182,8 +182,9 @@ static void dcqcn_init(const void *cfg, void *state, const struct xoff_rp_flow *
     dcqcn_answer(c, s, answer);
 }
 
-/* Alpha as the expiries up to `now` leave it. Below g 2^-60 the rest can be left out: it is lost in
- * rounding both in 1 - alpha / 2 and in (1 - g) alpha + g, and stays lost as it shrinks. */
+/* Applies the expiries up to `now` to alpha. Once alpha is below g 2^-60 further steps can be left
+ * out: alpha is then lost in rounding both in 1 - alpha / 2 and in (1 - g) alpha + g, and shrinking
+ * does not change that. */
 static void dcqcn_alpha(const struct dcqcn_cfg *c, struct dcqcn *s, xoff_time now)
 {
     for (; s->alpha_at <= now && s->alpha >= c->alpha_nil;
@@ -201,12 +202,12 @@ static void dcqcn_increase(const struct dcqcn_cfg *c, struct dcqcn *s)
         s->target += c->ai;
     if (s->target > c->line)
         s->target = c->line;
-    s->rate = (s->target + s->rate) / 2; /* two rates up to the link's: no more than it */
+    s->rate = (s->target + s->rate) / 2; /* an average of two rates, so at most the link's */
 }
 
-/* Increases by the timer that are due by `now`. With RT at the link's rate each is the same
- * average, whatever T and BC are; once it leaves RC as it was, the rest of them need not be gone
- * through. */
+/* Applies the increases by the timer that are due by `now`. With RT at the link's rate each
+ * increase is the same average, whatever T and BC are; as soon as one leaves RC unchanged, the rest
+ * can be skipped. */
 static void dcqcn_run_timer(const struct dcqcn_cfg *c, struct dcqcn *s, xoff_time now)
 {
     while (s->timer_at <= now) {
@@ -237,7 +238,7 @@ static void dcqcn_on_cnp(const void *cfg, void *state, xoff_time now, struct xof
     dcqcn_answer(c, s, answer);
 }
 
-/* Before the first CNP this counts to no effect: RT and RC are at their cap. */
+/* Before the first CNP the count has no effect, because RT and RC are at the link's rate. */
 static void dcqcn_on_sent(const void *cfg, void *state, uint32_t frame_bytes, xoff_time now,
                           struct xoff_rp_answer *answer)
 {

@@ -16,24 +16,26 @@
  *                                     S > F   hyper increase    RT = RT + RHAI
  *                                     RT at most the link's rate; RC = (RT + RC) / 2; S = S + 1
  *
- * S = 0 at a check means a second cut before any increase: the target is still what the rate was
- * before the first of them. The nanosecond puts a check behind the alpha of the same microsecond.
+ * S = 0 at a check means a second cut before any increase: the target is still the rate from before
+ * the first of them. The extra nanosecond puts a check behind the step of alpha in the same
+ * microsecond.
  *
- * When increase and check fall together, which is the rule (300 us are 75 times 4 us, counted from
- * a check), the one that the source has set up first goes first: the increase if its period is the
- * longer one, else the check, and a cut then takes the increase away.
+ * Increase and check usually fall together (300 us are 75 times 4 us, counted from a check). Then
+ * the one that the source has scheduled first goes first: the increase if its period is longer,
+ * otherwise the check, and a cut by the check then cancels the increase.
  *
- * Most expiries change nothing that anybody sees, and take no event. Alpha is read by cuts alone:
- * the steps since are applied when its bit or its value is needed, multiplied once each, which
- * gives the bits that a timer would have given. A check is waited for only while its bit is set.
- * RC is never above RT, so increases do not lower it: once it rounds to the link's rate they cannot
- * change the answer, and those due wait for the next mark.
+ * Most expiries change nothing visible and cause no event. Only cuts read alpha: its steps are
+ * applied when its bit or its value is needed; each is one multiplication, which gives the same
+ * bits as a timer would. A check is waited for only while its bit is set. RC is never above RT, so
+ * increases do not lower it. Once RC rounds to the link's rate, increases cannot change the answer,
+ * and those due wait for the next mark.
  *
- * What is due at the instant of a call happens before it.
+ * Expiries that are due at the instant of a call are applied before the call.
  *
- * Differs: rates are reals, in the source whole bits per second, cut at each step. Differs: the
- * first mark does not take the rate below min_rate either. Differs: the source's events at one
- * instant are in order of their making, so a marked ACK may also come before a check there.
+ * Differs: rates are real numbers; the source has whole bits per second, rounded down at each step.
+ * Differs: the first mark does not take the rate below min_rate either. Differs: the source handles
+ * events of one instant in the order in which they were scheduled, so a marked ACK may also come
+ * before a check there.
  */
 #include <string.h>
 
@@ -49,7 +51,7 @@ struct nic_params {
 struct nic_cfg {
     double line, floor, ai, hai; /* bits per second */
     double gain, keep;           /* g and 1 - g */
-    double alpha_nil;            /* below it alpha has no effect: see nic_alpha() */
+    double alpha_nil;            /* an alpha below it has no effect, see nic_alpha() */
     double first;
     xoff_time alpha_for, check_for, timer_for;
     uint32_t fast; /* F */
@@ -61,7 +63,7 @@ struct nic {
     double target;
     double alpha;
     xoff_time alpha_at; /* next step of alpha; XOFF_NEVER: no mark has come yet */
-    xoff_time check_at; /* next check while its bit is set, else one in the past may stand here */
+    xoff_time check_at; /* next check while its bit is set; otherwise it may be in the past */
     xoff_time timer_at; /* next increase; XOFF_NEVER before the first cut */
     uint32_t stage;     /* S */
     bool is_marked_for_alpha;
@@ -146,7 +148,7 @@ static const struct xoff_param nic_table[] = {
 
 static int nic_check_params(const struct nic_params *p, struct xoff_err *err)
 {
-    if (!(p->gain > 0 && p->gain <= 1)) /* also refuses what is no number */
+    if (!(p->gain > 0 && p->gain <= 1)) /* a NaN is refused, too */
         return xoff_err_set(err, XOFF_E_RANGE, "gain", NULL, "a gain is above 0 and at most 1");
     if (!(p->first_rate > 0 && p->first_rate <= 1))
         return xoff_err_set(err, XOFF_E_RANGE, "first_rate", NULL,
@@ -206,7 +208,7 @@ static void nic_init(const void *cfg, void *state, const struct xoff_rp_flow *fl
     const struct nic_cfg *c = cfg;
     struct nic *s = state;
     (void)flow, (void)now;
-    memset(s, 0, sizeof *s); /* gaps too: states are compared by their bytes */
+    memset(s, 0, sizeof *s); /* padding, too: states are compared by their bytes */
     s->rate = s->target = c->line;
     s->alpha = 1;
     s->alpha_at = s->check_at = s->timer_at = XOFF_NEVER;
@@ -214,15 +216,15 @@ static void nic_init(const void *cfg, void *state, const struct xoff_rp_flow *fl
     nic_answer(c, s, answer);
 }
 
-/* The first of at, at + period, ... that lies beyond `now`, which is not before `at`. */
+/* Returns the first of at, at + period, ... that is beyond `now`, which is not before `at`. */
 static xoff_time nic_next(xoff_time at, xoff_time period, xoff_time now)
 {
     return xoff_time_after(now, period - (now - at) % period);
 }
 
-/* Alpha as the steps up to `now` leave it: the first takes the bit, the others find it clear. Below
- * g 2^-60 the rest can be left out: it is lost in rounding both in 1 - alpha / 2 and in
- * (1 - g) alpha + g, and stays lost as it shrinks. */
+/* Applies the steps up to `now` to alpha: the first step takes the bit, the others find it clear.
+ * Once alpha is below g 2^-60 further steps can be left out: alpha is then lost in rounding both in
+ * 1 - alpha / 2 and in (1 - g) alpha + g, and shrinking does not change that. */
 static void nic_alpha(const struct nic_cfg *c, struct nic *s, xoff_time now)
 {
     if (now < s->alpha_at)
@@ -252,8 +254,8 @@ static void nic_cut(const struct nic_cfg *c, struct nic *s)
     s->check_at = xoff_time_after(at, c->check_for);
 }
 
-/* With RT at the link's rate each increase is the same average, whatever S is; once it leaves RC as
- * it was, the others due by `now` need not be gone through. */
+/* With RT at the link's rate each increase is the same average, whatever S is; as soon as one
+ * leaves RC unchanged, the others due by `now` can be skipped. */
 static void nic_increase(const struct nic_cfg *c, struct nic *s, xoff_time now)
 {
     const double before = s->rate;
@@ -270,7 +272,7 @@ static void nic_increase(const struct nic_cfg *c, struct nic *s, xoff_time now)
         s->timer_at = nic_next(s->timer_at, c->timer_for, now);
 }
 
-/* Cuts and increases that are due by `now`, in their order. */
+/* Applies the cuts and increases that are due by `now`, in their order. */
 static void nic_run(const struct nic_cfg *c, struct nic *s, xoff_time now)
 {
     for (;;) {

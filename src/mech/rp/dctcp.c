@@ -13,8 +13,8 @@
  * (observation, one cut) therefore run independently. As a flow begins alpha is 1: the first mark
  * about halves the window.
  *
- * Where the caller says how many frames an ACK speaks of and how many were marked (go-back-N), F
- * counts frames; otherwise (TCP's echo) an ACK with the echo speaks for all its bytes.
+ * Where the caller says how many frames an ACK covers and how many were marked (go-back-N), F
+ * counts frames; otherwise (TCP's echo) an ACK with the echo marks all its bytes.
  *
  * Differs: alpha is a real number; Linux keeps ten bits of it. Differs: see window.h.
  */
@@ -36,8 +36,8 @@ struct dctcp_state {
     struct window window;
     double alpha;
     uint64_t observed_to; /* bytes sent when this observation began */
-    uint64_t n_acked;     /* bytes or frames in it */
-    uint64_t n_marked;    /* of them */
+    uint64_t n_acked;     /* bytes or frames acknowledged in it */
+    uint64_t n_marked;    /* bytes or frames of those that were marked */
 };
 
 static const struct xoff_param dctcp_table[] = {
@@ -78,7 +78,7 @@ static int dctcp_configure(const void *params, const struct xoff_rp_env *env, vo
     const struct dctcp_params *p = params;
     struct dctcp_cfg *c = cfg;
     shape->state_size = sizeof(struct dctcp_state);
-    if (!(p->gain >= 0 && p->gain <= 1)) /* also refuses what is no number */
+    if (!(p->gain >= 0 && p->gain <= 1)) /* a NaN is refused, too */
         return xoff_err_set(err, XOFF_E_RANGE, "gain", NULL, "a weight is from 0 to 1");
     if (!(p->alpha >= 0 && p->alpha <= 1))
         return xoff_err_set(err, XOFF_E_RANGE, "alpha", NULL, "a share is from 0 to 1");

@@ -13,19 +13,19 @@
  *   R   = W / T
  *
  * Every ACK sets W from the reference window Wc, so that ACKs of one round trip do not compound;
- * the first ACK for a byte sent after the last change of Wc takes W over into Wc and counts (or
+ * the first ACK for a byte sent after the last change of Wc copies W to Wc and increments (or
  * clears) incStage. A flow starts with W = Wc = line rate * T, U = 1 and no record: its first ACK
- * only leaves one. So does an ACK over another path (number or rates of the hops differ), or one
- * after so long a silence that the counters may have come round. An ACK without telemetry changes
- * nothing; neither do losses.
+ * only leaves one. The same holds for an ACK over another path (number or rates of the hops
+ * differ), and for one after a silence so long that the counters may have wrapped. An ACK without
+ * telemetry changes nothing; neither do losses.
  *
  * Differs: W is kept between min_rate * T and line rate * T, as the published implementation does;
- * the paper bounds it by neither. Differs: where W is below one frame the window answered is one
- * payload, or nothing could be sent; the rate keeps the flow at W / T. Differs: T is the base RTT
- * of the flow's own path unless `rtt` is given; the paper takes one T, a little above the largest
- * of the network. Differs: a record that is not newer than the last is left out; the published
+ * the paper has no bounds. Differs: where W is below one frame the window answered is one payload,
+ * or nothing could be sent; the rate keeps the flow at W / T. Differs: T is the base RTT of the
+ * flow's own path unless `rtt` is given; the paper takes one T, a little above the largest of the
+ * network. Differs: a record that is not newer than the last is ignored; the published
  * implementation divides by its time of 0. Its variant with a rate per hop (off by default there)
- * is not made.
+ * is not implemented.
  */
 #include "mech/rp/rates.h"
 
@@ -46,7 +46,7 @@ struct hpcc_cfg {
 };
 
 struct hpcc_state {
-    struct xoff_int record;   /* L: of the last ACK; none as long as it has no hops */
+    struct xoff_int record;   /* L, the record of the last ACK; no hops: none yet */
     xoff_time record_at;      /* when that ACK came */
     double rtt_ns;            /* T */
     double reference_bytes;   /* Wc */
@@ -109,7 +109,7 @@ static int hpcc_configure(const void *params, const struct xoff_rp_env *env, voi
     const double line_bps = (double)env->rate_bps;
     const double ai_bps = p->ai == XOFF_PARAM_AUTO ? line_bps / HPCC_AI_PART : (double)p->ai;
     const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, HPCC_MIN_PART);
-    if (!(p->eta > 0 && p->eta <= 1)) /* also refuses what is no number */
+    if (!(p->eta > 0 && p->eta <= 1)) /* a NaN is refused, too */
         return xoff_err_set(err, XOFF_E_RANGE, "eta", NULL, "a share above 0, up to 1");
     if (p->max_stage < 0 || p->max_stage >= UINT32_MAX)
         return xoff_err_set(err, XOFF_E_RANGE, "max_stage", NULL, "a number of round trips");
@@ -153,7 +153,7 @@ static void hpcc_init(const void *cfg, void *state, const struct xoff_rp_flow *f
     hpcc_answer(c, s, s->reference_bytes, answer);
 }
 
-/* MeasureInflight: U, and the records it came from for the next ACK. false: no hop had news. */
+/* MeasureInflight: updates U, and keeps the record for the next ACK. False: no hop had news. */
 static bool hpcc_measure(struct hpcc_state *s, const struct xoff_int *record)
 {
     double u = 0, tau_ns = 0;
@@ -212,7 +212,7 @@ static void hpcc_on_ack(const void *cfg, void *state, const struct xoff_rp_ack *
     else if (s->inflight > 0)
         window_bytes = s->reference_bytes / (s->inflight / c->eta) + ai_bytes;
     else
-        window_bytes = c->line_rate * s->rtt_ns; /* nothing moves: all there is */
+        window_bytes = c->line_rate * s->rtt_ns; /* nothing is in flight: the whole line rate */
     window_bytes = hpcc_bound(c, s, window_bytes);
     if (ack->acked_to > s->last_update_seq) {
         s->reference_bytes = window_bytes;

@@ -2,9 +2,9 @@
  *
  * Source: RFC 5681 and 6582, with growth by bytes acknowledged (RFC 3465), a first window of ten
  * segments (RFC 6928), and the answer to marks of RFC 3168: one halving per window of data, as for
- * a loss. The arithmetic is in window.h. What is retransmitted and when is not decided here but by
- * the reliability (rel.h); fast recovery only means that the window stands at ssthresh until the
- * loss is repaired.
+ * a loss. The arithmetic is in window.h. The reliability (rel.h) decides what is retransmitted and
+ * when; for the window, fast recovery only means that it stays at ssthresh until the loss is
+ * repaired.
  *
  *   marks:  W = ssthresh = max(W / 2, 2 mss)
  *

@@ -24,9 +24,9 @@
  * every quarter of the bytes outstanding, and an ACK takes the last note from before its frame.
  *
  * A flow starts with w = line rate * tau and Gs = 1, the power of a full link without a queue. Its
- * first ACK only leaves a record; so does, with telemetry, one over another path or after so long a
- * silence that counters may have come round. An ACK without telemetry (for theta: without an RTT)
- * changes nothing; neither do losses.
+ * first ACK only leaves a record. With telemetry the same holds for an ACK over another path, and
+ * for one after a silence so long that counters may have wrapped. An ACK without telemetry (for
+ * theta: without an RTT) changes nothing; neither do losses.
  *
  * At rest n flows through one bottleneck b of the host's rate keep a queue of n beta = b tau n/N.
  *
@@ -59,7 +59,7 @@ struct power_cfg {
     uint32_t payload_bytes;
 };
 
-/* The window and what sets it, of both variants. */
+/* The window and what sets it; both variants have this. */
 struct power {
     double tau_ns;
     double window_bytes; /* w */
@@ -67,7 +67,7 @@ struct power {
 };
 
 #define POWER_NOTES_PER_WINDOW 4
-#define POWER_NOTES 6 /* that wait for their ACK; with all in use none is made */
+#define POWER_NOTES 6 /* notes waiting for their ACK; while all are in use, no note is made */
 
 /* Bytes from `seq` (modulo 2^32) were sent under this window or a later one. */
 struct power_note {
@@ -77,17 +77,17 @@ struct power_note {
 
 struct powertcp_state {
     struct power power;
-    struct xoff_int record;               /* of the last ACK; none as long as it has no hops */
+    struct xoff_int record;               /* the record of the last ACK; no hops: none yet */
     xoff_time record_at;                  /* when that ACK came */
     struct power_note notes[POWER_NOTES]; /* a ring of n_notes from first_note */
     uint8_t first_note, n_notes;
-    float old_bytes; /* w_old: of the last note before what is acknowledged */
+    float old_bytes; /* w_old, from the last note before the acknowledged byte */
 };
 _Static_assert(sizeof(struct powertcp_state) <= 160, "a host may have many flows");
 
 struct theta_state {
     struct power power;
-    xoff_time rtt;            /* of the last ACK; 0: none yet */
+    xoff_time rtt;            /* that of the last ACK; 0: none yet */
     xoff_time rtt_at;         /* when that ACK came */
     uint64_t last_update_seq; /* an ACK beyond it changes the window */
 };
@@ -127,7 +127,7 @@ static const struct xoff_param power_table[] = {
 };
 
 #define POWER_MIN_PART 1000
-#define THETA_LEAST 0.5 /* of dRTT/dt + 1 */
+#define THETA_LEAST 0.5 /* lower bound of dRTT/dt + 1 */
 #define BPS_PER_BYTE_NS 8e9
 
 static int power_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
@@ -138,7 +138,7 @@ static int power_configure(const void *params, const struct xoff_rp_env *env, vo
     shape->state_size = sizeof(struct powertcp_state);
     const double line_bps = (double)env->rate_bps;
     const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, POWER_MIN_PART);
-    if (!(p->gamma > 0 && p->gamma <= 1)) /* also refuses what is no number */
+    if (!(p->gamma > 0 && p->gamma <= 1)) /* a NaN is refused, too */
         return xoff_err_set(err, XOFF_E_RANGE, "gamma", NULL, "a weight above 0, up to 1");
     if (p->flows < 1)
         return xoff_err_set(err, XOFF_E_RANGE, "flows", NULL, "at least 1");
@@ -194,7 +194,7 @@ static void power_update(const struct power_cfg *c, struct power *power, double 
 {
     const double least = c->min_rate * power->tau_ns, most = c->line_rate * power->tau_ns;
     const double beta = c->beta_rate * power->tau_ns;
-    double w = most; /* without any power: the path is idle */
+    double w = most; /* with no power at all, the path is idle */
     if (power->smoothed > 0)
         w = c->gamma * (old_bytes / power->smoothed + beta) + (1 - c->gamma) * power->window_bytes;
     power->window_bytes = w < least ? least : w < most ? w : most;
@@ -210,8 +210,9 @@ static void powertcp_init(const void *cfg, void *state, const struct xoff_rp_flo
     s->old_bytes = (float)s->power.window_bytes;
 }
 
-/* Takes the notes that an ACK up to `acked_to` reaches. Signed differences: the ring holds far less
- * than 2^31 bytes of sequence, and after going back some notes are ahead of what is sent. */
+/* Takes the notes that an ACK up to `acked_to` reaches. Differences are signed: the ring spans far
+ * less than 2^31 bytes, and after the sender has gone back, some notes are ahead of what is sent.
+ */
 static void powertcp_recall(struct powertcp_state *s, uint64_t acked_to)
 {
     while (s->n_notes > 0 && (int32_t)((uint32_t)acked_to - s->notes[s->first_note].seq) > 0) {
@@ -238,7 +239,7 @@ static void powertcp_note(struct powertcp_state *s, uint64_t sent_to, uint64_t o
     s->n_notes++;
 }
 
-/* The largest normalised power of any hop, smoothed. false: no hop had news. */
+/* Smooths the largest normalised power of any hop. False: no hop had news. */
 static bool powertcp_measure(struct powertcp_state *s, const struct xoff_int *record)
 {
     double norm = 0, dt_ns = 0;
@@ -309,7 +310,7 @@ static void theta_on_ack(const void *cfg, void *state, const struct xoff_rp_ack 
         s->last_update_seq = ack->sent_to;
         return;
     }
-    if (now == s->rtt_at) /* no time has passed to measure over: left out */
+    if (now == s->rtt_at) /* no time has passed to measure over */
         return;
     /* norm = (dRTT/dt + 1) RTT / tau */
     const double dt_ns = (double)(now - s->rtt_at) / (double)XOFF_NS;

@@ -1,18 +1,18 @@
-/* Rates among the parameters of reaction points: parts of the link's rate where they are auto, and
- * the floor that several have. */
+/* Rates among the parameters of reaction points: an automatic rate is a fraction of the link's, and
+ * several reaction points have a floor. */
 #ifndef MECH_RP_RATES_H
 #define MECH_RP_RATES_H
 
 #include <xoff/rp.h>
 #include <xoff/units.h>
 
-/* A rate as given, or one part in so many of the link's. */
+/* Returns the given rate, or the link's rate divided by `part` if it is auto. */
 static inline xoff_rate rate_or_part(int64_t given_bps, xoff_rate line_bps, xoff_rate part)
 {
     return given_bps == XOFF_PARAM_AUTO ? line_bps / part : (xoff_rate)given_bps;
 }
 
-/* A floor lies within the link's rate. */
+/* Refuses a floor of 0 or above the link's rate. */
 static inline int rate_check_floor(xoff_rate min_bps, xoff_rate line_bps, struct xoff_err *err)
 {
     if (min_bps >= 1 && min_bps <= line_bps)

@@ -1,8 +1,8 @@
 /* No reaction point: the flow sends at the rate of its link, whatever it is told.
  *
- * Two of them, which differ only in the reliability they come with: "datagram" forgets what it has
- * sent, "none" repeats it by go-back-N. A pace that the traffic sets itself is the caller's to keep
- * (xoff_rp_flow.pace_bps): it bounds the flow whatever a reaction point allows.
+ * There are two of them, which differ only in the reliability they name: "datagram" forgets what it
+ * has sent, "none" repeats it by go-back-N. The caller keeps to a pace that the traffic sets itself
+ * (xoff_rp_flow.pace_bps), which bounds the flow whatever a reaction point allows.
  */
 #include <xoff/rp.h>
 

@@ -48,7 +48,7 @@ struct timely_state {
     double rtt_diff;    /* d, ps */
     double min_rtt;     /* ps */
     xoff_rate rate_bps;
-    uint64_t n_rises; /* in a row */
+    uint64_t n_rises; /* rises in a row */
 };
 
 static const struct xoff_param timely_table[] = {
@@ -134,7 +134,7 @@ static int timely_configure(const void *params, const struct xoff_rp_env *env, v
     const int code = rate_check_floor(min_rate_bps, env->rate_bps, err);
     if (code)
         return code;
-    if (!(p->alpha >= 0 && p->alpha <= 1)) /* also refuses what is no number */
+    if (!(p->alpha >= 0 && p->alpha <= 1)) /* a NaN is refused, too */
         return xoff_err_set(err, XOFF_E_RANGE, "alpha", NULL, "a weight is from 0 to 1");
     if (!(p->beta >= 0 && p->beta <= 1))
         return xoff_err_set(err, XOFF_E_RANGE, "beta", NULL, "the cut's strength is from 0 to 1");
@@ -203,7 +203,7 @@ static void timely_on_ack(const void *cfg, void *state, const struct xoff_rp_ack
 {
     struct timely_state *s = state;
     (void)now;
-    /* An ACK without an RTT leaves the round trip open: the next one that has it ends it. */
+    /* An ACK without an RTT does not end the round trip; the next one with an RTT does. */
     if (ack->acked_to <= s->update_to || ack->rtt <= 0)
         return;
     if (s->rtt)

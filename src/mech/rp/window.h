@@ -1,5 +1,5 @@
-/* TCP's congestion window: the arithmetic that newreno.c and dctcp.c share. Not for use outside
- * this folder.
+/* TCP's congestion window: the arithmetic that newreno.c and dctcp.c share. It is private to this
+ * folder.
  *
  * Source: RFC 5681 (slow start, congestion avoidance, losses), RFC 3465 (growth by bytes
  * acknowledged), RFC 6928 (first window), RFC 3168 6.1.2 (one reduction per window of data).
@@ -10,15 +10,16 @@
  *   timeout:        the same ssthresh, W = mss
  *   marks:          W = ssthresh = max(what the scheme says, floor)
  *
- * What an ACK brings beyond ssthresh counts as credit. Nothing grows while the flow does not fill
+ * Acknowledged bytes beyond ssthresh count as credit. Nothing grows while the flow does not fill
  * the window, while a loss is repaired, or in the round trip after a reduction (until a byte sent
  * after it is acknowledged); repair after a timeout is itself slow start and does grow. The
  * reliability counts what is in the network (RFC 6675), so the window is not inflated during
  * recovery.
  *
- * A loss among the bytes that were out when marks already reduced the window reduces it no further.
- * When the timer goes off again before anything new is acknowledged, ssthresh stays (RFC 5681, eq.
- * 4). No reduction raises the window: after a timeout W may be below the floor.
+ * If marks have already reduced the window, a loss among the bytes that were then outstanding
+ * reduces it no further. When the timer expires again before anything new is acknowledged, ssthresh
+ * stays (RFC 5681, eq. 4). No reduction raises the window: after a timeout W may be below the
+ * floor.
  *
  * Differs: the first window is ten segments of any size; RFC 6928 allows fewer when they are larger
  * than 1460 B. Differs: an idle flow keeps its window (RFC 5681 4.1 would restart it).
@@ -41,14 +42,14 @@ struct window_cfg {
 struct window {
     uint64_t bytes;
     uint64_t ssthresh;     /* UINT64_MAX: no loss or mark yet */
-    uint64_t credit_bytes; /* acknowledged towards the next segment of congestion avoidance */
+    uint64_t credit_bytes; /* bytes acknowledged towards the next segment of congestion avoidance */
     uint64_t acked_to;
     uint64_t reduced_to;       /* bytes sent when the window was last reduced */
-    uint32_t is_after_timeout; /* the last reduction was a timeout's */
-    uint32_t is_timed_out;     /* nothing new was acknowledged since */
+    uint32_t is_after_timeout; /* the last reduction was caused by a timeout */
+    uint32_t is_timed_out;     /* nothing new has been acknowledged since a timeout */
 };
 
-/* A window parameter shorter than a segment could never send one. */
+/* Refuses a window parameter shorter than a segment, which could never send one. */
 static inline int window_check(const char *name, uint64_t bytes, uint64_t mss, struct xoff_err *err)
 {
     char text[32];
@@ -61,8 +62,9 @@ static inline int window_check(const char *name, uint64_t bytes, uint64_t mss, s
     return code;
 }
 
-/* `first`, `floor` and `max` are parameters, XOFF_PARAM_AUTO: ten segments (or max when that is
- * less), two segments, no limit. Refusals name the keys initial_window, min_window, max_window. */
+/* `first`, `floor` and `max` are parameters. XOFF_PARAM_AUTO stands for ten segments (or max if
+ * that is less), two segments, and no limit. Errors name the keys initial_window, min_window,
+ * max_window. */
 static inline int window_configure(int64_t first, int64_t floor, int64_t max,
                                    const struct xoff_rp_env *env, struct window_cfg *c,
                                    struct xoff_err *err)
@@ -109,7 +111,7 @@ static inline int window_configure(int64_t first, int64_t floor, int64_t max,
     return 0;
 }
 
-/* The window alone holds the flow back: no pacing, no timer. */
+/* Only the window holds the flow back: there is no pacing and no timer. */
 static inline struct xoff_rp_answer window_init(const struct window_cfg *c, struct window *w)
 {
     *w = (struct window){.bytes = c->first_bytes, .ssthresh = UINT64_MAX};
@@ -120,7 +122,7 @@ static inline struct xoff_rp_answer window_init(const struct window_cfg *c, stru
     };
 }
 
-/* ssthresh becomes `bytes` or the floor, and the window comes down to it. */
+/* Sets ssthresh to `bytes` or the floor, and lowers the window to it. */
 static inline void window_reduce(const struct window_cfg *c, struct window *w, uint64_t bytes,
                                  uint64_t sent_to)
 {
@@ -132,7 +134,7 @@ static inline void window_reduce(const struct window_cfg *c, struct window *w, u
     w->is_after_timeout = false;
 }
 
-/* First of all that is done about an ACK. */
+/* Called first for every ACK. */
 static inline void window_note(struct window *w, const struct xoff_rp_ack *ack)
 {
     if (ack->acked_to > w->acked_to)
@@ -141,7 +143,7 @@ static inline void window_note(struct window *w, const struct xoff_rp_ack *ack)
         w->is_timed_out = false;
 }
 
-/* The ACK brings a mark that no reduction has answered yet. */
+/* Tells whether the ACK brings a mark that no reduction has answered yet. */
 static inline bool window_must_react(const struct window *w, const struct xoff_rp_ack *ack)
 {
     return ack->is_marked && !ack->is_recovering && w->acked_to > w->reduced_to;
@@ -179,7 +181,8 @@ static inline void window_on_loss(const struct window_cfg *c, struct window *w,
                                   uint64_t sent_to)
 {
     if (loss == XOFF_RP_LOST) {
-        /* The lost byte is acked_to; sent before the last reduction, that has answered for it. */
+        /* The lost byte is acked_to. If it was sent before the last reduction, that reduction has
+         * answered the loss. */
         if (w->acked_to >= w->reduced_to)
             window_reduce(c, w, outstanding_bytes / 2, sent_to);
         return;
