@@ -1,7 +1,7 @@
 /* Datagrams: frames are sent and forgotten.
  *
- * The receiver is the default of the role (rel.h): it counts the bytes of the message whose frames
- * arrive. Frames of a message come together, but not in order where paths differ.
+ * The receiver is the default of the role (rel.h): it counts the bytes of the current message.
+ * Frames of a message arrive together, but in any order where paths differ.
  */
 #include <xoff/rel.h>
 

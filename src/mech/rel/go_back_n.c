@@ -18,10 +18,10 @@
  *   NACK(e), e >= una         the same, then n = e
  *   timeout                   n = una
  *
- * What to send and when the timer starts are the defaults of the role (rel.h), which also lets a
- * caller take an ACK without surprise and, if each frame is acknowledged, a frame in order. An ACK
- * says how many frames it speaks of and how many of them were marked; a frame held back measures
- * the round trip of the last frame.
+ * What to send and when the timer starts are the defaults of the role (rel.h). Its inline fast
+ * paths take an ACK that only moves una and, if each frame is acknowledged, a frame in order. An
+ * ACK says how many frames it covers and how many of them were marked. An ACK that was held back
+ * measures the round trip of the last frame.
  *
  * Differs: sequence numbers count bytes, not packets.
  */
@@ -34,11 +34,11 @@ struct gbn_cfg {
 
 struct gbn_rx {
     struct xoff_rel_rx head;
-    xoff_time sent_at; /* of the last frame taken */
+    xoff_time sent_at; /* when the last frame taken was sent */
 };
 
-/* What the bytes of head.own are: frames taken since the last ACK, and how many of them were
- * marked; whether a NACK was sent since e last moved. */
+/* The bytes of head.own: frames taken since the last ACK, how many of them were marked, and whether
+ * a NACK was sent since e last moved. */
 enum { GBN_UNACKED, GBN_MARKED, GBN_NACKED };
 
 _Static_assert(sizeof(struct gbn_rx) <= 32, "many flows: kept within a receiver's record");
@@ -98,7 +98,8 @@ static void gbn_init_rx(const void *cfg, struct xoff_rel_rx *rx)
         (struct gbn_rx){.head = {.deadline = XOFF_NEVER, .is_open = c->ack_every == 1}};
 }
 
-/* Not a compound literal: blocks are not read where none are named. */
+/* The fields are set one by one, since a compound literal would also clear the blocks, which nobody
+ * reads here. */
 static uint32_t gbn_answer(struct xoff_rel_ack *ack, uint64_t acked_to, xoff_time sent_at,
                            uint32_t n_frames, uint32_t n_marked)
 {

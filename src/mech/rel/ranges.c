@@ -1,11 +1,11 @@
 /* Sets of byte ranges: the SACK scoreboard of a sender, the reorder buffer of a receiver.
  *
- * A set is a singly linked list of blocks, sorted, with at least one byte between neighbours: what
- * touches is merged. Every call walks from the lowest range, so it costs as many steps as there are
- * gaps below; a connection without loss or reordering has empty sets.
+ * A set is a singly linked list of blocks, sorted, with at least one byte between neighbours:
+ * ranges that touch are merged. Every call walks from the lowest range, so it takes as many steps
+ * as there are gaps below; a connection without loss or reordering has empty sets.
  *
- * Blocks that were returned are taken first, last returned first, so the storage in use stays
- * small and two runs with the same calls use the same blocks.
+ * The block that was returned last is taken first, so the storage in use stays small and two runs
+ * with the same calls use the same blocks.
  */
 #include <xoff/ranges.h>
 
@@ -25,7 +25,7 @@ static uint32_t range_take(struct xoff_range_store *pool)
     return at;
 }
 
-/* Takes the first block out of the list that starts in *link and returns it to the pool. */
+/* Takes the first block out of the list that starts in *link and returns it to the store. */
 static void range_drop(struct xoff_range_store *pool, uint32_t *link)
 {
     const uint32_t at = *link;
@@ -57,7 +57,8 @@ uint64_t xoff_ranges_add(struct xoff_range_store *pool, uint32_t *set, uint64_t 
         *link = at;
         return to - from;
     }
-    /* It touches this range, which grows over it and over all that follow and touch. */
+    /* The new range touches this one, which grows over it and over all following ranges that touch.
+     */
     struct xoff_range *const grown = &blocks[*link];
     uint64_t had = grown->to - grown->from;
     if (from < grown->from)

@@ -2,8 +2,9 @@
  * tcp_rx.c.
  *
  * Differs: the timer's bounds. RFC 6298 (2.1, 2.4) starts with 1 s and never goes below 1 s, for
- * the Internet; a data center's round trip is some 10 us, and at 100 Gb/s a second is 12.5 GB that
- * were not sent. Defaults here are 10 ms and 1 ms (Linux: 1 s and 200 ms).
+ * the Internet; a data center's round trip is some 10 us, and in a second a link of 100 Gb/s could
+ * have sent 12.5 GB. Defaults here are 10 ms and 1 ms (Linux: 1 s and 200 ms).
+ *
  * Differs: the delay of an ACK. RFC 5681 allows 500 ms and Linux takes 40 ms and more, longer than
  * the timer above; the default is a tenth of the least timeout, and a delay that reaches the least
  * timeout is refused, since the sender would then repair what has arrived.
@@ -141,7 +142,7 @@ static int tcp_configure(const void *params, const struct xoff_rel_env *env, voi
         .rx_blocks = 1,
         .names_blocks = !code && ((const struct xoff_tcp_cfg *)cfg)->has_sack,
         .reorders = true,
-        .asks_at_end_only = true, /* a closed window is waited out, as a delayed ACK is short */
+        .asks_at_end_only = true, /* a closed window waits for the delayed ACK, which is short */
     };
     return code;
 }

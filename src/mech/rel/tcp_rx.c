@@ -7,16 +7,17 @@
  * kind or when delayed_ack has passed since the first of them. All others are acknowledged at once:
  * beyond a gap, filling one wholly or in part, a duplicate, and one that asks.
  *
- * Echo of RFC 3168: ECE from the first marked segment until one that says CWR (which may itself be
- * marked: then ECE goes on). Echo of DCTCP: an ACK carries the mark that all its segments share; a
- * segment whose mark differs from the last one's first has what is still unacknowledged
- * acknowledged with the old echo, then is treated as any other.
+ * Echo of RFC 3168: ACKs carry ECE from the first marked segment until one that says CWR (if that
+ * one is marked itself, ECE continues). Echo of DCTCP: an ACK carries the mark that all its
+ * segments share. When a segment's mark differs from the last one's, the segments before it are
+ * acknowledged first, with the old echo; then the segment is treated as any other.
  *
- * RFC 2018 wants the range of the segment that caused the ACK first, then those reported first most
- * recently. `recent` has a byte of each: ranges merge, a byte stays.
- * Differs: room left over names the lowest ranges that are not named yet. D-SACK (RFC 2883) is left
- * out. A change of marks sends an ACK for what came before only if something is unacknowledged;
- * RFC 8257's text has one sent in any case, and a duplicate would look like a loss.
+ * RFC 2018 wants the range of the segment that caused the ACK first, then the ranges that were most
+ * recently reported first. `recent` has one byte of each range: ranges merge, but a byte stays in
+ * its range.
+ * Differs: blocks left over name the lowest ranges that are not named yet. D-SACK (RFC 2883) is
+ * left out. A change of marks sends an ACK for the segments before it only if some are
+ * unacknowledged; RFC 8257 always sends one, but a duplicate ACK would look like a loss.
  */
 #include "mech/rel/tcp.h"
 
@@ -40,7 +41,7 @@ static void rx_name(struct xoff_rel_ack *ack, const struct xoff_range *range)
     ack->n_sacks++;
 }
 
-/* The ACK as of now; nothing is left unacknowledged. */
+/* Makes the ACK for the present state; nothing is left unacknowledged. */
 static struct xoff_rel_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
                                           const struct xoff_range_store *pool)
 {
@@ -63,7 +64,7 @@ static struct xoff_rel_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct
     return ack;
 }
 
-/* The range with byte `seq` becomes the most recent; bytes of it that were noted before go. */
+/* Makes the range with byte `seq` the most recent, and removes older bytes of the same range. */
 static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_store *pool, uint64_t seq)
 {
     const struct xoff_range *const range = &pool->blocks[xoff_ranges_find(pool, rx->held, seq)];
@@ -76,7 +77,7 @@ static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_store *pool,
         rx->recent[i] = noted[i];
 }
 
-/* Takes the bytes in. Returns whether the segment must be acknowledged at once. */
+/* Stores the bytes. Returns whether the segment must be acknowledged at once. */
 static bool rx_store(struct xoff_tcp_rx *rx, struct xoff_range_store *pool, uint64_t seq,
                      uint32_t bytes)
 {

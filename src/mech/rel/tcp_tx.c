@@ -4,11 +4,12 @@
  * transmit), RFC 6298 (timer), DeTail (Zats et al., 2012; no fast retransmit).
  *
  * The bytes from una to sent_to are acknowledged out of order (left), lost and not retransmitted
- * (lost), or in the network: outstanding = sent_to - una - left - lost, RFC 6675's pipe. Losses are
- * a boundary: what is not SACKed below lost_to is lost, and retransmission goes through the holes
- * once, in order; again_to says how far it got. In fast recovery lost_to rises as more is SACKed;
- * a timeout puts it at sent_to and begins again at una. Without SACK the one hole known is the
- * segment at una, and each duplicate ACK stands for a segment that has left the network.
+ * (lost), or in the network: outstanding = sent_to - una - left - lost, RFC 6675's pipe. Losses
+ * have a boundary: bytes below lost_to that are not SACKed are lost. Retransmission goes through
+ * these holes once, in order, and again_to says how far it got. In fast recovery lost_to rises as
+ * more is SACKed; a timeout sets it to sent_to and begins again at una. Without SACK the only known
+ * hole is the segment at una, and each duplicate ACK stands for a segment that has left the
+ * network.
  *
  *            lost by SACK or duplicates
  *   OPEN ----------------------------------> RECOVERING
@@ -17,18 +18,19 @@
  *    |           recover acknowledged             v
  *    +-----------------------------------------  REPAIRING (timeout: from OPEN too, and again)
  *
- * Differs: the window bounds what is outstanding, in all states; RFC 5681 compares with all that is
- * not acknowledged while nothing is lost. Up to `duplicates` - 1 segments that is limited transmit.
+ * Differs: the window bounds the bytes outstanding, in all states; RFC 5681 bounds all bytes that
+ * are not acknowledged while nothing is lost. For up to `duplicates` - 1 segments that is limited
+ * transmit.
  * Differs: RFC 6675's NextSeg rule 3 (a hole not yet lost, when there is nothing new to send)
  * counts its bytes once in the pipe, not twice as original and copy.
- * Differs: the rescue retransmission (rule 4) waits for a partial ACK and takes only what lies
- * beyond all that was SACKed or sent again. Before that the tail is as likely just on its way, and
- * what was sent again is left to the timer.
- * Differs: SACK information survives a timeout (RFC 2018 8 has it discarded, in case the receiver
- * drops what it had SACKed; this one never does), and a new ACK ends the backoff (RFC 6298 5.7 with
- * Karn waits for a round trip to be measured). RFC 6582's timer is restarted by each partial ACK
- * (its slow-but-steady variant); sending una again restarts it too (RFC 6675 6 lets every
- * retransmission do so).
+ * Differs: the rescue retransmission (rule 4) waits for a partial ACK and takes only bytes beyond
+ * all that were SACKed or sent again. Before a partial ACK the tail is probably just on its way,
+ * and losses of retransmissions are left to the timer.
+ * Differs: SACK information survives a timeout. RFC 2018 8 discards it, in case the receiver drops
+ * what it had SACKed; the receiver here never does.
+ * Differs: a new ACK ends the backoff (RFC 6298 5.7 with Karn waits for a measured round trip). RFC
+ * 6582's timer is restarted by each partial ACK (its slow-but-steady variant); sending una again
+ * restarts it too (RFC 6675 6 lets every retransmission do so).
  */
 #include "mech/rel/tcp.h"
 
@@ -63,14 +65,14 @@ static uint64_t tx_max(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Where the retransmission goes on. */
+/* Returns the byte at which retransmission continues. */
 static uint64_t tx_again_from(const struct xoff_tcp_tx *tx)
 {
     return tx_max(tx->again_to, tx->head.una);
 }
 
-/* What to send again although it is not known to be lost, when there is nothing else to send: RFC
- * 6675 4, NextSeg() rules 3 and 4. Returns its length, 0: nothing. */
+/* Finds what to send again although it is not known to be lost, when there is nothing else to send:
+ * RFC 6675 4, NextSeg() rules 3 and 4. Returns its length, 0: nothing. */
 static uint64_t tx_extra(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
                          const struct xoff_range_store *pool, uint64_t *from)
 {
@@ -110,7 +112,7 @@ bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
     bytes = tx_min(bytes, cfg->mss);
     const uint64_t outstanding = xoff_tcp_outstanding(tx);
     if (!is_urgent && (outstanding > window_bytes || bytes > window_bytes - outstanding)) {
-        /* Part of a segment is sent only if waiting would be for nothing. */
+        /* A partial segment is sent only if no ACK can come to widen the window. */
         if (outstanding > 0 || window_bytes == 0)
             return false;
         bytes = window_bytes;
@@ -122,7 +124,7 @@ bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
     return true;
 }
 
-/* RFC 6298 5.5: doubled with each timeout, up to rto_max. */
+/* RFC 6298 5.5: the timeout doubles with each expiry, up to rto_max. */
 static xoff_time tx_timeout(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx)
 {
     return tx->rto > cfg->rto_max >> tx->backoff ? cfg->rto_max : tx->rto << tx->backoff;
@@ -144,13 +146,13 @@ void xoff_tcp_on_sent(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
         if (segment->seq < tx->lost_to || segment->seq < tx->sacked_to)
             tx->again_to = end;
         else
-            tx->has_rescued = true; /* again_to stays: there may be holes before it */
+            tx->has_rescued = true; /* again_to stays, as there may be holes before it */
     }
     if (tx->head.deadline == XOFF_NEVER || (segment->is_again && segment->seq == tx->head.una))
         tx->head.deadline = xoff_time_after(now, tx_timeout(cfg, tx));
 }
 
-/* RFC 6298 2.2 and 2.3. The clock is exact, so its granularity G is no floor. */
+/* RFC 6298 2.2 and 2.3. The clock is exact, so its granularity G sets no lower bound. */
 static void tx_measure(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx, xoff_time rtt)
 {
     if (tx->srtt == 0) {
@@ -172,7 +174,7 @@ static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_store *p
     uint64_t fresh_bytes = 0;
     for (uint32_t i = 0; i < ack->n_sacks; i++) {
         XOFF_ASSERT(ack->sack_to[i] <= tx->head.sent_to);
-        /* A late ACK may speak of what has been acknowledged since. */
+        /* A late ACK may name bytes that have been acknowledged since. */
         const uint64_t from = tx_max(ack->sack_from[i], tx->head.una);
         fresh_bytes += xoff_ranges_add(pool, &tx->sacked, from, ack->sack_to[i]);
         tx->sacked_to = tx_max(tx->sacked_to, ack->sack_to[i]);
@@ -181,9 +183,9 @@ static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_store *p
     return fresh_bytes;
 }
 
-/* RFC 6675 4, IsLost(): a byte is lost when `duplicates` separate ranges, or more than
- * (duplicates - 1) * mss bytes, are SACKed above it. Both fall as one goes up, so there is a
- * boundary: the start of the highest range with enough in and above it. */
+/* RFC 6675 4, IsLost(): a byte is lost when `duplicates` separate ranges, or more than (duplicates
+ * - 1) * mss bytes, are SACKed above it. Both numbers fall with rising bytes, so there is a
+ * boundary: the start of the highest range such that it and those above it are enough. */
 static uint64_t tx_find_lost_to(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
                                 const struct xoff_range_store *pool)
 {
@@ -201,7 +203,7 @@ static uint64_t tx_find_lost_to(const struct xoff_tcp_cfg *cfg, const struct xof
     return lost_to;
 }
 
-/* RFC 6675 5 (4): the first segment is lost whatever made it look so. */
+/* RFC 6675 5 (4): the first segment is lost, whatever showed the loss. */
 static void tx_recover(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                        const struct xoff_range_store *pool)
 {
@@ -215,7 +217,7 @@ static void tx_recover(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
     tx->has_partial = tx->has_rescued = false;
 }
 
-/* With SACK. Returns whether a loss begins. */
+/* Takes the SACKs of an ACK. Returns whether a loss episode begins. */
 static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                         const struct xoff_range_store *pool, bool has_moved, bool is_duplicate)
 {
@@ -246,7 +248,8 @@ static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
     return has_lost;
 }
 
-/* Without SACK, nothing known to be lost. Returns whether a loss begins. */
+/* Takes an ACK without SACK while nothing is known to be lost. Returns whether a loss episode
+ * begins. */
 static bool tx_on_plain_open(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                              const struct xoff_range_store *pool, bool has_moved, bool is_duplicate)
 {
@@ -255,20 +258,21 @@ static bool tx_on_plain_open(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx 
     if (!is_duplicate)
         return false;
     tx->n_duplicates++;
-    /* RFC 6582 3.2 step 2: not until more is acknowledged than was sent in the last episode, since
-     * duplicates may come from what was sent twice in it. */
+    /* RFC 6582 3.2 step 2: a new episode needs an ACK beyond all that was sent in the last one,
+     * since duplicates may come from segments that were sent twice in it. */
     const bool has_lost =
         tx->n_duplicates >= cfg->duplicates && (tx->head.una > tx->recover || tx->recover == 0);
     if (has_lost)
         tx_recover(cfg, tx, pool);
     if (has_lost || tx->n_duplicates < cfg->duplicates)
-        tx->left_bytes += cfg->mss; /* RFC 3042: so many new segments and no more */
+        tx->left_bytes += cfg->mss; /* RFC 3042: each duplicate allows one new segment */
     return has_lost;
 }
 
-/* Without SACK. Each duplicate is a segment that has left the network; a partial ACK of n bytes
- * takes back what they said of it, but for the segment that was sent again (RFC 6582 3.2 step 3:
- * deflate by n, add back one segment), and shows the next hole. Returns whether a loss begins. */
+/* Takes an ACK without SACK. Each duplicate is a segment that has left the network. A partial ACK
+ * of n bytes cancels what the duplicates said of those bytes, except for the segment that was sent
+ * again (RFC 6582 3.2 step 3: deflate by n, add back one segment), and shows the next hole. Returns
+ * whether a loss episode begins. */
 static bool tx_on_plain(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                         const struct xoff_range_store *pool, uint64_t newly_acked_bytes,
                         bool is_duplicate)
@@ -288,7 +292,7 @@ static bool tx_on_plain(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
     } else if (is_duplicate) {
         tx->left_bytes += cfg->mss;
     }
-    /* The segment at una has not left, however many duplicates there are. */
+    /* The segment at una has not left the network, however many duplicates there are. */
     const uint64_t sent_bytes = tx->head.sent_to - tx->head.una;
     tx->left_bytes = tx_min(tx->left_bytes, sent_bytes - tx_min(sent_bytes, cfg->mss));
     return has_lost;
@@ -305,8 +309,8 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
         tx_measure(cfg, tx, rtt);
     bool is_duplicate = ack->acked_to == tx->head.una && tx->head.una < tx->head.sent_to;
     if (ack->acked_to > tx->head.una) {
-        /* What was SACKed right behind it is there as well. A receiver that keeps nothing of a
-         * finished transfer acknowledges what is sent again piece by piece. */
+        /* Bytes that were SACKed right behind acked_to have arrived, too. A receiver that has
+         * forgotten a finished transfer acknowledges repeated segments one by one. */
         uint64_t end;
         const uint64_t acked_to = xoff_ranges_gap(pool, tx->sacked, ack->acked_to, &end);
         outcome.newly_acked_bytes = acked_to - tx->head.una;
@@ -314,7 +318,7 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
         tx->sacked_bytes -= xoff_ranges_trim(pool, &tx->sacked, tx->head.una);
         tx->has_partial = true;
         tx->backoff = 0;
-        /* RFC 6298 5.2, 5.3 */
+        /* RFC 6298 5.2 and 5.3: progress restarts the timer, and the last ACK stops it. */
         tx->head.deadline = tx->head.una == tx->head.sent_to
                                 ? XOFF_NEVER
                                 : xoff_time_after(now, tx_timeout(cfg, tx));
@@ -331,8 +335,8 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
                                        is_duplicate && cfg->has_fast_retransmit);
     }
     outcome.is_recovering = tx->state == XOFF_TCP_RECOVERING;
-    /* RFC 3168 6.1.2: the receiver repeats its echo until it is told that it was answered, which is
-     * once for each window of data. */
+    /* RFC 3168 6.1.2: the receiver repeats its echo until the sender says that it has answered. The
+     * sender answers once for each window of data. */
     if (ack->echo && tx->head.una > tx->echo_to) {
         tx->has_reduced = true;
         tx->echo_to = tx->head.sent_to;
