@@ -15,7 +15,7 @@ struct cnp_cfg {
 };
 
 struct cnp_state {
-    xoff_time next_at; /* no CNP before */
+    xoff_time next_at; /* no CNP is sent before */
 };
 
 _Static_assert(sizeof(struct cnp_state) <= XOFF_NP_MAX_STATE, "many flows");

@@ -1,8 +1,8 @@
-/* Notification points that say nothing of their own: what they say, ACKs say.
+/* Notification points that send no frame of their own: all they tell goes back on ACKs.
  *
  * "echo": marks go back on ACKs, as the reliability writes them (go-back-N counts frames and marks,
- * TCP has its ECE). "int": so does the telemetry of the frame that an ACK acknowledges last (HPCC,
- * Li et al., SIGCOMM 2019, 3.1).
+ * TCP has its ECE). "int": ACKs also return the telemetry of the last frame that they acknowledge
+ * (HPCC, Li et al., SIGCOMM 2019, 3.1).
  */
 #include <xoff/np.h>
 
