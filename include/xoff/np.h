@@ -1,10 +1,10 @@
-/* Role np: notification point, what a receiver says back of congestion and when.
+/* Role np: notification point. It decides what a receiver tells the sender of congestion, and when.
  *
- * Told about data frames; answers what to send back at once. ACKs are the reliability's (rel.h):
- * they echo marks by themselves. What a notification point adds is a frame of its own (CNP) or what
- * ACKs bring back beside the echo (telemetry). cfg belongs to a transport of a host, state to a
- * flow at its receiver. A reaction point names the notification point that it needs (rp.h).
- * The contract is that of every role (role.h).
+ * A notification point is told about data frames and answers what to send back at once. ACKs belong
+ * to the reliability (rel.h), and echo marks by themselves. A notification point adds a frame of
+ * its own (CNP), or lets ACKs return more than the echo (telemetry). cfg belongs to a transport of
+ * a host, state to a flow at its receiver. A reaction point names the notification point that it
+ * needs (rp.h). The contract is that of every role (role.h).
  */
 #ifndef XOFF_NP_H
 #define XOFF_NP_H
@@ -15,10 +15,10 @@
 extern "C" {
 #endif
 
-#define XOFF_NP_MAX_STATE 8 /* bytes of state: a receiver has many flows */
+#define XOFF_NP_MAX_STATE 8 /* bytes of state; small, since a receiver has many flows */
 
 struct xoff_np_env {
-    xoff_rate rate_bps;   /* of the host's link */
+    xoff_rate rate_bps;   /* rate of the host's link */
     uint32_t frame_bytes; /* full MAC frame */
 };
 
@@ -35,7 +35,7 @@ struct xoff_np_data {
     bool is_marked;
 };
 
-/* What to send to the source of the frame at once, as bits. */
+/* Bits that on_data() returns: what to send to the source of the frame at once. */
 enum {
     XOFF_NP_CNP = 1,
 };
@@ -48,7 +48,7 @@ struct xoff_np_ops {
     int (*configure)(const void *params, const struct xoff_np_env *env, void *cfg,
                      struct xoff_np_shape *shape, struct xoff_err *err);
     void (*init)(const void *cfg, void *state);
-    /* NULL: says nothing but what ACKs say. */
+    /* NULL: nothing is sent but ACKs. */
     unsigned (*on_data)(const void *cfg, void *state, const struct xoff_np_data *data,
                         xoff_time now);
 };
@@ -74,7 +74,7 @@ static inline bool xoff_np_hears(const struct xoff_np *np, bool is_marked)
     return (is_marked || np->shape.hears_unmarked) && np->ops->on_data;
 }
 
-/* Only where it hears of the frame. */
+/* Must only be called for a frame that the notification point hears of. */
 static inline unsigned xoff_np_on_data(const struct xoff_np *np, void *state,
                                        const struct xoff_np_data *data, xoff_time now)
 {

@@ -25,7 +25,7 @@ extern const struct xoff_path_ops *const xoff_paths[];
 extern const struct xoff_rel_ops *const xoff_rels[];
 extern const struct xoff_np_ops *const xoff_nps[];
 
-/* The names of xoff_rels behind the word "auto": what the reaction point comes with. */
+/* The word "auto" (the reliability that the reaction point names), then the names of xoff_rels. */
 extern const char *const xoff_rel_words[];
 #define XOFF_MAX_RELS 8
 

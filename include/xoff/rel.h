@@ -1,13 +1,13 @@
-/* Role rel: the reliability of a flow. What its sender sends next and sends again, what its
- * receiver takes, and what the receiver acknowledges.
+/* Role rel: the reliability of a flow. It decides what the sender sends next and sends again, what
+ * the receiver takes, and what the receiver acknowledges.
  *
  * The sender is told of frames sent, ACKs and expiry, and answers the next segment. The receiver is
- * told of data and expiry, and answers ACKs. How much may be outstanding is the reaction point's
- * business (rp.h), which is told of the losses found here. cfg belongs to a transport of a host,
- * the two states to a flow at its two ends. The contract is that of every role (role.h).
+ * told of data and expiry, and answers ACKs. How much may be outstanding is decided by the reaction
+ * point (rp.h), which is told of the losses found here. cfg belongs to a transport of a host, the
+ * two states to a flow at its two ends. The contract is that of every role (role.h).
  *
- * Each state begins with a head that the caller reads without a call: struct xoff_rel_tx and
- * struct xoff_rel_rx. A mechanism keeps the rest of its state behind it.
+ * Each state begins with a head that the caller reads without a call: struct xoff_rel_tx and struct
+ * xoff_rel_rx. A mechanism keeps the rest of its state behind it.
  *
  * Bytes are numbered from 0. Without ACKs (has_acks is false) a sender forgets what it has sent.
  * Frames then count from the start of their message, since a receiver that missed some could not
@@ -24,25 +24,25 @@ extern "C" {
 #endif
 
 #define XOFF_REL_BLOCKS 3 /* ranges that an ACK can name: SACK beside TCP's timestamps */
-#define XOFF_REL_ACKS 2   /* that one data frame can cause */
+#define XOFF_REL_ACKS 2   /* ACKs that one data frame can cause */
 
 struct xoff_rel_env {
-    uint32_t payload_bytes; /* of a full frame */
-    xoff_time timeout_for;  /* the host's settings: time without an ACK before sending again, */
-    xoff_time ack_delay;    /* longest time that an ACK is held back, */
-    uint32_t ack_every;     /* frames per ACK */
-    /* What the rest of the transport asks of it. */
+    uint32_t payload_bytes; /* payload of a full frame */
+    xoff_time timeout_for;  /* setting of the host: time without an ACK before sending again */
+    xoff_time ack_delay;    /* setting of the host: longest time that an ACK is held back */
+    uint32_t ack_every;     /* setting of the host: frames per ACK */
+    /* Needs of the rest of the transport. */
     bool needs_acks, has_window, has_telemetry;
     bool reads_each_mark; /* marked bytes must be told from others (DCTCP) */
 };
 
 struct xoff_rel_shape {
-    size_t tx_size, rx_size; /* of the states, heads included; 0: a head is enough */
-    xoff_time timeout_for;   /* of the default on_sent(); 0: no timer */
-    uint32_t tx_blocks;      /* that on_ack() may take from the pool of ranges */
-    uint32_t rx_blocks;      /* that on_data() may take */
-    bool is_cumulative;      /* an ACK (no NACK) between una and both next and sent_to says no more
-                              * than that: una moves there, the deadline is timeout_for from now */
+    size_t tx_size, rx_size; /* bytes of the states, heads included; 0: a head is enough */
+    xoff_time timeout_for;   /* used by the default on_sent(); 0: no timer */
+    uint32_t tx_blocks;      /* blocks that on_ack() may take from the store of ranges */
+    uint32_t rx_blocks;      /* blocks that on_data() may take */
+    bool is_cumulative;      /* an ACK (no NACK) between una and both next and sent_to only
+                              * moves una there and sets the deadline to timeout_for from now */
     bool names_blocks;       /* ACKs name ranges, for which frames need room */
     bool reorders;           /* the receiver keeps what arrives beyond a gap */
     bool asks_at_end_only;   /* a frame asks for an ACK when nothing is left to send, but not when
@@ -53,31 +53,32 @@ struct xoff_rel_shape {
 struct xoff_rel_tx {
     uint64_t una;       /* oldest byte not acknowledged; without ACKs: start of the message */
     uint64_t next;      /* next byte in sequence */
-    uint64_t sent_to;   /* beyond it nothing was ever sent */
-    xoff_time deadline; /* expire() is wanted; XOFF_NEVER: not */
+    uint64_t sent_to;   /* end of all that was ever sent */
+    xoff_time deadline; /* when expire() is to be called; XOFF_NEVER: not at all */
 };
 
 /* Head of a receiver's state. */
 struct xoff_rel_rx {
-    uint64_t delivered; /* all below it has arrived; without ACKs: bytes of the current message */
+    uint64_t
+        delivered; /* all bytes below it have arrived; without ACKs: bytes of the current message */
     xoff_time deadline; /* an ACK is held back until then; XOFF_NEVER: none */
     bool is_open;       /* the frame at `delivered` would be taken and acknowledged alone: nothing
                          * else would change */
-    uint8_t own[7];     /* the mechanism's, for init_rx() to fill: a small state has room here */
+    uint8_t own[7];     /* for the mechanism, filled by init_rx(): a small state fits here */
 };
 
 struct xoff_rel_segment {
     uint64_t seq;
     uint32_t bytes;
-    bool is_again;    /* it may have arrived before */
-    bool has_reduced; /* says that the sender has answered the echo of a mark (TCP's CWR) */
-    bool is_last;     /* ends its message; filled by the caller before on_sent() */
+    bool is_again;    /* the segment may have arrived before */
+    bool has_reduced; /* the sender has answered the echo of a mark (TCP's CWR) */
+    bool is_last;     /* the segment ends its message; filled by the caller before on_sent() */
 };
 
 /* Bits of a data frame. */
 enum {
     XOFF_REL_MARKED = 2,   /* congestion experienced */
-    XOFF_REL_ASKS = 4,     /* nothing follows it for now */
+    XOFF_REL_ASKS = 4,     /* nothing follows the frame for now */
     XOFF_REL_REDUCED = 16, /* xoff_rel_segment.has_reduced */
 };
 
@@ -91,21 +92,21 @@ struct xoff_rel_data {
 /* An ACK or NACK. */
 struct xoff_rel_ack {
     uint64_t acked_to;           /* next byte that the receiver expects */
-    xoff_time sent_at;           /* when the frame was sent that it measures the round trip of */
-    uint16_t n_frames, n_marked; /* frames it speaks of and how many were marked; 0: not counted */
+    xoff_time sent_at;           /* when the frame was sent whose round trip this ACK measures */
+    uint16_t n_frames, n_marked; /* frames it covers and how many were marked; 0: not counted */
     uint8_t n_sacks;
-    bool is_nack; /* something beyond acked_to arrived and was thrown away */
+    bool is_nack; /* bytes beyond acked_to arrived and were thrown away */
     bool echo;    /* echo of marks */
     uint64_t sack_from[XOFF_REL_BLOCKS], sack_to[XOFF_REL_BLOCKS];
 };
 
-/* What on_ack() found, as bits. */
+/* Bits that on_ack() returns. */
 enum {
     XOFF_REL_LOST = 1,       /* a loss episode begins: the reaction point is told, once */
     XOFF_REL_RECOVERING = 2, /* a loss is being repaired after this ACK */
 };
 
-/* How its frames look on the wire. */
+/* The format of frames on the wire. */
 enum xoff_rel_format { XOFF_REL_AS_ROCE, XOFF_REL_AS_DATAGRAM, XOFF_REL_AS_TCP };
 
 struct xoff_rel_ops {
@@ -120,38 +121,41 @@ struct xoff_rel_ops {
     /* Sender. The caller has filled the head; NULL: there is nothing behind it. */
     void (*init_tx)(const void *cfg, struct xoff_rel_tx *tx);
     void (*fini_tx)(struct xoff_rel_tx *tx, struct xoff_range_store *pool); /* NULL: nothing */
-    /* What may be sent now: at most a full segment, below `end` and within the window. false:
-     * nothing. Changes nothing; the caller may cut the segment shorter.
-     * NULL: the bytes from `next` on, while next - una is below the window. */
+    /* Finds what may be sent now: at most a full segment, below `end` and within the window. False:
+     * nothing. The call changes no state; the caller may cut the segment shorter. NULL: the bytes
+     * from `next` on, while next - una is below the window. */
     bool (*next)(const void *cfg, const struct xoff_rel_tx *tx, const struct xoff_range_store *pool,
                  uint64_t end, uint64_t window_bytes, struct xoff_rel_segment *segment);
-    /* NULL: `next` moves behind the segment, `sent_to` with it; if no deadline is set, it is
-     * shape.timeout_for from now. */
+    /* NULL: `next` moves behind the segment, and `sent_to` with it; if no deadline is set, it
+     * becomes now + shape.timeout_for. */
     void (*on_sent)(const void *cfg, struct xoff_rel_tx *tx, const struct xoff_rel_segment *segment,
                     xoff_time now);
-    /* `rtt` 0: not known. The pool has shape.tx_blocks to take. NULL: there are no ACKs. */
+    /* `rtt` 0: not known. The store has shape.tx_blocks free blocks. NULL: there are no ACKs. */
     unsigned (*on_ack)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
                        const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now);
-    /* At the deadline or later: sends again what is missing. NULL: there is no deadline. */
+    /* Called at the deadline or later: prepares to send again what is missing. NULL: there is no
+     * deadline. */
     void (*expire)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
                    xoff_time now);
-    /* Sent, and by all that is known still in the network. NULL: next - una. */
+    /* Returns the bytes that were sent and are, as far as is known, still in the network. NULL:
+     * next - una. */
     uint64_t (*outstanding)(const struct xoff_rel_tx *tx);
 
     /* Receiver. The caller has filled the head; NULL: there is nothing behind it. */
     void (*init_rx)(const void *cfg, struct xoff_rel_rx *rx);
     void (*fini_rx)(struct xoff_rel_rx *rx, struct xoff_range_store *pool); /* NULL: nothing */
-    /* Returns how many ACKs to send at once; `acks` has room for XOFF_REL_ACKS. The pool has
-     * shape.rx_blocks to take.
-     * NULL: frames are taken in any order, and nothing is answered. `delivered` counts the bytes of
-     * one message; with the first frame of another, what the last one lacked is lost. */
+    /* Returns how many ACKs to send at once; `acks` has room for XOFF_REL_ACKS. The store has
+     * shape.rx_blocks free blocks. NULL: frames are taken in any order, and nothing is answered;
+     * `delivered` counts the bytes of one message, and the first frame of another message means
+     * that the missing bytes of the last one are lost. */
     uint32_t (*on_data)(const void *cfg, struct xoff_rel_rx *rx, struct xoff_range_store *pool,
                         const struct xoff_rel_data *data, xoff_time now, struct xoff_rel_ack *acks);
-    /* At the deadline or later: the ACK that was held back. NULL: none ever is. */
+    /* Called at the deadline or later: fills in the ACK that was held back. NULL: no ACK ever is.
+     */
     void (*expire_rx)(const void *cfg, struct xoff_rel_rx *rx, const struct xoff_range_store *pool,
                       struct xoff_rel_ack *ack);
-    /* Data of a flow that arrived whole before, of which no state is left. Fills the ACK that tells
-     * its sender so. NULL: nothing is said. */
+    /* Takes data of a flow that arrived whole before and has no state left. Fills in the ACK that
+     * tells the sender so. NULL: nothing is answered. */
     void (*on_late)(const void *cfg, const struct xoff_rel_data *data, struct xoff_rel_ack *ack);
 };
 
@@ -163,7 +167,7 @@ struct xoff_rel {
 
 XOFF_ROLE(rel)
 
-/* Whether the inline defaults say what may be sent, so that a caller need not ask. */
+/* Tells whether the inline defaults decide what may be sent, so that no call is needed. */
 static inline bool xoff_rel_is_sequential(const struct xoff_rel *r)
 {
     return !r->ops->next;
@@ -184,7 +188,7 @@ static inline void xoff_rel_fini_tx(const struct xoff_rel *r, struct xoff_rel_tx
         r->ops->fini_tx(tx, pool);
 }
 
-/* Whether the default of next() finds something to send. */
+/* Tells whether the default of next() finds something to send. */
 static inline bool xoff_rel_has_next(const struct xoff_rel_tx *tx, uint64_t end,
                                      uint64_t window_bytes)
 {
@@ -241,7 +245,7 @@ static inline unsigned xoff_rel_on_ack(const struct xoff_rel *r, struct xoff_rel
     return r->ops->on_ack(r->cfg, tx, pool, ack, rtt, now);
 }
 
-/* Takes an ACK that is_cumulative speaks of, without a call. false: on_ack() is to be asked. */
+/* Takes an ACK of the kind that is_cumulative describes, without a call. False: call on_ack(). */
 static inline bool xoff_rel_advance(const struct xoff_rel *r, struct xoff_rel_tx *tx,
                                     uint64_t acked_to, xoff_time now)
 {
@@ -280,7 +284,7 @@ static inline void xoff_rel_fini_rx(const struct xoff_rel *r, struct xoff_rel_rx
         r->ops->fini_rx(rx, pool);
 }
 
-/* Takes a frame that is_open speaks of, without a call. false: on_data() is to be asked. */
+/* Takes a frame of the kind that is_open describes, without a call. False: call on_data(). */
 static inline bool xoff_rel_take(struct xoff_rel_rx *rx, uint64_t seq, uint32_t bytes,
                                  xoff_time sent_at, bool is_marked, struct xoff_rel_ack *ack)
 {
@@ -308,7 +312,7 @@ static inline void xoff_rel_count(struct xoff_rel_rx *rx, bool is_other_message,
     rx->delivered = (is_other_message ? 0 : rx->delivered) + bytes;
 }
 
-/* Only where it has an on_data() of its own. */
+/* Must only be called if the mechanism has an on_data(). */
 static inline uint32_t xoff_rel_on_data(const struct xoff_rel *r, struct xoff_rel_rx *rx,
                                         struct xoff_range_store *pool,
                                         const struct xoff_rel_data *data, xoff_time now,

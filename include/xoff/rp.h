@@ -1,9 +1,9 @@
 /* Role rp: reaction point, the congestion control of one flow at its sender.
  *
- * Told about ACKs, CNPs, notifications, bytes sent, losses and expiry; answers at what rate and
- * within what window the flow may send, and when it wants to be woken. cfg belongs to a transport
- * of a host (all its flows go out at one rate), state to a flow. The contract is that of every role
- * (role.h).
+ * A reaction point is told about ACKs, CNPs, notifications, bytes sent, losses and expiry. It
+ * answers at what rate and within what window the flow may send, and when it wants to be woken. cfg
+ * belongs to a transport of a host (all its flows leave by one link), state to a flow. The contract
+ * is that of every role (role.h).
  */
 #ifndef XOFF_RP_H
 #define XOFF_RP_H
@@ -17,30 +17,31 @@ extern "C" {
 #endif
 
 #define XOFF_RP_NO_WINDOW UINT64_MAX
-#define XOFF_RP_LINE_RATE UINT64_MAX /* whatever that is: no number to reckon with */
+#define XOFF_RP_LINE_RATE UINT64_MAX /* stands for the link's rate; not for arithmetic */
 
 struct xoff_rp_env {
-    xoff_rate rate_bps;     /* of the host's link */
+    xoff_rate rate_bps;     /* rate of the host's link */
     uint32_t frame_bytes;   /* full MAC frame */
-    uint32_t payload_bytes; /* of it */
+    uint32_t payload_bytes; /* payload of a full frame */
 };
 
-/* What is known of a flow when it starts. */
+/* Properties of a flow that are known when it starts. */
 struct xoff_rp_flow {
-    xoff_time base_rtt; /* of a full frame and its ACK over the flow's path when nothing queues */
+    xoff_time
+        base_rtt; /* RTT of a full frame and its ACK over the flow's path when nothing queues */
     xoff_rate pace_bps; /* the application's own pace, 0: none */
 };
 
 struct xoff_rp_ack {
     uint64_t acked_to; /* next byte that the receiver expects */
     uint64_t newly_acked_bytes;
-    uint64_t sent_to;                 /* next new byte to send */
-    uint64_t outstanding_bytes;       /* in the network by all that is known, this ACK considered */
-    xoff_time rtt;                    /* of the frame that caused it; 0: not known */
-    uint32_t n_marked, n_frames;      /* frames this ACK speaks of, and how many carried a mark */
-    bool is_marked;                   /* congestion echo: any of them was marked, or TCP's ECE */
-    bool is_recovering;               /* the reliability is repairing a loss */
-    bool is_window_bound;             /* the window is what held the flow back */
+    uint64_t sent_to;            /* next new byte to send */
+    uint64_t outstanding_bytes;  /* bytes still in the network as far as is known after this ACK */
+    xoff_time rtt;               /* RTT of the frame that caused the ACK; 0: not known */
+    uint32_t n_marked, n_frames; /* frames that this ACK covers, and how many carried a mark */
+    bool is_marked;              /* congestion echo: any of them was marked, or TCP's ECE */
+    bool is_recovering;          /* the reliability is repairing a loss */
+    bool is_window_bound;        /* the window is what holds the flow back */
     const struct xoff_int *telemetry; /* NULL: none */
 };
 
@@ -49,42 +50,43 @@ enum xoff_rp_loss {
     XOFF_RP_TIMEOUT, /* nothing was heard for the retransmission timeout */
 };
 
-/* In force until it is changed. */
+/* An answer holds until the next one. */
 struct xoff_rp_answer {
-    xoff_rate rate_bps;    /* of MAC frames on the wire; the link's rate or more: no pacing */
+    xoff_rate rate_bps;    /* rate of MAC frames on the wire; the link's rate or more: no pacing */
     uint64_t window_bytes; /* payload outstanding; XOFF_RP_NO_WINDOW: no limit */
-    xoff_time deadline;    /* expire() is wanted; XOFF_NEVER: not */
+    xoff_time deadline;    /* when expire() is to be called; XOFF_NEVER: not at all */
 };
 
 struct xoff_rp_shape {
-    size_t state_size; /* of a flow's state */
+    size_t state_size; /* bytes of a flow's state */
 };
 
-/* Every call but configure() may change *answer, which holds the answer before the call; before
- * init() it is XOFF_RP_LINE_RATE, no window and no deadline. Calls that are NULL are not wanted. */
+/* Every call but configure() may change *answer, which holds the previous answer; before init()
+ * that is XOFF_RP_LINE_RATE, no window and no deadline. Functions that are NULL are not called. */
 struct xoff_rp_ops {
     const char *name, *summary;
     const struct xoff_param *params;
     size_t params_size, cfg_size, cfg_port_size;
-    const char *marking;  /* the congestion point it reads: "none", "ecn", "int"... */
-    const char *np;       /* the notification point that tells it: "echo", "cnp"... */
-    const char *rel;      /* the reliability it comes with, unless the scenario says otherwise */
-    bool needs_acks;      /* without them it learns nothing */
+    const char *marking;  /* the marking of switches that it reads: "none", "ecn", "int"... */
+    const char *np;       /* the notification point that it needs: "echo", "cnp"... */
+    const char *rel;      /* the reliability it uses unless the scenario says otherwise */
+    bool needs_acks;      /* it learns nothing without ACKs */
     bool reads_each_mark; /* TCP's echo must tell marked bytes from others (DCTCP) */
     int (*configure)(const void *params, const struct xoff_rp_env *env, void *cfg,
                      struct xoff_rp_shape *shape, struct xoff_err *err);
-    /* NULL: that is its first answer. */
+    /* NULL: the answer before init() is the first one. */
     void (*init)(const void *cfg, void *state, const struct xoff_rp_flow *flow, xoff_time now,
                  struct xoff_rp_answer *answer);
     void (*on_ack)(const void *cfg, void *state, const struct xoff_rp_ack *ack, xoff_time now,
                    struct xoff_rp_answer *answer);
     void (*on_cnp)(const void *cfg, void *state, xoff_time now, struct xoff_rp_answer *answer);
-    /* A congestion point on the flow's path sent it a notification. */
+    /* Called when a notification of a congestion point on the flow's path arrives. */
     void (*on_notice)(const void *cfg, void *state, const struct xoff_notice *notice, xoff_time now,
                       struct xoff_rp_answer *answer);
     void (*on_sent)(const void *cfg, void *state, uint32_t frame_bytes, xoff_time now,
                     struct xoff_rp_answer *answer);
-    /* `flight_bytes`: sent and not acknowledged as the loss was found (RFC 5681, FlightSize). */
+    /* `flight_bytes`: bytes sent and not acknowledged when the loss was found (RFC 5681,
+     * FlightSize). */
     void (*on_loss)(const void *cfg, void *state, enum xoff_rp_loss loss, uint64_t flight_bytes,
                     uint64_t sent_to, xoff_time now, struct xoff_rp_answer *answer);
     /* Called at or after answer->deadline; must move it beyond `now`. NULL: there is none. */
@@ -108,12 +110,12 @@ static inline void xoff_rp_init(const struct xoff_rp *rp, void *state,
     answer->deadline = XOFF_NEVER;
     if (rp->ops->init)
         rp->ops->init(rp->cfg, state, flow, now, answer);
-    else if (state) /* NULL will do where the state has no bytes */
+    else if (state) /* `state` may be NULL if it has no bytes */
         memset(state, 0, rp->shape.state_size);
 }
 
-/* Whether ACKs and the losses they show can change its answer, so that a caller may skip the calls
- * and what they need to know. */
+/* Tells whether ACKs, and the losses they show, can change the answer. If not, a caller may skip
+ * the calls and the work to prepare them. */
 static inline bool xoff_rp_hears_acks(const struct xoff_rp *rp)
 {
     return rp->ops->on_ack || rp->ops->on_loss;
@@ -127,7 +129,7 @@ static inline void xoff_rp_on_ack(const struct xoff_rp *rp, void *state,
         rp->ops->on_ack(rp->cfg, state, ack, now, answer);
 }
 
-/* Returns whether the call was wanted. */
+/* Returns whether the mechanism has this function. */
 static inline bool xoff_rp_on_cnp(const struct xoff_rp *rp, void *state, xoff_time now,
                                   struct xoff_rp_answer *answer)
 {
@@ -136,7 +138,7 @@ static inline bool xoff_rp_on_cnp(const struct xoff_rp *rp, void *state, xoff_ti
     return rp->ops->on_cnp != NULL;
 }
 
-/* Returns whether the call was wanted. */
+/* Returns whether the mechanism has this function. */
 static inline bool xoff_rp_on_notice(const struct xoff_rp *rp, void *state,
                                      const struct xoff_notice *notice, xoff_time now,
                                      struct xoff_rp_answer *answer)

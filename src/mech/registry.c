@@ -58,7 +58,7 @@ const struct xoff_np_ops *const xoff_nps[] = {
     NULL,
 };
 
-/* The entry of a role's array whose name is `wanted`, or NULL. */
+/* Finds the entry of a role's array whose name is `wanted`, or NULL. */
 #define FIND(array, wanted)                              \
     do {                                                 \
         for (size_t i = 0; (array)[i]; i++)              \
