@@ -407,7 +407,7 @@ static void test_host_to_host(void **state)
     assert_int_equal(routes_create(&topo, 1, true, &routes, &err), -XOFF_E_CONFLICT);
     topo_fini(&topo);
 
-    /* Beside switches that hold no host. */
+    /* The same holds beside switches that have no host. */
     make(&topo, 2, 2, (const struct pair[]){{0, 1}, {2, 3}}, 2);
     assert_int_equal(routes_create(&topo, 0, true, &routes, &err), 0);
     expect_ports(routes, 2, 0, 0, NULL);
@@ -722,7 +722,7 @@ static void test_cycle_needs_traffic(void **state)
     assert_int_equal(routes_find_cycle(&topo, routes, NULL, 0), 0);
     routes_destroy(routes);
 
-    /* Sent there by s0 they do. */
+    /* When s0 sends them there, they do. */
     struct route_channel cycle[4];
     add_route(&topo, 0, 2, 1, 1, (const uint32_t[]){2});
     routes = routes_at(&topo, 0);

@@ -285,7 +285,7 @@ static void test_every_section(void **state)
     scenario_destroy(s);
 }
 
-/* What is printed reads back to the same plan, and prints the same again. */
+/* A printed plan reads back to the same plan, and prints the same again. */
 static void check_round_trip(const struct plan *plan)
 {
     char *first = plan_print(plan);
@@ -846,7 +846,7 @@ static const char *next_word(void *state)
     return *words->at ? *words->at++ : NULL;
 }
 
-/* What libfyaml gives no place for is reported where the reading stood. */
+/* Errors for which libfyaml gives no place are reported at the place reached so far. */
 static void test_places(void **state)
 {
     (void)state;
@@ -873,7 +873,7 @@ static void test_nearest(void **state)
     }
 }
 
-/* What a curve needs of the rest. */
+/* A curve needs other keys of the scenario. */
 static void test_curves(void **state)
 {
     (void)state;

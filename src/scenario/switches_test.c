@@ -81,7 +81,7 @@ static void sets(void **state)
     assert_kinds("\"spine*\"", "000011");
     assert_kinds("\"?????\"", "111100");
     assert_kinds("[leaf0, \"spin?1\"]", "100001");
-    /* Of several entries the last one that is for a switch counts. */
+    /* If several entries match a switch, the last one counts. */
     assert_kinds("\"*\"\n  - match: leaf0..leaf1\n  - match: leaf1", "231111");
 }
 
@@ -123,7 +123,8 @@ static void entries_inherit(void **state)
     static const char *const alphas[] = {"0.25", "0.25", "0.5", "0.25", "0.0625", "0.25", "0.25"};
     static const char *const reserves[] = {"1KB", "1KB", "1KB", "2KB", "4KiB", "1KB", "1KB"};
     static const char *const pauses[] = {"pfc", "pfc", "pfc", "pfc", "pause", "pfc", "pfc"};
-    /* The base has the marking that the transport asks for, and so do those who say nothing. */
+    /* `switch` has the marking that the transport asks for, and so have the entries that give none.
+     */
     static const char *const markings[] = {"ecn", "ecn", "ecn", "ecn", "ecn", "none", "ecn"};
     for (uint32_t i = 0; i < 7; i++) {
         assert_int_equal(k[i].buffer_bytes, buffers[i]);
@@ -167,8 +168,8 @@ static void settings(void **state)
     struct scenario *s;
     struct built *built;
     struct xoff_err err;
-    /* A mechanism that is a word keeps its kind; one that an entry has not keeps that of `switch`.
-     */
+    /* A mechanism given as a word keeps its kind; one that an entry leaves out has the kind of
+     * `switch`. */
     assert_int_equal(try_read(entries, "switches.3.mmu.alpha", "1/8", &s, &built, &err), 0);
     assert_string_equal(s->plans[0]->kinds[4].mmu->name, "dsh");
     assert_string_equal(alpha_of(&s->plans[0]->kinds[4]), "0.125");
@@ -178,7 +179,7 @@ static void settings(void **state)
     assert_string_equal(alpha_of(&s->plans[0]->kinds[1]), "0.125");
     assert_string_equal(reserved_of(&s->plans[0]->kinds[1]), "1KB");
     forget(s, built);
-    /* What is set in `switch` reaches those who inherit it. */
+    /* A setting of `switch` reaches the entries that inherit it. */
     assert_int_equal(try_read(entries, "switch.mmu.alpha", "1/8", &s, &built, &err), 0);
     assert_string_equal(alpha_of(&s->plans[0]->kinds[1]), "0.125");
     assert_string_equal(alpha_of(&s->plans[0]->kinds[2]), "0.5");
@@ -205,7 +206,7 @@ static void refused(void **state)
                  "switches.0.mmu.alhpa", "did you mean alpha");
     assert_fails(CLOS "switches: [{match: leaf0, mmu: {kind: dhs}}]\n", 4, 39,
                  "switches.0.mmu.kind", "did you mean dsh");
-    /* An entry must be for a switch, with each of its parts. */
+    /* Every item of an entry's match must name a switch. */
     static const char *const nobody[] = {"leaf4", "h0", "h0..leaf1", "leaf2..leaf1", "leaf0..leaf4",
                                          "'h*'",  "''", "'leaf0,'",  "'leaf0,x*'"};
     for (size_t i = 0; i < sizeof nobody / sizeof nobody[0]; i++) {
@@ -214,7 +215,7 @@ static void refused(void **state)
         assert_fails(text, 4, nobody[i][0] == '\'' ? 37 : 36, "switches.1.match",
                      "no switch is called so");
     }
-    /* What a mechanism finds wrong names the entry: its own key where it has one. */
+    /* An error of a mechanism names the entry, and the entry's own key where it has one. */
     assert_fails(CLOS "switches: [{match: leaf0}, {match: leaf1, buffer: 10KB}]\n", 4, 28,
                  "switches.1.buffer", "too small");
     assert_fails(CLOS "switches: [{match: leaf1, mmu: {headroom: 100B}}]\n", 4, 32,

@@ -55,7 +55,7 @@ static void one_per_interval(void **unused)
     assert_int_equal(arrives(&r, true, 60 * XOFF_US - 1), 0);
     assert_int_equal(arrives(&r, false, 60 * XOFF_US), 0);
     assert_int_equal(arrives(&r, true, 60 * XOFF_US), XOFF_NP_CNP);
-    /* From the CNP on, not from where the last interval ended. */
+    /* The interval starts with the CNP, not at the end of the last interval. */
     assert_int_equal(arrives(&r, true, 200 * XOFF_US), XOFF_NP_CNP);
     assert_int_equal(arrives(&r, true, 250 * XOFF_US - 1), 0);
     assert_int_equal(arrives(&r, true, 250 * XOFF_US), XOFF_NP_CNP);

@@ -135,7 +135,7 @@ static void timeout_goes_back(void **unused)
     assert_int_equal(r.tx.next, 2000);
     assert_int_equal(r.tx.sent_to, 5000);
     assert_true(r.tx.deadline == at + TIMEOUT);
-    /* What was sent before says so, up to the byte. */
+    /* Frames up to the last byte sent before say that they are repeated. */
     for (uint32_t i = 0; i < 4; i++) {
         assert_true(xoff_rel_next(&r.rel, &r.tx, NULL, 6000, UINT64_MAX, FRAME, &s));
         assert_int_equal(s.is_again, i < 3);
@@ -174,9 +174,9 @@ static void nack_goes_back_once(void **unused)
     assert_int_equal(r.tx.una, 2000);
     assert_int_equal(r.tx.next, 2000);
     assert_true(r.tx.deadline == 2 + TIMEOUT);
-    /* The same once more, before anything was sent again: no new loss. */
+    /* A second NACK before anything was sent again is no new loss. */
     assert_int_equal(nacked(&r, 2000, 3), 0);
-    /* Below what is acknowledged: of the past. */
+    /* A NACK below the acknowledged byte is out of date. */
     send_all(&r, 6000, UINT64_MAX, 4);
     assert_int_equal(nacked(&r, 1999, 5), 0);
     assert_int_equal(r.tx.next, 6000);
@@ -184,7 +184,7 @@ static void nack_goes_back_once(void **unused)
     assert_int_equal(r.tx.next, 2000);
 }
 
-/* A NACK for the end of what was sent cannot be of a loss. */
+/* A NACK for the end of what was sent cannot mean a loss. */
 static void nack_of_everything(void **unused)
 {
     (void)unused;
@@ -226,7 +226,7 @@ static void receiver_answers_a_gap_once(void **unused)
     assert_int_equal(arrives(&r, 3000, 0, 30), 0);
     assert_int_equal(arrives(&r, 1001, 0, 31), 0);
     assert_int_equal(r.rx->delivered, 1000); /* all thrown away */
-    /* What is there is acknowledged again, and the gap stays answered. */
+    /* Repeated data is acknowledged again, and the gap causes no second NACK. */
     assert_int_equal(arrives(&r, 0, 0, 40), 1);
     assert_true(!r.ack.is_nack && r.ack.acked_to == 1000);
     assert_int_equal(arrives(&r, 999, 0, 41), 1);
@@ -331,8 +331,8 @@ static void worked_example(void **unused)
     assert_true(r.tx.deadline == XOFF_NEVER);
 }
 
-/* What a caller may do without a call (xoff_rel_advance, xoff_rel_take) is what the call does: of
- * two flows with the same random past, one is always asked. */
+/* The shortcuts xoff_rel_advance and xoff_rel_take do what the calls do: of two flows with the same
+ * random history, one always uses the calls. */
 static void shortcuts_are_what_calls_do(void **unused)
 {
     (void)unused;

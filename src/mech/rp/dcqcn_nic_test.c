@@ -112,11 +112,14 @@ static void only_marks_start_anything(void **unused)
 }
 
 /* The worked example of docs/mechanisms/dcqcn.md. 100 Gb/s: RAI = 20 Mb/s, RHAI = 200 Mb/s. Marks
- * at 0, 5.5 and 1300.5 us. With k = 255/256: 4.001 us     alpha = k^4 = 0.98446631 (the first mark
- * does not count); RC = 100 (1 - alpha / 2) 8.001 us     alpha = (k^6 + g) k^2 = 0.97304972; S = 0,
- * so RT is still 100 Gb/s 308.001 us   fast recovery; then RT is capped, each step halves the gap
- * to 100 Gb/s 1304.001 us  alpha = (k (alpha at 1300 us) + g) k^3 = 0.00995902; S = 4, so RT = RC
- *   1604.001 us  fast recovery, 1904.001 us RT + 20 Mb/s, 2204.001 us RT + 200 Mb/s */
+ * at 0, 5.5 and 1300.5 us. With k = 255/256:
+ *
+ *   4.001 us     alpha = k^4 = 0.98446631 (the first mark does not count); RC = 100 (1 - alpha / 2)
+ *   8.001 us     alpha = (k^6 + g) k^2 = 0.97304972; S = 0, so RT is still 100 Gb/s
+ *   308.001 us   fast recovery; then RT is capped, each step halves the gap to 100 Gb/s
+ *   1304.001 us  alpha = (k (alpha at 1300 us) + g) k^3 = 0.00995902; S = 4, so RT = RC
+ *   1604.001 us  fast recovery, 1904.001 us RT + 20 Mb/s, 2204.001 us RT + 200 Mb/s
+ */
 static void worked_example(void **unused)
 {
     (void)unused;

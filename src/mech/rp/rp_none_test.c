@@ -35,7 +35,7 @@ static void answers_the_line_rate(void **unused)
     expect_line_rate(&xoff_rp_none, XOFF_GBPS);
 }
 
-/* It wants to hear of nothing, so the answer stays whatever it is told. */
+/* It has no functions, so the answer stays whatever it is told. */
 static void nothing_changes_it(void **unused)
 {
     (void)unused;
@@ -63,7 +63,7 @@ static void halve(const void *cfg, void *state, const struct xoff_notice *notice
     answer->deadline = now + 1;
 }
 
-/* A notification reaches who wants it, as it is. */
+/* A notification is handed unchanged to a reaction point that wants it. */
 static void a_notice_is_handed_on(void **unused)
 {
     (void)unused;
