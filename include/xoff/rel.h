@@ -59,8 +59,7 @@ struct xoff_rel_tx {
 
 /* Head of a receiver's state. */
 struct xoff_rel_rx {
-    uint64_t
-        delivered; /* all bytes below it have arrived; without ACKs: bytes of the current message */
+    uint64_t delivered; /* all below it has arrived; without ACKs: bytes of the current message */
     xoff_time deadline; /* an ACK is held back until then; XOFF_NEVER: none */
     bool is_open;       /* the frame at `delivered` would be taken and acknowledged alone: nothing
                          * else would change */

@@ -27,8 +27,7 @@ struct xoff_rp_env {
 
 /* Properties of a flow that are known when it starts. */
 struct xoff_rp_flow {
-    xoff_time
-        base_rtt; /* RTT of a full frame and its ACK over the flow's path when nothing queues */
+    xoff_time base_rtt; /* of a full frame and its ACK over the flow's path when nothing queues */
     xoff_rate pace_bps; /* the application's own pace, 0: none */
 };
 

@@ -14,10 +14,9 @@ static void *make(uint64_t n, size_t size)
 
 /* A hop of an empty network. */
 struct hop {
-    xoff_time full_for,
-        full_last_bit;       /* full frame: how long it holds the wire, when its last bit is sent */
-    xoff_time tail_last_bit; /* the same for the last bit of the last frame */
-    xoff_time after;         /* propagation and processing */
+    xoff_time full_for, full_last_bit; /* full frame: wire held, last bit sent */
+    xoff_time tail_last_bit;           /* the same for the last bit of the last frame */
+    xoff_time after;                   /* propagation and processing */
 };
 
 static struct hop hop_of(const struct net *net, const struct topo_link *link, uint32_t full,

@@ -40,8 +40,7 @@ struct fabric_ops {
     const struct xoff_param *params; /* NULL: none */
     size_t params_size;
     size_t size; /* bytes of a switch of this kind, which begins with struct sw */
-    uint32_t n_timers,
-        n_port_timers; /* the fabric's own timers: for the switch, and for each port */
+    uint32_t n_timers, n_port_timers; /* its own timers: per switch, per port */
     /* Called when struct sw is ready except for what depends on the fabric: ports, queues, timers
      * and the frame store. `env` describes a buffer over all ports. Sets sw->signalling. */
     int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,

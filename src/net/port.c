@@ -94,8 +94,7 @@ static void hear(struct port *port, const struct xoff_pause_frame *frame, xoff_t
     const uint8_t before = port_open(port, now);
     if (!xoff_gate_on_frame(&port->gate_cfg, &port->gate, frame, now))
         return;
-    account(port, before ^ port->gate.open,
-            now); /* the gate's ring was full, so its oldest entry took effect */
+    account(port, before ^ port->gate.open, now); /* the ring was full: its oldest took effect */
     mirror(port);
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         const uint8_t bit = (uint8_t)(1u << p);

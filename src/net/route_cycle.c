@@ -79,8 +79,7 @@ uint32_t routes_find_cycle(const struct topo *topo, const struct routes *routes,
     follow_all(&d);
     if (peel(&d, &search)) {
         find_any_cycle(&d, &search);
-        search.limit =
-            search.n_cycle + 1; /* the searches may name an earlier one of equal length */
+        search.limit = search.n_cycle + 1; /* may name an earlier one of equal length */
         for (uint32_t start = 0; start < topo->n_ports; start++) {
             if (search.limit == SHORTEST || search.n_steps > MAX_STEPS)
                 break;

@@ -78,8 +78,7 @@ struct sw {
     unsigned char *sched_states; /* sched.shape.state_size apart */
     struct point *points;        /* by port */
     struct xoff_path path;
-    struct xoff_path_port
-        *path_ports; /* the candidates of a frame; NULL: the path choice does not read them */
+    struct xoff_path_port *path_ports; /* candidates of a frame; NULL: path does not read them */
     struct xoff_rng marking_rng, path_rng;
     uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */

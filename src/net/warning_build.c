@@ -27,8 +27,7 @@ int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
         XOFF_ASSERT(net->warnings);
         net->warnings[net->n_warnings++] = (struct net_warning){
             .part = part, .first_node = node, .last_node = node, .n_nodes = 1, .err = *err};
-    } else if (net->warnings[i].last_node !=
-               node) { /* a node may repeat a warning for each of its ports */
+    } else if (net->warnings[i].last_node != node) { /* a node may repeat it for each port */
         net->warnings[i].last_node = node;
         net->warnings[i].n_nodes++;
     }

@@ -10,8 +10,7 @@ struct build_options {
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
     bool (*progress)(void *context, xoff_time now, uint64_t arrivals);
-    const char *const
-        *captures; /* NODE:PORT, or NODE of a host: ports whose frames are noted down */
+    const char *const *captures; /* NODE:PORT, or NODE of a host: ports to capture */
     uint32_t n_captures;
     uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
     bool keeps_heard;       /* pause frames are noted where they are received, too */

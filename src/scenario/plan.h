@@ -88,8 +88,7 @@ struct plan_traffic {
 struct plan_switch {
     char match[XOFF_PARAM_TEXT]; /* set of switches that an entry applies to */
     struct plan_place match_place;
-    struct plan_place
-        place[N_NET_PARTS]; /* place of each part that is given; NET_PART_NET: of the whole */
+    struct plan_place place[N_NET_PARTS]; /* by part; NET_PART_NET: the whole entry */
 };
 
 /* `transport:` and each of `transports:`: a reaction point on a reliability. Keys of the
@@ -124,8 +123,7 @@ struct plan {
     const char *file;      /* path as given; owned by the scenario, as is text */
     const char *text;      /* the whole scenario as read, for the results */
     char *title, *variant; /* variant: "" when there are none */
-    struct net_spec
-        net; /* without what build_create() adds: nodes, transports, receivers, traffic */
+    struct net_spec net;   /* without what names nodes or traffic: build_create() adds it */
     struct plan_topology topology;
     struct net_switch *kinds;          /* net.kinds: `switch`, then the entries of `switches` */
     struct plan_switch *switches;      /* net.n_kinds of them */
