@@ -1,5 +1,5 @@
 /* Sets of byte ranges: the bytes that a TCP sender knows to have arrived (SACK), or that a receiver
- * holds beyond a gap. A set is a list of disjoint, sorted ranges; its blocks come from a pool that
+ * holds beyond a gap. A set is a list of disjoint, sorted ranges; its blocks come from a store that
  * many sets share.
  */
 #ifndef XOFF_RANGES_H
@@ -28,27 +28,27 @@ struct xoff_range_store {
     uint32_t n_taken, peak;  /* blocks taken now, and at most so far */
 };
 
-void xoff_range_store_init(struct xoff_range_store *pool, struct xoff_range *blocks,
+void xoff_range_store_init(struct xoff_range_store *store, struct xoff_range *blocks,
                            uint32_t capacity);
-static inline bool xoff_range_store_is_full(const struct xoff_range_store *pool)
+static inline bool xoff_range_store_is_full(const struct xoff_range_store *store)
 {
-    return pool->free == XOFF_RANGE_NONE && pool->used == pool->capacity;
+    return store->free == XOFF_RANGE_NONE && store->used == store->capacity;
 }
 
 /* Adds [from, to) to a set. *set is the first block of the set; XOFF_RANGE_NONE: empty. Takes one
  * block at most. Returns how many of the bytes were not in the set before. */
-uint64_t xoff_ranges_add(struct xoff_range_store *pool, uint32_t *set, uint64_t from, uint64_t to);
+uint64_t xoff_ranges_add(struct xoff_range_store *store, uint32_t *set, uint64_t from, uint64_t to);
 /* Removes all bytes below `floor`; returns how many of them the set had. */
-uint64_t xoff_ranges_trim(struct xoff_range_store *pool, uint32_t *set, uint64_t floor);
-void xoff_ranges_clear(struct xoff_range_store *pool, uint32_t *set);
+uint64_t xoff_ranges_trim(struct xoff_range_store *store, uint32_t *set, uint64_t floor);
+void xoff_ranges_clear(struct xoff_range_store *store, uint32_t *set);
 /* Returns the first byte at or after `at` that is not in the set; *end is where that gap ends
  * (UINT64_MAX: no range of the set lies behind it). */
-uint64_t xoff_ranges_gap(const struct xoff_range_store *pool, uint32_t set, uint64_t at,
+uint64_t xoff_ranges_gap(const struct xoff_range_store *store, uint32_t set, uint64_t at,
                          uint64_t *end);
 /* Bytes of the set at or above `at`. */
-uint64_t xoff_ranges_above(const struct xoff_range_store *pool, uint32_t set, uint64_t at);
+uint64_t xoff_ranges_above(const struct xoff_range_store *store, uint32_t set, uint64_t at);
 /* The block whose range holds `at`; XOFF_RANGE_NONE: none. */
-uint32_t xoff_ranges_find(const struct xoff_range_store *pool, uint32_t set, uint64_t at);
+uint32_t xoff_ranges_find(const struct xoff_range_store *store, uint32_t set, uint64_t at);
 
 #ifdef __cplusplus
 }

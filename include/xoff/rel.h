@@ -119,22 +119,23 @@ struct xoff_rel_ops {
 
     /* Sender. The caller has filled the head; NULL: there is nothing behind it. */
     void (*init_tx)(const void *cfg, struct xoff_rel_tx *tx);
-    void (*fini_tx)(struct xoff_rel_tx *tx, struct xoff_range_store *pool); /* NULL: nothing */
+    void (*fini_tx)(struct xoff_rel_tx *tx, struct xoff_range_store *store); /* NULL: nothing */
     /* Finds what may be sent now: at most a full segment, below `end` and within the window. False:
      * nothing. The call changes no state; the caller may cut the segment shorter. NULL: the bytes
      * from `next` on, while next - una is below the window. */
-    bool (*next)(const void *cfg, const struct xoff_rel_tx *tx, const struct xoff_range_store *pool,
-                 uint64_t end, uint64_t window_bytes, struct xoff_rel_segment *segment);
+    bool (*next)(const void *cfg, const struct xoff_rel_tx *tx,
+                 const struct xoff_range_store *store, uint64_t end, uint64_t window_bytes,
+                 struct xoff_rel_segment *segment);
     /* NULL: `next` moves behind the segment, and `sent_to` with it; if no deadline is set, it
      * becomes now + shape.timeout_for. */
     void (*on_sent)(const void *cfg, struct xoff_rel_tx *tx, const struct xoff_rel_segment *segment,
                     xoff_time now);
     /* `rtt` 0: not known. The store has shape.tx_blocks free blocks. NULL: there are no ACKs. */
-    unsigned (*on_ack)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
+    unsigned (*on_ack)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *store,
                        const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now);
     /* Called at the deadline or later: prepares to send again what is missing. NULL: there is no
      * deadline. */
-    void (*expire)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
+    void (*expire)(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *store,
                    xoff_time now);
     /* Returns the bytes that were sent and are, as far as is known, still in the network. NULL:
      * next - una. */
@@ -142,16 +143,16 @@ struct xoff_rel_ops {
 
     /* Receiver. The caller has filled the head; NULL: there is nothing behind it. */
     void (*init_rx)(const void *cfg, struct xoff_rel_rx *rx);
-    void (*fini_rx)(struct xoff_rel_rx *rx, struct xoff_range_store *pool); /* NULL: nothing */
+    void (*fini_rx)(struct xoff_rel_rx *rx, struct xoff_range_store *store); /* NULL: nothing */
     /* Returns how many ACKs to send at once; `acks` has room for XOFF_REL_ACKS. The store has
      * shape.rx_blocks free blocks. NULL: frames are taken in any order, and nothing is answered;
      * `delivered` counts the bytes of one message, and the first frame of another message means
      * that the missing bytes of the last one are lost. */
-    uint32_t (*on_data)(const void *cfg, struct xoff_rel_rx *rx, struct xoff_range_store *pool,
+    uint32_t (*on_data)(const void *cfg, struct xoff_rel_rx *rx, struct xoff_range_store *store,
                         const struct xoff_rel_data *data, xoff_time now, struct xoff_rel_ack *acks);
     /* Called at the deadline or later: fills in the ACK that was held back. NULL: no ACK ever is.
      */
-    void (*expire_rx)(const void *cfg, struct xoff_rel_rx *rx, const struct xoff_range_store *pool,
+    void (*expire_rx)(const void *cfg, struct xoff_rel_rx *rx, const struct xoff_range_store *store,
                       struct xoff_rel_ack *ack);
     /* Takes data of a flow that arrived whole before and has no state left. Fills in the ACK that
      * tells the sender so. NULL: nothing is answered. */
@@ -181,10 +182,10 @@ static inline void xoff_rel_init_tx(const struct xoff_rel *r, struct xoff_rel_tx
 }
 
 static inline void xoff_rel_fini_tx(const struct xoff_rel *r, struct xoff_rel_tx *tx,
-                                    struct xoff_range_store *pool)
+                                    struct xoff_range_store *store)
 {
     if (r->ops->fini_tx)
-        r->ops->fini_tx(tx, pool);
+        r->ops->fini_tx(tx, store);
 }
 
 /* Tells whether the default of next() finds something to send. */
@@ -210,13 +211,13 @@ static inline bool xoff_rel_next_in_sequence(const struct xoff_rel_tx *tx, uint6
 }
 
 static inline bool xoff_rel_next(const struct xoff_rel *r, const struct xoff_rel_tx *tx,
-                                 const struct xoff_range_store *pool, uint64_t end,
+                                 const struct xoff_range_store *store, uint64_t end,
                                  uint64_t window_bytes, uint32_t max_bytes,
                                  struct xoff_rel_segment *segment)
 {
     if (xoff_rel_is_sequential(r))
         return xoff_rel_next_in_sequence(tx, end, window_bytes, max_bytes, segment);
-    if (!r->ops->next(r->cfg, tx, pool, end, window_bytes, segment))
+    if (!r->ops->next(r->cfg, tx, store, end, window_bytes, segment))
         return false;
     if (segment->bytes > max_bytes)
         segment->bytes = max_bytes;
@@ -238,10 +239,10 @@ static inline void xoff_rel_on_sent(const struct xoff_rel *r, struct xoff_rel_tx
 }
 
 static inline unsigned xoff_rel_on_ack(const struct xoff_rel *r, struct xoff_rel_tx *tx,
-                                       struct xoff_range_store *pool,
+                                       struct xoff_range_store *store,
                                        const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now)
 {
-    return r->ops->on_ack(r->cfg, tx, pool, ack, rtt, now);
+    return r->ops->on_ack(r->cfg, tx, store, ack, rtt, now);
 }
 
 /* Takes an ACK of the kind that is_cumulative describes, without a call. False: call on_ack(). */
@@ -257,9 +258,9 @@ static inline bool xoff_rel_advance(const struct xoff_rel *r, struct xoff_rel_tx
 }
 
 static inline void xoff_rel_expire(const struct xoff_rel *r, struct xoff_rel_tx *tx,
-                                   struct xoff_range_store *pool, xoff_time now)
+                                   struct xoff_range_store *store, xoff_time now)
 {
-    r->ops->expire(r->cfg, tx, pool, now);
+    r->ops->expire(r->cfg, tx, store, now);
 }
 
 static inline uint64_t xoff_rel_outstanding(const struct xoff_rel *r, const struct xoff_rel_tx *tx)
@@ -277,10 +278,10 @@ static inline void xoff_rel_init_rx(const struct xoff_rel *r, struct xoff_rel_rx
 }
 
 static inline void xoff_rel_fini_rx(const struct xoff_rel *r, struct xoff_rel_rx *rx,
-                                    struct xoff_range_store *pool)
+                                    struct xoff_range_store *store)
 {
     if (r->ops->fini_rx)
-        r->ops->fini_rx(rx, pool);
+        r->ops->fini_rx(rx, store);
 }
 
 /* Takes a frame of the kind that is_open describes, without a call. False: call on_data(). */
@@ -313,17 +314,18 @@ static inline void xoff_rel_count(struct xoff_rel_rx *rx, bool is_other_message,
 
 /* Must only be called if the mechanism has an on_data(). */
 static inline uint32_t xoff_rel_on_data(const struct xoff_rel *r, struct xoff_rel_rx *rx,
-                                        struct xoff_range_store *pool,
+                                        struct xoff_range_store *store,
                                         const struct xoff_rel_data *data, xoff_time now,
                                         struct xoff_rel_ack *acks)
 {
-    return r->ops->on_data(r->cfg, rx, pool, data, now, acks);
+    return r->ops->on_data(r->cfg, rx, store, data, now, acks);
 }
 
 static inline void xoff_rel_expire_rx(const struct xoff_rel *r, struct xoff_rel_rx *rx,
-                                      const struct xoff_range_store *pool, struct xoff_rel_ack *ack)
+                                      const struct xoff_range_store *store,
+                                      struct xoff_rel_ack *ack)
 {
-    r->ops->expire_rx(r->cfg, rx, pool, ack);
+    r->ops->expire_rx(r->cfg, rx, store, ack);
 }
 
 /* Returns whether there is an ACK to send. */

@@ -207,12 +207,12 @@ void host_grow_delayed(struct host *host)
 
 void host_grow_ranges(struct host *host, uint32_t n)
 {
-    struct xoff_range_store *pool = &host->ranges;
+    struct xoff_range_store *store = &host->ranges;
     /* Blocks that were returned are not counted, since that would mean walking their list. */
-    while (pool->capacity - pool->n_taken < n) {
-        uint32_t capacity = pool->capacity;
-        pool->blocks = grown32(pool->blocks, &capacity, sizeof *pool->blocks);
-        pool->capacity = capacity;
+    while (store->capacity - store->n_taken < n) {
+        uint32_t capacity = store->capacity;
+        store->blocks = grown32(store->blocks, &capacity, sizeof *store->blocks);
+        store->capacity = capacity;
     }
 }
 

@@ -36,8 +36,8 @@ struct builder {
     uint16_t candidates[TOPO_MAX_PORTS];
     struct made_group *made;
     size_t n_made, made_capacity;
-    uint16_t *pool;
-    size_t n_pool, pool_capacity;
+    uint16_t *ports;
+    size_t n_ports, ports_capacity;
     uint32_t *slots; /* open addressing into made; TOPO_NONE: free */
     size_t n_slots;  /* a power of two, at least twice n_made */
 };
@@ -171,7 +171,7 @@ static void builder_fini(struct builder *b)
     free(b->distance);
     free(b->queue);
     free(b->made);
-    free(b->pool);
+    free(b->ports);
     free(b->slots);
     free(b);
 }
@@ -302,7 +302,7 @@ static int find_group(struct builder *b, uint32_t sw, uint32_t n, uint16_t *numb
     for (; b->slots[slot] != TOPO_NONE; slot = (slot + 1) & (b->n_slots - 1)) {
         const struct made_group *made = &b->made[b->slots[slot]];
         if (made->hash == hash && made->sw == sw && made->n == n &&
-            memcmp(b->pool + made->first, b->candidates, n * sizeof *b->pool) == 0) {
+            memcmp(b->ports + made->first, b->candidates, n * sizeof *b->ports) == 0) {
             *number = made->number;
             return 0;
         }
@@ -313,15 +313,15 @@ static int find_group(struct builder *b, uint32_t sw, uint32_t n, uint16_t *numb
         return xoff_err_set(err, XOFF_E_RANGE, "routes", b->topo->nodes[b->topo->n_hosts + sw].name,
                             "a switch has at most 65535 different sets of next hops");
     if (!reserve(&b->made, &b->made_capacity, b->n_made + 1, sizeof *b->made) ||
-        !reserve(&b->pool, &b->pool_capacity, b->n_pool + n, sizeof *b->pool))
+        !reserve(&b->ports, &b->ports_capacity, b->n_ports + n, sizeof *b->ports))
         return -XOFF_E_NO_MEMORY;
     *number = (uint16_t)s->n_groups++;
     s->n_ports += n;
     b->made[b->n_made] = (struct made_group){
-        .hash = hash, .sw = sw, .first = (uint32_t)b->n_pool, .n = n, .number = *number};
+        .hash = hash, .sw = sw, .first = (uint32_t)b->n_ports, .n = n, .number = *number};
     b->slots[slot] = (uint32_t)b->n_made++;
-    memcpy(b->pool + b->n_pool, b->candidates, n * sizeof *b->pool);
-    b->n_pool += n;
+    memcpy(b->ports + b->n_ports, b->candidates, n * sizeof *b->ports);
+    b->n_ports += n;
     return 0;
 }
 
@@ -407,7 +407,7 @@ static int pack_groups(struct builder *b)
     if (r->n_switches == 0)
         return 0;
     struct route_group *groups = array(b->n_made, sizeof *groups);
-    uint16_t *ports = array(b->n_pool, sizeof *ports);
+    uint16_t *ports = array(b->n_ports, sizeof *ports);
     r->switches[0].groups = groups;
     r->switches[0].ports = ports;
     if (!groups || !ports)
@@ -424,7 +424,7 @@ static int pack_groups(struct builder *b)
         const struct made_group *made = &b->made[i];
         struct route_switch *s = &r->switches[made->sw];
         s->groups[made->number] = (struct route_group){.first = s->n_ports, .n = made->n};
-        memcpy(s->ports + s->n_ports, b->pool + made->first, made->n * sizeof *s->ports);
+        memcpy(s->ports + s->n_ports, b->ports + made->first, made->n * sizeof *s->ports);
         s->n_ports += made->n;
     }
     return 0;

@@ -62,11 +62,11 @@ static int gbn_configure(const void *params, const struct xoff_rel_env *env, voi
     return 0;
 }
 
-static unsigned gbn_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
+static unsigned gbn_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *store,
                            const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now)
 {
     const struct gbn_cfg *c = cfg;
-    (void)pool, (void)rtt;
+    (void)store, (void)rtt;
     if (ack->acked_to > tx->una) {
         tx->una = ack->acked_to;
         tx->deadline = now + c->timeout_for;
@@ -82,11 +82,11 @@ static unsigned gbn_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_
     return 0;
 }
 
-static void gbn_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
+static void gbn_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *store,
                        xoff_time now)
 {
     const struct gbn_cfg *c = cfg;
-    (void)pool;
+    (void)store;
     tx->next = tx->una;
     tx->deadline = tx->sent_to > tx->una ? now + c->timeout_for : XOFF_NEVER;
 }
@@ -127,12 +127,12 @@ static uint32_t gbn_on_gap(struct gbn_rx *rx, const struct xoff_rel_data *data,
 }
 
 static uint32_t gbn_on_data(const void *cfg, struct xoff_rel_rx *head,
-                            struct xoff_range_store *pool, const struct xoff_rel_data *data,
+                            struct xoff_range_store *store, const struct xoff_rel_data *data,
                             xoff_time now, struct xoff_rel_ack *acks)
 {
     const struct gbn_cfg *c = cfg;
     struct gbn_rx *rx = (struct gbn_rx *)head;
-    (void)pool;
+    (void)store;
     if (__builtin_expect(data->seq != rx->head.delivered, 0))
         return gbn_on_gap(rx, data, acks);
     const uint32_t n_frames = rx->head.own[GBN_UNACKED] + 1u;
@@ -154,10 +154,10 @@ static uint32_t gbn_on_data(const void *cfg, struct xoff_rel_rx *head,
 }
 
 static void gbn_expire_rx(const void *cfg, struct xoff_rel_rx *head,
-                          const struct xoff_range_store *pool, struct xoff_rel_ack *ack)
+                          const struct xoff_range_store *store, struct xoff_rel_ack *ack)
 {
     struct gbn_rx *rx = (struct gbn_rx *)head;
-    (void)cfg, (void)pool;
+    (void)cfg, (void)store;
     gbn_answer(ack, rx->head.delivered, rx->sent_at, rx->head.own[GBN_UNACKED],
                rx->head.own[GBN_MARKED]);
     rx->head.own[GBN_UNACKED] = rx->head.own[GBN_MARKED] = 0;

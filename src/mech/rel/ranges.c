@@ -11,48 +11,48 @@
 
 #include <xoff/err.h>
 
-static uint32_t range_take(struct xoff_range_store *pool)
+static uint32_t range_take(struct xoff_range_store *store)
 {
-    uint32_t at = pool->free;
+    uint32_t at = store->free;
     if (at != XOFF_RANGE_NONE) {
-        pool->free = pool->blocks[at].next;
+        store->free = store->blocks[at].next;
     } else {
-        XOFF_ASSERT(pool->used < pool->capacity);
-        at = pool->used++;
+        XOFF_ASSERT(store->used < store->capacity);
+        at = store->used++;
     }
-    if (++pool->n_taken > pool->peak)
-        pool->peak = pool->n_taken;
+    if (++store->n_taken > store->peak)
+        store->peak = store->n_taken;
     return at;
 }
 
 /* Takes the first block out of the list that starts in *link and returns it to the store. */
-static void range_drop(struct xoff_range_store *pool, uint32_t *link)
+static void range_drop(struct xoff_range_store *store, uint32_t *link)
 {
     const uint32_t at = *link;
-    *link = pool->blocks[at].next;
-    pool->blocks[at].next = pool->free;
-    pool->free = at;
-    pool->n_taken--;
+    *link = store->blocks[at].next;
+    store->blocks[at].next = store->free;
+    store->free = at;
+    store->n_taken--;
 }
 
-void xoff_range_store_init(struct xoff_range_store *pool, struct xoff_range *blocks,
+void xoff_range_store_init(struct xoff_range_store *store, struct xoff_range *blocks,
                            uint32_t capacity)
 {
-    *pool =
+    *store =
         (struct xoff_range_store){.blocks = blocks, .free = XOFF_RANGE_NONE, .capacity = capacity};
 }
 
-uint64_t xoff_ranges_add(struct xoff_range_store *pool, uint32_t *set, uint64_t from, uint64_t to)
+uint64_t xoff_ranges_add(struct xoff_range_store *store, uint32_t *set, uint64_t from, uint64_t to)
 {
     if (from >= to)
         return 0;
-    struct xoff_range *const blocks = pool->blocks;
+    struct xoff_range *const blocks = store->blocks;
     uint32_t *link = set;
     while (*link != XOFF_RANGE_NONE && blocks[*link].to < from)
         link = &blocks[*link].next;
 
     if (*link == XOFF_RANGE_NONE || to < blocks[*link].from) {
-        const uint32_t at = range_take(pool);
+        const uint32_t at = range_take(store);
         blocks[at] = (struct xoff_range){.from = from, .to = to, .next = *link};
         *link = at;
         return to - from;
@@ -70,57 +70,57 @@ uint64_t xoff_ranges_add(struct xoff_range_store *pool, uint32_t *set, uint64_t 
         had += other->to - other->from;
         if (other->to > grown->to)
             grown->to = other->to;
-        range_drop(pool, &grown->next);
+        range_drop(store, &grown->next);
     }
     return grown->to - grown->from - had;
 }
 
-uint64_t xoff_ranges_trim(struct xoff_range_store *pool, uint32_t *set, uint64_t floor)
+uint64_t xoff_ranges_trim(struct xoff_range_store *store, uint32_t *set, uint64_t floor)
 {
     uint64_t gone = 0;
-    while (*set != XOFF_RANGE_NONE && pool->blocks[*set].to <= floor) {
-        gone += pool->blocks[*set].to - pool->blocks[*set].from;
-        range_drop(pool, set);
+    while (*set != XOFF_RANGE_NONE && store->blocks[*set].to <= floor) {
+        gone += store->blocks[*set].to - store->blocks[*set].from;
+        range_drop(store, set);
     }
-    if (*set != XOFF_RANGE_NONE && pool->blocks[*set].from < floor) {
-        gone += floor - pool->blocks[*set].from;
-        pool->blocks[*set].from = floor;
+    if (*set != XOFF_RANGE_NONE && store->blocks[*set].from < floor) {
+        gone += floor - store->blocks[*set].from;
+        store->blocks[*set].from = floor;
     }
     return gone;
 }
 
-void xoff_ranges_clear(struct xoff_range_store *pool, uint32_t *set)
+void xoff_ranges_clear(struct xoff_range_store *store, uint32_t *set)
 {
     while (*set != XOFF_RANGE_NONE)
-        range_drop(pool, set);
+        range_drop(store, set);
 }
 
-uint64_t xoff_ranges_gap(const struct xoff_range_store *pool, uint32_t set, uint64_t at,
+uint64_t xoff_ranges_gap(const struct xoff_range_store *store, uint32_t set, uint64_t at,
                          uint64_t *end)
 {
-    while (set != XOFF_RANGE_NONE && pool->blocks[set].from <= at) {
-        if (at < pool->blocks[set].to)
-            at = pool->blocks[set].to;
-        set = pool->blocks[set].next;
+    while (set != XOFF_RANGE_NONE && store->blocks[set].from <= at) {
+        if (at < store->blocks[set].to)
+            at = store->blocks[set].to;
+        set = store->blocks[set].next;
     }
-    *end = set == XOFF_RANGE_NONE ? UINT64_MAX : pool->blocks[set].from;
+    *end = set == XOFF_RANGE_NONE ? UINT64_MAX : store->blocks[set].from;
     return at;
 }
 
-uint64_t xoff_ranges_above(const struct xoff_range_store *pool, uint32_t set, uint64_t at)
+uint64_t xoff_ranges_above(const struct xoff_range_store *store, uint32_t set, uint64_t at)
 {
     uint64_t bytes = 0;
-    for (; set != XOFF_RANGE_NONE; set = pool->blocks[set].next) {
-        const struct xoff_range *const range = &pool->blocks[set];
+    for (; set != XOFF_RANGE_NONE; set = store->blocks[set].next) {
+        const struct xoff_range *const range = &store->blocks[set];
         if (range->to > at)
             bytes += range->to - (range->from > at ? range->from : at);
     }
     return bytes;
 }
 
-uint32_t xoff_ranges_find(const struct xoff_range_store *pool, uint32_t set, uint64_t at)
+uint32_t xoff_ranges_find(const struct xoff_range_store *store, uint32_t set, uint64_t at)
 {
-    while (set != XOFF_RANGE_NONE && pool->blocks[set].to <= at)
-        set = pool->blocks[set].next;
-    return set != XOFF_RANGE_NONE && pool->blocks[set].from <= at ? set : XOFF_RANGE_NONE;
+    while (set != XOFF_RANGE_NONE && store->blocks[set].to <= at)
+        set = store->blocks[set].next;
+    return set != XOFF_RANGE_NONE && store->blocks[set].from <= at ? set : XOFF_RANGE_NONE;
 }

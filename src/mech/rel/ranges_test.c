@@ -1,4 +1,4 @@
-/* Sets of ranges: each way a range can meet others, the pool's account, and random calls against a
+/* Sets of ranges: each way a range can meet others, the store's account, and random calls against a
  * bitmap. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,19 +15,19 @@
 
 struct storage {
     struct xoff_range blocks[N_BLOCKS];
-    struct xoff_range_store pool;
+    struct xoff_range_store store;
     uint32_t set;
 };
 
 static void storage_init(struct storage *s, uint32_t capacity)
 {
-    xoff_range_store_init(&s->pool, s->blocks, capacity);
+    xoff_range_store_init(&s->store, s->blocks, capacity);
     s->set = XOFF_RANGE_NONE;
 }
 
 static uint64_t add(struct storage *s, uint64_t from, uint64_t to)
 {
-    return xoff_ranges_add(&s->pool, &s->set, from, to);
+    return xoff_ranges_add(&s->store, &s->set, from, to);
 }
 
 /* `limits`: from, to, from, to, ... */
@@ -40,7 +40,7 @@ static void assert_ranges(const struct storage *s, const uint64_t *limits, uint3
         assert_int_equal(s->blocks[at].to, limits[2 * i + 1]);
     }
     assert_true(at == XOFF_RANGE_NONE);
-    assert_int_equal(s->pool.n_taken, n_ranges);
+    assert_int_equal(s->store.n_taken, n_ranges);
 }
 
 #define ASSERT_RANGES(s, ...)                         \
@@ -94,15 +94,15 @@ static void trim_both_sides(void **unused)
     storage_init(&s, N_BLOCKS);
     add(&s, 10, 20);
     add(&s, 30, 40);
-    assert_int_equal(xoff_ranges_trim(&s.pool, &s.set, 10), 0);
+    assert_int_equal(xoff_ranges_trim(&s.store, &s.set, 10), 0);
     ASSERT_RANGES(&s, 10, 20, 30, 40);
-    assert_int_equal(xoff_ranges_trim(&s.pool, &s.set, 19), 9);
+    assert_int_equal(xoff_ranges_trim(&s.store, &s.set, 19), 9);
     ASSERT_RANGES(&s, 19, 20, 30, 40);
-    assert_int_equal(xoff_ranges_trim(&s.pool, &s.set, 20), 1);
+    assert_int_equal(xoff_ranges_trim(&s.store, &s.set, 20), 1);
     ASSERT_RANGES(&s, 30, 40);
-    assert_int_equal(xoff_ranges_trim(&s.pool, &s.set, 50), 10);
+    assert_int_equal(xoff_ranges_trim(&s.store, &s.set, 50), 10);
     assert_true(s.set == XOFF_RANGE_NONE);
-    assert_int_equal(s.pool.n_taken, 0);
+    assert_int_equal(s.store.n_taken, 0);
 }
 
 static void questions(void **unused)
@@ -111,31 +111,31 @@ static void questions(void **unused)
     struct storage s;
     uint64_t end;
     storage_init(&s, N_BLOCKS);
-    assert_int_equal(xoff_ranges_gap(&s.pool, s.set, 7, &end), 7);
+    assert_int_equal(xoff_ranges_gap(&s.store, s.set, 7, &end), 7);
     assert_true(end == UINT64_MAX);
     add(&s, 10, 20);
     add(&s, 30, 40);
-    assert_int_equal(xoff_ranges_gap(&s.pool, s.set, 9, &end), 9);
+    assert_int_equal(xoff_ranges_gap(&s.store, s.set, 9, &end), 9);
     assert_int_equal(end, 10);
-    assert_int_equal(xoff_ranges_gap(&s.pool, s.set, 10, &end), 20);
+    assert_int_equal(xoff_ranges_gap(&s.store, s.set, 10, &end), 20);
     assert_int_equal(end, 30);
-    assert_int_equal(xoff_ranges_gap(&s.pool, s.set, 20, &end), 20);
+    assert_int_equal(xoff_ranges_gap(&s.store, s.set, 20, &end), 20);
     assert_int_equal(end, 30);
-    assert_int_equal(xoff_ranges_gap(&s.pool, s.set, 39, &end), 40);
+    assert_int_equal(xoff_ranges_gap(&s.store, s.set, 39, &end), 40);
     assert_true(end == UINT64_MAX);
-    assert_int_equal(xoff_ranges_above(&s.pool, s.set, 0), 20);
-    assert_int_equal(xoff_ranges_above(&s.pool, s.set, 11), 19);
-    assert_int_equal(xoff_ranges_above(&s.pool, s.set, 25), 10);
-    assert_int_equal(xoff_ranges_above(&s.pool, s.set, 40), 0);
-    assert_true(xoff_ranges_find(&s.pool, s.set, 9) == XOFF_RANGE_NONE);
-    assert_int_equal(xoff_ranges_find(&s.pool, s.set, 10), s.set);
-    assert_int_equal(xoff_ranges_find(&s.pool, s.set, 19), s.set);
-    assert_true(xoff_ranges_find(&s.pool, s.set, 20) == XOFF_RANGE_NONE);
-    assert_int_equal(xoff_ranges_find(&s.pool, s.set, 39), s.blocks[s.set].next);
-    assert_true(xoff_ranges_find(&s.pool, s.set, 40) == XOFF_RANGE_NONE);
+    assert_int_equal(xoff_ranges_above(&s.store, s.set, 0), 20);
+    assert_int_equal(xoff_ranges_above(&s.store, s.set, 11), 19);
+    assert_int_equal(xoff_ranges_above(&s.store, s.set, 25), 10);
+    assert_int_equal(xoff_ranges_above(&s.store, s.set, 40), 0);
+    assert_true(xoff_ranges_find(&s.store, s.set, 9) == XOFF_RANGE_NONE);
+    assert_int_equal(xoff_ranges_find(&s.store, s.set, 10), s.set);
+    assert_int_equal(xoff_ranges_find(&s.store, s.set, 19), s.set);
+    assert_true(xoff_ranges_find(&s.store, s.set, 20) == XOFF_RANGE_NONE);
+    assert_int_equal(xoff_ranges_find(&s.store, s.set, 39), s.blocks[s.set].next);
+    assert_true(xoff_ranges_find(&s.store, s.set, 40) == XOFF_RANGE_NONE);
 }
 
-/* A full pool serves what needs no block, and what was returned is taken again. */
+/* A full store serves what needs no block, and what was returned is taken again. */
 static void pool_account(void **unused)
 {
     (void)unused;
@@ -144,24 +144,24 @@ static void pool_account(void **unused)
     storage_init(&s, 3);
     add(&s, 10, 20);
     add(&s, 30, 40);
-    assert_false(xoff_range_store_is_full(&s.pool));
-    xoff_ranges_add(&s.pool, &other, 0, 5);
-    assert_true(xoff_range_store_is_full(&s.pool));
+    assert_false(xoff_range_store_is_full(&s.store));
+    xoff_ranges_add(&s.store, &other, 0, 5);
+    assert_true(xoff_range_store_is_full(&s.store));
     assert_int_equal(add(&s, 20, 25), 5);
     assert_int_equal(add(&s, 25, 30), 5); /* joins: one block comes back */
-    assert_false(xoff_range_store_is_full(&s.pool));
-    assert_int_equal(s.pool.n_taken, 2);
-    assert_int_equal(s.pool.peak, 3);
-    xoff_ranges_add(&s.pool, &other, 100, 105);
-    assert_true(xoff_range_store_is_full(&s.pool));
-    xoff_ranges_clear(&s.pool, &s.set);
-    xoff_ranges_clear(&s.pool, &other);
+    assert_false(xoff_range_store_is_full(&s.store));
+    assert_int_equal(s.store.n_taken, 2);
+    assert_int_equal(s.store.peak, 3);
+    xoff_ranges_add(&s.store, &other, 100, 105);
+    assert_true(xoff_range_store_is_full(&s.store));
+    xoff_ranges_clear(&s.store, &s.set);
+    xoff_ranges_clear(&s.store, &other);
     assert_true(s.set == XOFF_RANGE_NONE);
-    assert_int_equal(s.pool.n_taken, 0);
-    assert_int_equal(s.pool.used, 3);
+    assert_int_equal(s.store.n_taken, 0);
+    assert_int_equal(s.store.used, 3);
 }
 
-/* Two sets of one pool, each beside a bitmap of 256 bytes. */
+/* Two sets of one store, each beside a bitmap of 256 bytes. */
 #define N_BYTES 256
 
 static uint64_t count(const uint8_t *map, uint64_t from, uint64_t to)
@@ -172,12 +172,12 @@ static uint64_t count(const uint8_t *map, uint64_t from, uint64_t to)
     return n;
 }
 
-static void compare(const struct xoff_range_store *pool, uint32_t set, const uint8_t *map)
+static void compare(const struct xoff_range_store *store, uint32_t set, const uint8_t *map)
 {
     uint8_t seen[N_BYTES] = {0};
     uint64_t last = 0;
-    for (uint32_t at = set; at != XOFF_RANGE_NONE; at = pool->blocks[at].next) {
-        const struct xoff_range *range = &pool->blocks[at];
+    for (uint32_t at = set; at != XOFF_RANGE_NONE; at = store->blocks[at].next) {
+        const struct xoff_range *range = &store->blocks[at];
         assert_true(range->from < range->to);
         assert_true(at == set || range->from > last); /* sorted, and no two touch */
         last = range->to;
@@ -186,17 +186,17 @@ static void compare(const struct xoff_range_store *pool, uint32_t set, const uin
     assert_memory_equal(seen, map, N_BYTES);
 }
 
-static void ask(const struct xoff_range_store *pool, uint32_t set, const uint8_t *map, uint64_t at)
+static void ask(const struct xoff_range_store *store, uint32_t set, const uint8_t *map, uint64_t at)
 {
     uint64_t end, hole = at, hole_end;
     while (hole < N_BYTES && map[hole])
         hole++;
     for (hole_end = hole; hole_end < N_BYTES && !map[hole_end]; hole_end++)
         ;
-    assert_int_equal(xoff_ranges_gap(pool, set, at, &end), hole);
+    assert_int_equal(xoff_ranges_gap(store, set, at, &end), hole);
     assert_true(end == (hole_end == N_BYTES ? UINT64_MAX : hole_end));
-    assert_int_equal(xoff_ranges_above(pool, set, at), count(map, at, N_BYTES));
-    assert_int_equal(xoff_ranges_find(pool, set, at) != XOFF_RANGE_NONE, map[at]);
+    assert_int_equal(xoff_ranges_above(store, set, at), count(map, at, N_BYTES));
+    assert_int_equal(xoff_ranges_find(store, set, at) != XOFF_RANGE_NONE, map[at]);
 }
 
 static void against_a_bitmap(void **unused)
@@ -204,12 +204,12 @@ static void against_a_bitmap(void **unused)
     (void)unused;
     for (uint64_t seed = 0; seed < 200; seed++) {
         static struct xoff_range blocks[N_BYTES];
-        struct xoff_range_store pool;
+        struct xoff_range_store store;
         struct xoff_rng rng;
         uint32_t sets[2] = {XOFF_RANGE_NONE, XOFF_RANGE_NONE};
         uint8_t maps[2][N_BYTES] = {{0}};
         xoff_rng_init(&rng, seed, 0, 0);
-        xoff_range_store_init(&pool, blocks, N_BYTES);
+        xoff_range_store_init(&store, blocks, N_BYTES);
         for (int step = 0; step < 300; step++) {
             const uint64_t which = xoff_rng_below(&rng, 2);
             uint8_t *const map = maps[which];
@@ -217,20 +217,20 @@ static void against_a_bitmap(void **unused)
             const uint64_t to =
                 at + xoff_rng_below(&rng, (N_BYTES - at < 20 ? N_BYTES - at : 20) + 1);
             if (xoff_rng_below(&rng, 40) == 0) {
-                assert_int_equal(xoff_ranges_trim(&pool, &sets[which], at), count(map, 0, at));
+                assert_int_equal(xoff_ranges_trim(&store, &sets[which], at), count(map, 0, at));
                 memset(map, 0, (size_t)at);
             } else {
-                assert_int_equal(xoff_ranges_add(&pool, &sets[which], at, to),
+                assert_int_equal(xoff_ranges_add(&store, &sets[which], at, to),
                                  to - at - count(map, at, to));
                 memset(map + at, 1, (size_t)(to - at));
             }
-            compare(&pool, sets[which], map);
-            ask(&pool, sets[which], map, xoff_rng_below(&rng, N_BYTES));
+            compare(&store, sets[which], map);
+            ask(&store, sets[which], map, xoff_rng_below(&rng, N_BYTES));
         }
-        xoff_ranges_clear(&pool, &sets[0]);
-        xoff_ranges_clear(&pool, &sets[1]);
-        assert_int_equal(pool.n_taken, 0);
-        assert_true(pool.peak <= pool.used);
+        xoff_ranges_clear(&store, &sets[0]);
+        xoff_ranges_clear(&store, &sets[1]);
+        assert_int_equal(store.n_taken, 0);
+        assert_true(store.peak <= store.used);
     }
 }
 

@@ -152,16 +152,16 @@ static void tcp_init_tx(const void *cfg, struct xoff_rel_tx *tx)
     xoff_tcp_tx_init(cfg, (struct xoff_tcp_tx *)tx);
 }
 
-static void tcp_fini_tx(struct xoff_rel_tx *tx, struct xoff_range_store *pool)
+static void tcp_fini_tx(struct xoff_rel_tx *tx, struct xoff_range_store *store)
 {
-    xoff_tcp_tx_fini((struct xoff_tcp_tx *)tx, pool);
+    xoff_tcp_tx_fini((struct xoff_tcp_tx *)tx, store);
 }
 
 static bool tcp_next(const void *cfg, const struct xoff_rel_tx *tx,
-                     const struct xoff_range_store *pool, uint64_t end, uint64_t window_bytes,
+                     const struct xoff_range_store *store, uint64_t end, uint64_t window_bytes,
                      struct xoff_rel_segment *segment)
 {
-    return xoff_tcp_next(cfg, (const struct xoff_tcp_tx *)tx, pool, end, window_bytes, segment);
+    return xoff_tcp_next(cfg, (const struct xoff_tcp_tx *)tx, store, end, window_bytes, segment);
 }
 
 static void tcp_on_sent(const void *cfg, struct xoff_rel_tx *tx,
@@ -170,19 +170,19 @@ static void tcp_on_sent(const void *cfg, struct xoff_rel_tx *tx,
     xoff_tcp_on_sent(cfg, (struct xoff_tcp_tx *)tx, segment, now);
 }
 
-static unsigned tcp_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
+static unsigned tcp_on_ack(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *store,
                            const struct xoff_rel_ack *ack, xoff_time rtt, xoff_time now)
 {
     const struct xoff_tcp_outcome outcome =
-        xoff_tcp_on_ack(cfg, (struct xoff_tcp_tx *)tx, pool, ack, rtt, now);
+        xoff_tcp_on_ack(cfg, (struct xoff_tcp_tx *)tx, store, ack, rtt, now);
     return (outcome.has_lost ? XOFF_REL_LOST : 0u) |
            (outcome.is_recovering ? XOFF_REL_RECOVERING : 0u);
 }
 
-static void tcp_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *pool,
+static void tcp_expire(const void *cfg, struct xoff_rel_tx *tx, struct xoff_range_store *store,
                        xoff_time now)
 {
-    xoff_tcp_on_timeout(cfg, (struct xoff_tcp_tx *)tx, pool, now);
+    xoff_tcp_on_timeout(cfg, (struct xoff_tcp_tx *)tx, store, now);
 }
 
 static uint64_t tcp_outstanding(const struct xoff_rel_tx *tx)
@@ -196,21 +196,21 @@ static void tcp_init_rx(const void *cfg, struct xoff_rel_rx *rx)
     xoff_tcp_rx_init((struct xoff_tcp_rx *)rx);
 }
 
-static void tcp_fini_rx(struct xoff_rel_rx *rx, struct xoff_range_store *pool)
+static void tcp_fini_rx(struct xoff_rel_rx *rx, struct xoff_range_store *store)
 {
-    xoff_tcp_rx_fini((struct xoff_tcp_rx *)rx, pool);
+    xoff_tcp_rx_fini((struct xoff_tcp_rx *)rx, store);
 }
 
 /* RFC 7323 4.3: the time stamp that an ACK echoes is that of the first segment it acknowledges. */
 static uint32_t tcp_on_data(const void *cfg, struct xoff_rel_rx *head,
-                            struct xoff_range_store *pool, const struct xoff_rel_data *data,
+                            struct xoff_range_store *store, const struct xoff_rel_data *data,
                             xoff_time now, struct xoff_rel_ack *acks)
 {
     struct xoff_tcp_rx *rx = (struct xoff_tcp_rx *)head;
     if (!rx->n_unacked)
         rx->echo_at = data->sent_at;
     const uint32_t n_acks =
-        xoff_tcp_on_segment(cfg, rx, pool, data->seq, data->bytes, data->bits & XOFF_REL_MARKED,
+        xoff_tcp_on_segment(cfg, rx, store, data->seq, data->bytes, data->bits & XOFF_REL_MARKED,
                             data->bits & XOFF_REL_REDUCED, data->bits & XOFF_REL_ASKS, now, acks);
     for (uint32_t i = 0; i < n_acks; i++) {
         acks[i].sent_at = rx->echo_at;
@@ -220,10 +220,10 @@ static uint32_t tcp_on_data(const void *cfg, struct xoff_rel_rx *head,
 }
 
 static void tcp_expire_rx(const void *cfg, struct xoff_rel_rx *head,
-                          const struct xoff_range_store *pool, struct xoff_rel_ack *ack)
+                          const struct xoff_range_store *store, struct xoff_rel_ack *ack)
 {
     struct xoff_tcp_rx *rx = (struct xoff_tcp_rx *)head;
-    xoff_tcp_on_delayed(cfg, rx, pool, ack);
+    xoff_tcp_on_delayed(cfg, rx, store, ack);
     ack->sent_at = rx->echo_at;
 }
 

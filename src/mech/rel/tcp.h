@@ -72,25 +72,25 @@ struct xoff_tcp_outcome {
 };
 
 void xoff_tcp_tx_init(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx);
-void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_store *pool);
+void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_store *store);
 /* Finds what may be sent now: at most one full segment, within the window and below `offered`; lost
  * segments go first. The first retransmission of `una` in a recovery ignores the window (RFC 6675 5
  * (4.3), 6582 3.2). If nothing is outstanding, a window below a segment allows a segment of its
  * size. False: nothing may be sent. The call changes no state, and the caller may shorten the
  * segment. */
 bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
-                   const struct xoff_range_store *pool, uint64_t offered, uint64_t window_bytes,
+                   const struct xoff_range_store *store, uint64_t offered, uint64_t window_bytes,
                    struct xoff_rel_segment *segment);
 void xoff_tcp_on_sent(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
                       const struct xoff_rel_segment *segment, xoff_time now);
 /* `rtt` 0: not known. The store must have XOFF_REL_BLOCKS free blocks. */
 struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                                        struct xoff_range_store *pool,
+                                        struct xoff_range_store *store,
                                         const struct xoff_rel_ack *ack, xoff_time rtt,
                                         xoff_time now);
 /* Called at head.deadline or later: goes back and doubles the timer. */
 void xoff_tcp_on_timeout(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                         struct xoff_range_store *pool, xoff_time now);
+                         struct xoff_range_store *store, xoff_time now);
 /* Returns the bytes that were sent and are, as far as is known, still in the network (RFC 6675's
  * pipe). */
 uint64_t xoff_tcp_outstanding(const struct xoff_tcp_tx *tx);
@@ -108,17 +108,17 @@ struct xoff_tcp_rx {
 };
 
 void xoff_tcp_rx_init(struct xoff_tcp_rx *rx);
-void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_store *pool);
+void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_store *store);
 /* Takes a segment that arrived. Returns how many ACKs to send at once, 0 to 2 (DCTCP acknowledges
  * the segments before a change of marks, then the one with the change); `acks` has room for two.
  * `asks`: nothing follows the segment for now. `has_reduced`: the sender says that it has answered
  * the echo (CWR). The store must have a free block. */
 uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                             struct xoff_range_store *pool, uint64_t seq, uint32_t bytes,
+                             struct xoff_range_store *store, uint64_t seq, uint32_t bytes,
                              bool is_marked, bool has_reduced, bool asks, xoff_time now,
                              struct xoff_rel_ack acks[2]);
 /* Called at head.deadline or later: fills in the delayed ACK. */
 void xoff_tcp_on_delayed(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                         const struct xoff_range_store *pool, struct xoff_rel_ack *ack);
+                         const struct xoff_range_store *store, struct xoff_rel_ack *ack);
 
 #endif

@@ -26,9 +26,9 @@ void xoff_tcp_rx_init(struct xoff_tcp_rx *rx)
     *rx = (struct xoff_tcp_rx){.head.deadline = XOFF_NEVER, .held = XOFF_RANGE_NONE};
 }
 
-void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_store *pool)
+void xoff_tcp_rx_fini(struct xoff_tcp_rx *rx, struct xoff_range_store *store)
 {
-    xoff_ranges_clear(pool, &rx->held);
+    xoff_ranges_clear(store, &rx->held);
 }
 
 static void rx_name(struct xoff_rel_ack *ack, const struct xoff_range *range)
@@ -43,7 +43,7 @@ static void rx_name(struct xoff_rel_ack *ack, const struct xoff_range *range)
 
 /* Makes the ACK for the present state; nothing is left unacknowledged. */
 static struct xoff_rel_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                                          const struct xoff_range_store *pool)
+                                          const struct xoff_range_store *store)
 {
     struct xoff_rel_ack ack = {
         .acked_to = rx->head.delivered,
@@ -54,20 +54,20 @@ static struct xoff_rel_ack rx_acknowledge(const struct xoff_tcp_cfg *cfg, struct
     if (!cfg->has_sack || rx->held == XOFF_RANGE_NONE)
         return ack;
     for (uint32_t i = 0; i < XOFF_REL_BLOCKS; i++) {
-        const uint32_t at = xoff_ranges_find(pool, rx->held, rx->recent[i]);
+        const uint32_t at = xoff_ranges_find(store, rx->held, rx->recent[i]);
         if (at != XOFF_RANGE_NONE)
-            rx_name(&ack, &pool->blocks[at]);
+            rx_name(&ack, &store->blocks[at]);
     }
     uint32_t at = rx->held;
-    for (; at != XOFF_RANGE_NONE && ack.n_sacks < XOFF_REL_BLOCKS; at = pool->blocks[at].next)
-        rx_name(&ack, &pool->blocks[at]);
+    for (; at != XOFF_RANGE_NONE && ack.n_sacks < XOFF_REL_BLOCKS; at = store->blocks[at].next)
+        rx_name(&ack, &store->blocks[at]);
     return ack;
 }
 
 /* Makes the range with byte `seq` the most recent, and removes older bytes of the same range. */
-static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_store *pool, uint64_t seq)
+static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_store *store, uint64_t seq)
 {
-    const struct xoff_range *const range = &pool->blocks[xoff_ranges_find(pool, rx->held, seq)];
+    const struct xoff_range *const range = &store->blocks[xoff_ranges_find(store, rx->held, seq)];
     uint64_t noted[XOFF_REL_BLOCKS] = {seq};
     uint32_t n_noted = 1;
     for (uint32_t i = 0; i < XOFF_REL_BLOCKS && n_noted < XOFF_REL_BLOCKS; i++)
@@ -78,50 +78,50 @@ static void rx_note(struct xoff_tcp_rx *rx, const struct xoff_range_store *pool,
 }
 
 /* Stores the bytes. Returns whether the segment must be acknowledged at once. */
-static bool rx_store(struct xoff_tcp_rx *rx, struct xoff_range_store *pool, uint64_t seq,
+static bool rx_store(struct xoff_tcp_rx *rx, struct xoff_range_store *store, uint64_t seq,
                      uint32_t bytes)
 {
     const uint64_t end = seq + bytes;
     if (end <= rx->head.delivered)
         return true;
     if (seq > rx->head.delivered) {
-        xoff_ranges_add(pool, &rx->held, seq, end);
-        rx_note(rx, pool, seq);
+        xoff_ranges_add(store, &rx->held, seq, end);
+        rx_note(rx, store, seq);
         return true;
     }
     const bool is_plain = seq == rx->head.delivered && rx->held == XOFF_RANGE_NONE;
     uint64_t gap_end;
-    rx->head.delivered = xoff_ranges_gap(pool, rx->held, end, &gap_end);
-    xoff_ranges_trim(pool, &rx->held, rx->head.delivered);
+    rx->head.delivered = xoff_ranges_gap(store, rx->held, end, &gap_end);
+    xoff_ranges_trim(store, &rx->held, rx->head.delivered);
     return !is_plain;
 }
 
 uint32_t xoff_tcp_on_segment(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                             struct xoff_range_store *pool, uint64_t seq, uint32_t bytes,
+                             struct xoff_range_store *store, uint64_t seq, uint32_t bytes,
                              bool is_marked, bool has_reduced, bool asks, xoff_time now,
                              struct xoff_rel_ack acks[2])
 {
     uint32_t n_acks = 0;
     XOFF_ASSERT(bytes > 0);
     if (cfg->echo == XOFF_TCP_ECHO_DCTCP && is_marked != rx->was_marked && rx->n_unacked > 0)
-        acks[n_acks++] = rx_acknowledge(cfg, rx, pool);
+        acks[n_acks++] = rx_acknowledge(cfg, rx, store);
     rx->was_marked = is_marked;
     if (has_reduced)
         rx->is_echoing = false;
     if (is_marked)
         rx->is_echoing = true;
 
-    const bool is_at_once = rx_store(rx, pool, seq, bytes) || asks || cfg->delayed_ack == 0;
+    const bool is_at_once = rx_store(rx, store, seq, bytes) || asks || cfg->delayed_ack == 0;
     if (is_at_once || ++rx->n_unacked >= cfg->ack_every)
-        acks[n_acks++] = rx_acknowledge(cfg, rx, pool);
+        acks[n_acks++] = rx_acknowledge(cfg, rx, store);
     else if (rx->head.deadline == XOFF_NEVER)
         rx->head.deadline = xoff_time_after(now, cfg->delayed_ack);
     return n_acks;
 }
 
 void xoff_tcp_on_delayed(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_rx *rx,
-                         const struct xoff_range_store *pool, struct xoff_rel_ack *ack)
+                         const struct xoff_range_store *store, struct xoff_rel_ack *ack)
 {
     XOFF_ASSERT(rx->head.deadline != XOFF_NEVER);
-    *ack = rx_acknowledge(cfg, rx, pool);
+    *ack = rx_acknowledge(cfg, rx, store);
 }

@@ -16,7 +16,7 @@ struct receiver {
     struct xoff_tcp_cfg cfg;
     struct xoff_tcp_rx rx;
     struct xoff_range blocks[N_BLOCKS];
-    struct xoff_range_store pool;
+    struct xoff_range_store store;
     struct xoff_rel_ack acks[2];
     uint32_t n_acks;
 };
@@ -28,7 +28,7 @@ static void setup(struct receiver *r)
                                    .delayed_ack = 100 * XOFF_US,
                                    .echo = XOFF_TCP_ECHO_RFC3168,
                                    .mss = 1000}};
-    xoff_range_store_init(&r->pool, r->blocks, N_BLOCKS);
+    xoff_range_store_init(&r->store, r->blocks, N_BLOCKS);
     xoff_tcp_rx_init(&r->rx);
 }
 
@@ -38,7 +38,7 @@ enum { MARKED = 1, REDUCED = 2, ASKS = 4 };
 static uint32_t arrives(struct receiver *r, uint64_t number, int how, xoff_time now)
 {
     r->n_acks =
-        xoff_tcp_on_segment(&r->cfg, &r->rx, &r->pool, number * 1000, 1000, (how & MARKED) != 0,
+        xoff_tcp_on_segment(&r->cfg, &r->rx, &r->store, number * 1000, 1000, (how & MARKED) != 0,
                             (how & REDUCED) != 0, (how & ASKS) != 0, now, r->acks);
     return r->n_acks;
 }
@@ -89,7 +89,7 @@ static void delayed_both_sides(void **unused)
     assert_int_equal(arrives(&r, 0, 0, 0), 0);
     assert_int_equal(arrives(&r, 1, 0, 100 * XOFF_US - 1), 0);
     assert_true(r.rx.head.deadline == 100 * XOFF_US);
-    xoff_tcp_on_delayed(&r.cfg, &r.rx, &r.pool, &ack);
+    xoff_tcp_on_delayed(&r.cfg, &r.rx, &r.store, &ack);
     assert_int_equal(ack.acked_to, 2000);
     assert_true(r.rx.head.deadline == XOFF_NEVER);
     assert_int_equal(arrives(&r, 2, 0, 100 * XOFF_US + 1), 0);
@@ -145,7 +145,7 @@ static void out_of_order(void **unused)
     ASSERT_ACK(&r, 1, 2, 5);
     assert_int_equal(arrives(&r, 1, 0, 0), 1);
     ASSERT_PLAIN_ACK(&r, 5);
-    assert_int_equal(r.pool.n_taken, 0);
+    assert_int_equal(r.store.n_taken, 0);
     assert_int_equal(arrives(&r, 5, 0, 0), 0);
     assert_int_equal(arrives(&r, 0, 0, 0), 1);
     ASSERT_PLAIN_ACK(&r, 6);
@@ -173,7 +173,7 @@ static void overlap(void **unused)
     setup(&r);
     arrives(&r, 0, ASKS, 0);
     r.n_acks =
-        xoff_tcp_on_segment(&r.cfg, &r.rx, &r.pool, 500, 1000, false, false, false, 0, r.acks);
+        xoff_tcp_on_segment(&r.cfg, &r.rx, &r.store, 500, 1000, false, false, false, 0, r.acks);
     assert_int_equal(r.n_acks, 1);
     assert_int_equal(r.acks[0].acked_to, 1500);
 }
@@ -201,8 +201,8 @@ static void sacks_most_recent_first(void **unused)
     ASSERT_ACK(&r, 1, 4, 7, 8, 11, 2, 3);
     arrives(&r, 1, 0, 0); /* to 3 */
     ASSERT_ACK(&r, 3, 4, 7, 8, 11);
-    xoff_tcp_rx_fini(&r.rx, &r.pool);
-    assert_int_equal(r.pool.n_taken, 0);
+    xoff_tcp_rx_fini(&r.rx, &r.store);
+    assert_int_equal(r.store.n_taken, 0);
 }
 
 static void without_sack(void **unused)
@@ -287,7 +287,7 @@ static void dctcp_delayed(void **unused)
     setup(&r);
     r.cfg.echo = XOFF_TCP_ECHO_DCTCP;
     arrives(&r, 0, MARKED | REDUCED, 0);
-    xoff_tcp_on_delayed(&r.cfg, &r.rx, &r.pool, &ack);
+    xoff_tcp_on_delayed(&r.cfg, &r.rx, &r.store, &ack);
     assert_int_equal(ack.acked_to, 1000);
     assert_true(ack.echo);
 }
@@ -311,7 +311,7 @@ static void dctcp_echo_is_exact(void **unused)
             arrived[is_marked] += 1000;
             arrives(&r, i, (is_marked ? MARKED : 0) | (is_last ? ASKS : 0), 0);
             if (r.rx.head.deadline != XOFF_NEVER && xoff_rng_below(&rng, 4) == 0)
-                xoff_tcp_on_delayed(&r.cfg, &r.rx, &r.pool, &r.acks[r.n_acks++ & 1]);
+                xoff_tcp_on_delayed(&r.cfg, &r.rx, &r.store, &r.acks[r.n_acks++ & 1]);
             for (uint32_t k = 0; k < r.n_acks; k++) {
                 assert_true(r.acks[k].acked_to > acked_to);
                 acked[r.acks[k].echo] += r.acks[k].acked_to - acked_to;

@@ -1,7 +1,7 @@
 /* TCP's reliability: parameters, and sender and receiver together over a channel of a few lines
  * that loses, reorders, repeats and delays. A bitmap of what has arrived is the model.
  *
- *   sender --- data: lost, doubled, late --->  receiver     one pool of ranges for both
+ *   sender --- data: lost, doubled, late --->  receiver     one store of ranges for both
  *          <-- ACKs: lost, late -------------
  */
 #include <setjmp.h>
@@ -33,7 +33,7 @@ struct world {
     struct xoff_tcp_tx tx;
     struct xoff_tcp_rx rx;
     struct xoff_range blocks[N_BLOCKS];
-    struct xoff_range_store pool;
+    struct xoff_range_store store;
     struct packet packets[MAX_PACKETS]; /* oldest first */
     uint32_t n_packets;
     struct xoff_rng rng;
@@ -144,7 +144,7 @@ static void take_data(struct world *w, const struct packet *packet)
     struct xoff_rel_ack acks[2];
     memset(w->has_arrived + packet->seq, 1, packet->bytes);
     const uint32_t n_acks =
-        xoff_tcp_on_segment(&w->cfg, &w->rx, &w->pool, packet->seq, packet->bytes,
+        xoff_tcp_on_segment(&w->cfg, &w->rx, &w->store, packet->seq, packet->bytes,
                             packet->is_marked, false, packet->asks, w->now, acks);
     assert_true(n_acks <= 2);
     for (uint32_t i = 0; i < n_acks; i++)
@@ -157,7 +157,7 @@ static void take_ack(struct world *w, const struct packet *packet)
     const xoff_time rtt = packet->is_again ? 0 : w->now - packet->sent_at;
     const uint64_t una = w->tx.head.una;
     const struct xoff_tcp_outcome outcome =
-        xoff_tcp_on_ack(&w->cfg, &w->tx, &w->pool, &packet->ack, rtt, w->now);
+        xoff_tcp_on_ack(&w->cfg, &w->tx, &w->store, &packet->ack, rtt, w->now);
     assert_int_equal(outcome.newly_acked_bytes, w->tx.head.una - una);
     assert_int_equal(outcome.is_recovering, w->tx.state == XOFF_TCP_RECOVERING);
     w->n_lost += outcome.has_lost;
@@ -180,13 +180,13 @@ static void send_segment(struct world *w, struct xoff_rel_segment segment)
     if (segment.is_again) {
         assert_true(w->tx.state != XOFF_TCP_OPEN);
         for (uint64_t i = segment.seq; i < segment.seq + segment.bytes; i++)
-            assert_true(xoff_ranges_find(&w->pool, w->tx.sacked, i) == XOFF_RANGE_NONE);
+            assert_true(xoff_ranges_find(&w->store, w->tx.sacked, i) == XOFF_RANGE_NONE);
     } else if (!w->cfg.has_fast_retransmit && w->tx.state == XOFF_TCP_OPEN) {
         assert_true(segment.seq + segment.bytes - w->tx.head.una <= w->window);
     }
     xoff_tcp_on_sent(&w->cfg, &w->tx, &segment, w->now);
     w->n_again += segment.is_again;
-    const bool is_last = !xoff_tcp_next(&w->cfg, &w->tx, &w->pool, w->offered, w->window, &more);
+    const bool is_last = !xoff_tcp_next(&w->cfg, &w->tx, &w->store, w->offered, w->window, &more);
     const struct packet packet = {.seq = segment.seq,
                                   .bytes = segment.bytes,
                                   .is_again = segment.is_again,
@@ -207,7 +207,8 @@ static void send_segment(struct world *w, struct xoff_rel_segment segment)
 static bool step(struct world *w)
 {
     struct xoff_rel_segment segment;
-    const bool may_send = xoff_tcp_next(&w->cfg, &w->tx, &w->pool, w->offered, w->window, &segment);
+    const bool may_send =
+        xoff_tcp_next(&w->cfg, &w->tx, &w->store, w->offered, w->window, &segment);
     xoff_time at = XOFF_NEVER;
     uint32_t first = 0;
     for (uint32_t i = 0; i < w->n_packets; i++)
@@ -232,10 +233,10 @@ static bool step(struct world *w)
             take_ack(w, &packet);
     } else if (w->rx.head.deadline == at) {
         struct xoff_rel_ack ack;
-        xoff_tcp_on_delayed(&w->cfg, &w->rx, &w->pool, &ack);
+        xoff_tcp_on_delayed(&w->cfg, &w->rx, &w->store, &ack);
         answer(w, &ack, 0, true);
     } else if (w->tx.head.deadline == at) {
-        xoff_tcp_on_timeout(&w->cfg, &w->tx, &w->pool, w->now);
+        xoff_tcp_on_timeout(&w->cfg, &w->tx, &w->store, w->now);
         w->n_timeouts++;
     } else {
         send_segment(w, segment);
@@ -260,7 +261,7 @@ static void world_init(struct world *w, uint64_t seed)
     w->delay = 5 * XOFF_US;
     w->window = 20 * MSS;
     w->offered = MAX_BYTES;
-    xoff_range_store_init(&w->pool, w->blocks, N_BLOCKS);
+    xoff_range_store_init(&w->store, w->blocks, N_BLOCKS);
     xoff_tcp_tx_init(&w->cfg, &w->tx);
     xoff_tcp_rx_init(&w->rx);
 }
@@ -276,10 +277,10 @@ static void run(struct world *w, uint64_t seed)
     assert_int_equal(w->tx.head.una, w->offered);
     assert_int_equal(xoff_tcp_outstanding(&w->tx), 0);
     assert_int_equal(w->tx.state, XOFF_TCP_OPEN);
-    assert_int_equal(w->pool.n_taken, 0);
-    xoff_tcp_tx_fini(&w->tx, &w->pool);
-    xoff_tcp_rx_fini(&w->rx, &w->pool);
-    assert_int_equal(w->pool.n_taken, 0);
+    assert_int_equal(w->store.n_taken, 0);
+    xoff_tcp_tx_fini(&w->tx, &w->store);
+    xoff_tcp_rx_fini(&w->rx, &w->store);
+    assert_int_equal(w->store.n_taken, 0);
 }
 
 /* Any settings, any misfortune. */
@@ -343,7 +344,7 @@ static void clean_channel(void **unused)
         assert_int_equal(w.n_again, 0);
         assert_int_equal(w.n_timeouts, 0);
         assert_int_equal(w.n_sent, MAX_BYTES / MSS);
-        assert_int_equal(w.pool.peak, 0);
+        assert_int_equal(w.store.peak, 0);
     }
 }
 
@@ -544,17 +545,17 @@ static void echo_is_answered_once_per_window(void **unused)
     struct xoff_tcp_cfg cfg;
     const struct xoff_rel rel = as_role(&params, &cfg);
     struct xoff_range blocks[8];
-    struct xoff_range_store pool;
-    xoff_range_store_init(&pool, blocks, 8);
+    struct xoff_range_store store;
+    xoff_range_store_init(&store, blocks, 8);
     struct xoff_tcp_tx tx;
     xoff_rel_init_tx(&rel, &tx.head);
     struct xoff_rel_segment s;
     for (uint32_t i = 0; i < 10; i++) {
         if (i >= 4) { /* ACK of segment i - 4, with the echo but for the one of segment 1 */
             const struct xoff_rel_ack ack = {.acked_to = (i - 3) * FULL, .echo = i != 5};
-            assert_int_equal(xoff_rel_on_ack(&rel, &tx.head, &pool, &ack, 1, i), 0);
+            assert_int_equal(xoff_rel_on_ack(&rel, &tx.head, &store, &ack, 1, i), 0);
         }
-        assert_true(xoff_rel_next(&rel, &tx.head, &pool, UINT64_MAX, 4 * FULL, FULL, &s));
+        assert_true(xoff_rel_next(&rel, &tx.head, &store, UINT64_MAX, 4 * FULL, FULL, &s));
         assert_int_equal(s.seq, i * FULL);
         /* The first echo, on the ACK up to 1, came when 4 had been sent: the next that counts is
          * on the ACK up to 5, before segment 8. */
@@ -563,7 +564,7 @@ static void echo_is_answered_once_per_window(void **unused)
         assert_int_equal(tx.head.next, tx.head.sent_to);
     }
     assert_int_equal(xoff_rel_outstanding(&rel, &tx.head), 4 * FULL);
-    xoff_rel_fini_tx(&rel, &tx.head, &pool);
+    xoff_rel_fini_tx(&rel, &tx.head, &store);
 }
 
 /* The ACK echoes the time stamp of the first segment that it acknowledges (RFC 7323 4.3). */
@@ -574,29 +575,29 @@ static void acks_echo_the_first_time_stamp(void **unused)
     struct xoff_tcp_cfg cfg;
     const struct xoff_rel rel = as_role(&params, &cfg);
     struct xoff_range blocks[8];
-    struct xoff_range_store pool;
-    xoff_range_store_init(&pool, blocks, 8);
+    struct xoff_range_store store;
+    xoff_range_store_init(&store, blocks, 8);
     struct xoff_tcp_rx rx;
     xoff_rel_init_rx(&rel, &rx.head);
     struct xoff_rel_ack acks[XOFF_REL_ACKS];
     struct xoff_rel_data data = {.seq = 0, .bytes = 10, .sent_at = 7};
-    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &pool, &data, 100, acks), 0);
+    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &store, &data, 100, acks), 0);
     data = (struct xoff_rel_data){.seq = 10, .bytes = 10, .sent_at = 9};
-    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &pool, &data, 102, acks), 1);
+    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &store, &data, 102, acks), 1);
     assert_int_equal(acks[0].acked_to, 20);
     assert_true(acks[0].sent_at == 7);
     /* Held back alone: the delayed ACK has the one it waits for. */
     data = (struct xoff_rel_data){.seq = 20, .bytes = 10, .sent_at = 11};
-    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &pool, &data, 104, acks), 0);
+    assert_int_equal(xoff_rel_on_data(&rel, &rx.head, &store, &data, 104, acks), 0);
     assert_true(rx.head.deadline == 104 + 100 * XOFF_US);
-    xoff_rel_expire_rx(&rel, &rx.head, &pool, acks);
+    xoff_rel_expire_rx(&rel, &rx.head, &store, acks);
     assert_true(acks[0].sent_at == 11 && acks[0].acked_to == 30);
     assert_true(rx.head.deadline == XOFF_NEVER);
     /* After the flow is gone its segments are acknowledged one by one. */
     assert_true(xoff_rel_on_late(&rel, &data, acks));
     assert_int_equal(acks[0].acked_to, 30);
     assert_true(acks[0].sent_at == 11 && !acks[0].echo && !acks[0].is_nack);
-    xoff_rel_fini_rx(&rel, &rx.head, &pool);
+    xoff_rel_fini_rx(&rel, &rx.head, &store);
 }
 
 int main(void)

@@ -44,9 +44,9 @@ void xoff_tcp_tx_init(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx)
     };
 }
 
-void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_store *pool)
+void xoff_tcp_tx_fini(struct xoff_tcp_tx *tx, struct xoff_range_store *store)
 {
-    xoff_ranges_clear(pool, &tx->sacked);
+    xoff_ranges_clear(store, &tx->sacked);
     tx->sacked_bytes = 0;
 }
 
@@ -74,12 +74,12 @@ static uint64_t tx_again_from(const struct xoff_tcp_tx *tx)
 /* Finds what to send again although it is not known to be lost, when there is nothing else to send:
  * RFC 6675 4, NextSeg() rules 3 and 4. Returns its length, 0: nothing. */
 static uint64_t tx_extra(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
-                         const struct xoff_range_store *pool, uint64_t *from)
+                         const struct xoff_range_store *store, uint64_t *from)
 {
     if (tx->state != XOFF_TCP_RECOVERING || !cfg->has_sack)
         return 0;
     uint64_t end;
-    *from = xoff_ranges_gap(pool, tx->sacked, tx_again_from(tx), &end);
+    *from = xoff_ranges_gap(store, tx->sacked, tx_again_from(tx), &end);
     if (end != UINT64_MAX)
         return end - *from;
     if (!tx->has_partial || tx->has_rescued || *from >= tx->head.sent_to)
@@ -91,21 +91,21 @@ static uint64_t tx_extra(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_t
 }
 
 bool xoff_tcp_next(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
-                   const struct xoff_range_store *pool, uint64_t offered, uint64_t window_bytes,
+                   const struct xoff_range_store *store, uint64_t offered, uint64_t window_bytes,
                    struct xoff_rel_segment *segment)
 {
     uint64_t from = tx->head.sent_to, bytes;
     bool is_again = true, is_urgent = false;
     if (tx->lost_bytes > 0) {
         uint64_t end;
-        from = xoff_ranges_gap(pool, tx->sacked, tx_again_from(tx), &end);
+        from = xoff_ranges_gap(store, tx->sacked, tx_again_from(tx), &end);
         bytes = tx_min(end, tx->lost_to) - from;
         is_urgent = tx->state == XOFF_TCP_RECOVERING && tx->again_to <= tx->head.una;
     } else if (offered > tx->head.sent_to) {
         bytes = offered - tx->head.sent_to;
         is_again = false;
     } else {
-        bytes = tx_extra(cfg, tx, pool, &from);
+        bytes = tx_extra(cfg, tx, store, &from);
         if (bytes == 0)
             return false;
     }
@@ -168,7 +168,7 @@ static void tx_measure(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx, x
 }
 
 /* Returns the bytes that were not SACKed before. */
-static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_store *pool,
+static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_store *store,
                               const struct xoff_rel_ack *ack)
 {
     uint64_t fresh_bytes = 0;
@@ -176,7 +176,7 @@ static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_store *p
         XOFF_ASSERT(ack->sack_to[i] <= tx->head.sent_to);
         /* A late ACK may name bytes that have been acknowledged since. */
         const uint64_t from = tx_max(ack->sack_from[i], tx->head.una);
-        fresh_bytes += xoff_ranges_add(pool, &tx->sacked, from, ack->sack_to[i]);
+        fresh_bytes += xoff_ranges_add(store, &tx->sacked, from, ack->sack_to[i]);
         tx->sacked_to = tx_max(tx->sacked_to, ack->sack_to[i]);
     }
     tx->sacked_bytes += fresh_bytes;
@@ -187,13 +187,13 @@ static uint64_t tx_take_sacks(struct xoff_tcp_tx *tx, struct xoff_range_store *p
  * - 1) * mss bytes, are SACKed above it. Both numbers fall with rising bytes, so there is a
  * boundary: the start of the highest range such that it and those above it are enough. */
 static uint64_t tx_find_lost_to(const struct xoff_tcp_cfg *cfg, const struct xoff_tcp_tx *tx,
-                                const struct xoff_range_store *pool)
+                                const struct xoff_range_store *store)
 {
     uint64_t n_ranges = 0, bytes = tx->sacked_bytes, lost_to = tx->head.una;
-    for (uint32_t at = tx->sacked; at != XOFF_RANGE_NONE; at = pool->blocks[at].next)
+    for (uint32_t at = tx->sacked; at != XOFF_RANGE_NONE; at = store->blocks[at].next)
         n_ranges++;
-    for (uint32_t at = tx->sacked; at != XOFF_RANGE_NONE; at = pool->blocks[at].next) {
-        const struct xoff_range *const range = &pool->blocks[at];
+    for (uint32_t at = tx->sacked; at != XOFF_RANGE_NONE; at = store->blocks[at].next) {
+        const struct xoff_range *const range = &store->blocks[at];
         if (n_ranges < cfg->duplicates && bytes <= (uint64_t)(cfg->duplicates - 1) * cfg->mss)
             break;
         lost_to = range->from;
@@ -205,10 +205,10 @@ static uint64_t tx_find_lost_to(const struct xoff_tcp_cfg *cfg, const struct xof
 
 /* RFC 6675 5 (4): the first segment is lost, whatever showed the loss. */
 static void tx_recover(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                       const struct xoff_range_store *pool)
+                       const struct xoff_range_store *store)
 {
     uint64_t end;
-    xoff_ranges_gap(pool, tx->sacked, tx->head.una, &end);
+    xoff_ranges_gap(store, tx->sacked, tx->head.una, &end);
     tx->state = XOFF_TCP_RECOVERING;
     tx->recover = tx->head.sent_to;
     tx->again_to = tx->head.una;
@@ -219,7 +219,7 @@ static void tx_recover(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
 
 /* Takes the SACKs of an ACK. Returns whether a loss episode begins. */
 static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                        const struct xoff_range_store *pool, bool has_moved, bool is_duplicate)
+                        const struct xoff_range_store *store, bool has_moved, bool is_duplicate)
 {
     bool has_lost = false;
     if (cfg->has_fast_retransmit && tx->state != XOFF_TCP_REPAIRING) {
@@ -227,10 +227,10 @@ static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
             tx->n_duplicates = 0;
         if (is_duplicate)
             tx->n_duplicates++;
-        const uint64_t lost_to = tx_find_lost_to(cfg, tx, pool);
+        const uint64_t lost_to = tx_find_lost_to(cfg, tx, store);
         if (tx->state == XOFF_TCP_OPEN &&
             (lost_to > tx->head.una || tx->n_duplicates >= cfg->duplicates)) {
-            tx_recover(cfg, tx, pool);
+            tx_recover(cfg, tx, store);
             has_lost = true;
         }
         if (tx->state == XOFF_TCP_RECOVERING)
@@ -242,8 +242,8 @@ static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
         const uint64_t from = tx_again_from(tx);
         tx->lost_bytes = 0;
         if (from < tx->lost_to)
-            tx->lost_bytes = tx->lost_to - from - xoff_ranges_above(pool, tx->sacked, from) +
-                             xoff_ranges_above(pool, tx->sacked, tx->lost_to);
+            tx->lost_bytes = tx->lost_to - from - xoff_ranges_above(store, tx->sacked, from) +
+                             xoff_ranges_above(store, tx->sacked, tx->lost_to);
     }
     return has_lost;
 }
@@ -251,7 +251,8 @@ static bool tx_on_sacks(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
 /* Takes an ACK without SACK while nothing is known to be lost. Returns whether a loss episode
  * begins. */
 static bool tx_on_plain_open(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                             const struct xoff_range_store *pool, bool has_moved, bool is_duplicate)
+                             const struct xoff_range_store *store, bool has_moved,
+                             bool is_duplicate)
 {
     if (has_moved)
         tx->n_duplicates = 0, tx->left_bytes = 0;
@@ -263,7 +264,7 @@ static bool tx_on_plain_open(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx 
     const bool has_lost =
         tx->n_duplicates >= cfg->duplicates && (tx->head.una > tx->recover || tx->recover == 0);
     if (has_lost)
-        tx_recover(cfg, tx, pool);
+        tx_recover(cfg, tx, store);
     if (has_lost || tx->n_duplicates < cfg->duplicates)
         tx->left_bytes += cfg->mss; /* RFC 3042: each duplicate allows one new segment */
     return has_lost;
@@ -274,12 +275,12 @@ static bool tx_on_plain_open(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx 
  * again (RFC 6582 3.2 step 3: deflate by n, add back one segment), and shows the next hole. Returns
  * whether a loss episode begins. */
 static bool tx_on_plain(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                        const struct xoff_range_store *pool, uint64_t newly_acked_bytes,
+                        const struct xoff_range_store *store, uint64_t newly_acked_bytes,
                         bool is_duplicate)
 {
     bool has_lost = false;
     if (tx->state == XOFF_TCP_OPEN) {
-        has_lost = tx_on_plain_open(cfg, tx, pool, newly_acked_bytes > 0, is_duplicate);
+        has_lost = tx_on_plain_open(cfg, tx, store, newly_acked_bytes > 0, is_duplicate);
     } else if (tx->state == XOFF_TCP_REPAIRING) {
         const uint64_t from = tx_again_from(tx);
         tx->lost_bytes = from < tx->lost_to ? tx->lost_to - from : 0;
@@ -299,7 +300,7 @@ static bool tx_on_plain(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
 }
 
 struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                                        struct xoff_range_store *pool,
+                                        struct xoff_range_store *store,
                                         const struct xoff_rel_ack *ack, xoff_time rtt,
                                         xoff_time now)
 {
@@ -312,10 +313,10 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
         /* Bytes that were SACKed right behind acked_to have arrived, too. A receiver that has
          * forgotten a finished transfer acknowledges repeated segments one by one. */
         uint64_t end;
-        const uint64_t acked_to = xoff_ranges_gap(pool, tx->sacked, ack->acked_to, &end);
+        const uint64_t acked_to = xoff_ranges_gap(store, tx->sacked, ack->acked_to, &end);
         outcome.newly_acked_bytes = acked_to - tx->head.una;
         tx->head.una = acked_to;
-        tx->sacked_bytes -= xoff_ranges_trim(pool, &tx->sacked, tx->head.una);
+        tx->sacked_bytes -= xoff_ranges_trim(store, &tx->sacked, tx->head.una);
         tx->has_partial = true;
         tx->backoff = 0;
         /* RFC 6298 5.2 and 5.3: progress restarts the timer, and the last ACK stops it. */
@@ -328,10 +329,10 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
         }
     }
     if (cfg->has_sack) {
-        is_duplicate = tx_take_sacks(tx, pool, ack) > 0; /* RFC 6675 2 */
-        outcome.has_lost = tx_on_sacks(cfg, tx, pool, outcome.newly_acked_bytes > 0, is_duplicate);
+        is_duplicate = tx_take_sacks(tx, store, ack) > 0; /* RFC 6675 2 */
+        outcome.has_lost = tx_on_sacks(cfg, tx, store, outcome.newly_acked_bytes > 0, is_duplicate);
     } else {
-        outcome.has_lost = tx_on_plain(cfg, tx, pool, outcome.newly_acked_bytes,
+        outcome.has_lost = tx_on_plain(cfg, tx, store, outcome.newly_acked_bytes,
                                        is_duplicate && cfg->has_fast_retransmit);
     }
     outcome.is_recovering = tx->state == XOFF_TCP_RECOVERING;
@@ -345,9 +346,9 @@ struct xoff_tcp_outcome xoff_tcp_on_ack(const struct xoff_tcp_cfg *cfg, struct x
 }
 
 void xoff_tcp_on_timeout(const struct xoff_tcp_cfg *cfg, struct xoff_tcp_tx *tx,
-                         struct xoff_range_store *pool, xoff_time now)
+                         struct xoff_range_store *store, xoff_time now)
 {
-    (void)pool; /* SACK information is kept */
+    (void)store; /* SACK information is kept */
     XOFF_ASSERT(now >= tx->head.deadline);
     XOFF_ASSERT(tx->head.una < tx->head.sent_to);
     tx->state = XOFF_TCP_REPAIRING;

@@ -18,7 +18,7 @@ struct sender {
     struct xoff_tcp_cfg cfg;
     struct xoff_tcp_tx tx;
     struct xoff_range blocks[N_BLOCKS];
-    struct xoff_range_store pool;
+    struct xoff_range_store store;
     uint64_t offered, window; /* segments */
     xoff_time now;
 };
@@ -34,13 +34,13 @@ static void setup(struct sender *s, uint64_t offered, uint64_t window)
                                  .mss = MSS},
                          .offered = offered,
                          .window = window};
-    xoff_range_store_init(&s->pool, s->blocks, N_BLOCKS);
+    xoff_range_store_init(&s->store, s->blocks, N_BLOCKS);
     xoff_tcp_tx_init(&s->cfg, &s->tx);
 }
 
 static bool next(const struct sender *s, struct xoff_rel_segment *segment)
 {
-    return xoff_tcp_next(&s->cfg, &s->tx, &s->pool, s->offered * MSS, s->window * MSS, segment);
+    return xoff_tcp_next(&s->cfg, &s->tx, &s->store, s->offered * MSS, s->window * MSS, segment);
 }
 
 /* Sends all that it may, which must be these segments; again: whether they are retransmissions. */
@@ -85,7 +85,7 @@ static struct xoff_tcp_outcome on_ack(struct sender *s, uint64_t acked_to, const
         ack.sack_from[i] = sacks[2 * i] * MSS;
         ack.sack_to[i] = sacks[2 * i + 1] * MSS;
     }
-    return xoff_tcp_on_ack(&s->cfg, &s->tx, &s->pool, &ack, 0, s->now);
+    return xoff_tcp_on_ack(&s->cfg, &s->tx, &s->store, &ack, 0, s->now);
 }
 
 #define ACK(s, acked_to) on_ack(s, acked_to, NULL, 0)
@@ -101,13 +101,13 @@ static uint64_t outstanding(const struct sender *s)
 static void timeout(struct sender *s)
 {
     s->now = s->tx.head.deadline;
-    xoff_tcp_on_timeout(&s->cfg, &s->tx, &s->pool, s->now);
+    xoff_tcp_on_timeout(&s->cfg, &s->tx, &s->store, s->now);
 }
 
 static void finish(struct sender *s)
 {
-    xoff_tcp_tx_fini(&s->tx, &s->pool);
-    assert_int_equal(s->pool.n_taken, 0);
+    xoff_tcp_tx_fini(&s->tx, &s->store);
+    assert_int_equal(s->store.n_taken, 0);
 }
 
 /* Window and offer, both sides. A last short segment is sent as it is; one that does not fit waits
@@ -124,22 +124,22 @@ static void window_and_offer(void **unused)
     send_new(&s, 0, 3);
     assert_int_equal(outstanding(&s), 3000);
     assert_int_equal(ACK(&s, 1).newly_acked_bytes, 1000);
-    assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 3001, 3000, &segment));
+    assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.store, 3001, 3000, &segment));
     assert_int_equal(segment.bytes, 1);
-    assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 4000, 3000, &segment));
+    assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.store, 4000, 3000, &segment));
     assert_int_equal(segment.bytes, 1000);
-    assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 4000, 2999, &segment));
-    assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 3001, 2000, &segment));
-    assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 3001, 2001, &segment));
+    assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.store, 4000, 2999, &segment));
+    assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.store, 3001, 2000, &segment));
+    assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.store, 3001, 2001, &segment));
     ACK(&s, 3);
     assert_true(s.tx.head.deadline == XOFF_NEVER);
-    assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 9000, 999, &segment));
+    assert_true(xoff_tcp_next(&s.cfg, &s.tx, &s.store, 9000, 999, &segment));
     assert_int_equal(segment.bytes, 999);
-    assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 9000, 0, &segment));
+    assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.store, 9000, 0, &segment));
     segment.bytes = 10; /* the caller may cut it */
     xoff_tcp_on_sent(&s.cfg, &s.tx, &segment, 0);
     assert_int_equal(s.tx.head.sent_to, 3010);
-    assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.pool, 9000, 999, &segment));
+    assert_false(xoff_tcp_next(&s.cfg, &s.tx, &s.store, 9000, 999, &segment));
 }
 
 /* Segment 2 is lost; window 10, then 5 from the loss on.
@@ -330,17 +330,17 @@ static void both_sides_of_lost(void **unused)
         .n_sacks = 2, .sack_from = {2000, 4000, 6000}, .sack_to = {2001, 4001, 6001}};
     setup(&s, 20, 20);
     send_new(&s, 0, 20);
-    assert_false(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0).has_lost);
+    assert_false(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 0, 0).has_lost);
     ack.n_sacks = 3;
-    assert_true(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0).has_lost);
+    assert_true(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 0, 0).has_lost);
     assert_int_equal(s.tx.lost_to, 2000);
 
     setup(&s, 20, 20);
     send_new(&s, 0, 20);
     ack = (struct xoff_rel_ack){.n_sacks = 1, .sack_from = {5000}, .sack_to = {7000}};
-    assert_false(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0).has_lost);
+    assert_false(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 0, 0).has_lost);
     ack.sack_to[0] = 7001;
-    assert_true(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0).has_lost);
+    assert_true(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 0, 0).has_lost);
     assert_int_equal(s.tx.lost_to, 5000);
     ASSERT_SENDS_AGAIN(&s, 0, 1, 2, 3, 4);
 
@@ -349,8 +349,8 @@ static void both_sides_of_lost(void **unused)
     send_new(&s, 0, 20);
     for (uint64_t to = 5001; to <= 5003; to++) {
         ack = (struct xoff_rel_ack){.n_sacks = 1, .sack_from = {5000}, .sack_to = {to}};
-        assert_int_equal(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0).has_lost, to == 5003);
-        xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0); /* says nothing new: no duplicate */
+        assert_int_equal(xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 0, 0).has_lost, to == 5003);
+        xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 0, 0); /* says nothing new: no duplicate */
     }
     assert_int_equal(s.tx.lost_to, 1000);
 }
@@ -651,24 +651,24 @@ static void timer_follows_the_rtt(void **unused)
     setup(&s, 10000, 10);
     send_new(&s, 0, 10);
     ack.acked_to = 1000;
-    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 800 * XOFF_US, 0);
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 800 * XOFF_US, 0);
     assert_true(s.tx.rto == 2400 * XOFF_US);
     assert_true(s.tx.head.deadline == 2400 * XOFF_US);
     ack.acked_to = 2000;
-    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 1600 * XOFF_US, 5);
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 1600 * XOFF_US, 5);
     assert_true(s.tx.srtt == 900 * XOFF_US);
     assert_true(s.tx.rttvar == 500 * XOFF_US);
     assert_true(s.tx.head.deadline == 5 + 2900 * XOFF_US);
     ack.acked_to = 3000;
-    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 6);
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 0, 6);
     assert_true(s.tx.head.deadline == 6 + 2900 * XOFF_US);
     for (int i = 0; i < 200; i++)
-        xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 100 * XOFF_US, 6);
+        xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 100 * XOFF_US, 6);
     assert_true(s.tx.rto == XOFF_MS);
-    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 10 * XOFF_MS, 6);
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 10 * XOFF_MS, 6);
     assert_true(s.tx.rto > 11 * XOFF_MS && s.tx.rto < 12 * XOFF_MS);
     s.cfg.rto_max = 5 * XOFF_MS;
-    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 10 * XOFF_MS, 6);
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 10 * XOFF_MS, 6);
     assert_true(s.tx.rto == 5 * XOFF_MS);
 }
 
@@ -717,7 +717,7 @@ static void lost_by_the_letter(void **unused)
             const uint64_t length = 1 + xoff_rng_below(&rng, 15);
             const uint64_t to = from + length > N_BYTES ? N_BYTES : from + length;
             const struct xoff_rel_ack ack = {.n_sacks = 1, .sack_from = {from}, .sack_to = {to}};
-            xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &ack, 0, 0);
+            xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &ack, 0, 0);
             for (uint64_t i = from; i < to; i++)
                 map[i] = true;
             const bool is_recovering = s.tx.state == XOFF_TCP_RECOVERING;
@@ -751,16 +751,16 @@ static void sacked_behind_an_ack(void **state)
     send_new(&s, 0, 4);
     const struct xoff_rel_ack first = {
         .acked_to = 0, .sack_from = {1 * MSS}, .sack_to = {3 * MSS}, .n_sacks = 1};
-    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &first, XOFF_US, s.now);
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &first, XOFF_US, s.now);
     const struct xoff_rel_ack blind = {.acked_to = 1 * MSS};
     const struct xoff_tcp_outcome o =
-        xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &blind, XOFF_US, s.now);
+        xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &blind, XOFF_US, s.now);
     assert_int_equal(s.tx.head.una, 3 * MSS);
     assert_int_equal(o.newly_acked_bytes, 3 * MSS);
     assert_int_equal(s.tx.sacked_bytes, 0);
-    assert_int_equal(s.pool.n_taken, 0);
+    assert_int_equal(s.store.n_taken, 0);
     const struct xoff_rel_ack last = {.acked_to = 4 * MSS};
-    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.pool, &last, XOFF_US, s.now);
+    xoff_tcp_on_ack(&s.cfg, &s.tx, &s.store, &last, XOFF_US, s.now);
     assert_int_equal(s.tx.head.una, 4 * MSS);
     assert_true(s.tx.head.deadline == XOFF_NEVER);
 }
