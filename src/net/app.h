@@ -13,7 +13,7 @@
 
 #define APP_MAX_WORD 0xffffff
 
-/* A flow to start, or more bytes for a stream that the same app started before. */
+/* A flow to start, or more bytes for a connection that the same app started before. */
 struct app_offer {
     uint32_t to;          /* host */
     uint64_t bytes;       /* payload; UINT64_MAX: without end (until the run's stop) */
@@ -22,12 +22,12 @@ struct app_offer {
     uint8_t priority;
     uint8_t priorities; /* a new flow draws one of this set; 0: it has `priority` */
     uint8_t transport;  /* index into the network's list */
-    bool continues;     /* more bytes for the app's stream `stream` rather than a new flow */
-    bool is_message;    /* with continues: these bytes have a record and an end of their own */
+    bool continues;  /* more bytes for the app's connection `connection` rather than a new flow */
+    bool is_message; /* with continues: these bytes have a record and an end of their own */
     bool is_done; /* no flow: an operation that began at `began_at` has ended and is noted down */
-    uint32_t stream; /* number of the stream within the app, below app.n_streams */
-    uint32_t tag;    /* carried to the flow record: index of the traffic entry */
-    uint32_t word;   /* passed to the apps at both ends, up to APP_MAX_WORD: see app_event */
+    uint32_t connection; /* number of the connection within the app, below app.n_connections */
+    uint32_t tag;        /* carried to the flow record: index of the traffic entry */
+    uint32_t word;       /* passed to the apps at both ends, up to APP_MAX_WORD: see app_event */
     xoff_time began_at;
 };
 
@@ -64,7 +64,7 @@ struct app {
     uint32_t host;
     uint32_t stream_purpose; /* distinguishes random streams of one host */
     uint32_t tag;            /* index of the traffic entry whose events the app hears */
-    uint32_t n_streams;      /* 0: one */
+    uint32_t n_connections;  /* 0: one */
     const void *cfg;
     void *state;
 };

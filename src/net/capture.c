@@ -3,8 +3,8 @@
  *
  * A frame knows its byte in the flow, or for datagrams in the message. Packet numbers are computed
  * from the records of the source: all frames of a message but its last are full, and the messages
- * of a stream follow each other. All records of a stream carry the stream's hash, which was
- * computed from the number of its first record only.
+ * of a connection follow each other. All records of a connection carry the connection's hash, which
+ * was computed from the number of its first record only.
  */
 #include <stdlib.h>
 
@@ -17,16 +17,16 @@ static void *make(uint64_t n, size_t size)
     return array;
 }
 
-/* Where a message begins in its stream. */
+/* Where a message begins in its connection. */
 struct begin {
     uint32_t hash, to, number; /* `number` is that of the message's record */
-    bool is_stream;            /* the first of its stream ... */
+    bool is_connection;        /* the first of its connection ... */
     uint32_t n_messages;       /* ... which has so many */
     uint64_t byte;
     uint32_t psn;
 };
 
-/* The messages of a host, those of a stream in order and together. */
+/* The messages of a host, those of a connection in order and together. */
 struct numbering {
     struct begin *begins;
     uint32_t *place; /* index in it of each record */
@@ -59,18 +59,18 @@ static void number_messages(const struct host *host, struct numbering *out)
             .hash = note->hash,
             .to = note->to,
             .number = i,
-            .is_stream = note->hash == flow_hash(host->node, note->to, i),
+            .is_connection = note->hash == flow_hash(host->node, note->to, i),
         };
     }
     qsort(out->begins, out->n, sizeof *out->begins, compare_begins);
-    struct begin *stream = out->begins;
+    struct begin *connection = out->begins;
     for (uint32_t k = 0; k < out->n; k++) {
         struct begin *b = &out->begins[k];
         out->place[b->number] = k;
-        if (b->is_stream)
-            stream = b;
-        stream->n_messages++;
-        if (b == stream)
+        if (b->is_connection)
+            connection = b;
+        connection->n_messages++;
+        if (b == connection)
             continue;
         const struct flow_note *before = &host->flow_notes[b[-1].number];
         const uint64_t frames = (before->offered + payload_max(before) - 1) / payload_max(before);

@@ -115,7 +115,7 @@ static void collect_flows(struct net *net, struct results *r)
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,
                 .acked_at = n->acked_at,
-                .ideal_for = n->is_stream ? 0 : ideal_of(net, routes, h, n, hops),
+                .ideal_for = n->is_connection ? 0 : ideal_of(net, routes, h, n, hops),
                 .retransmitted_frames = n->again_frames,
             };
         }

@@ -265,7 +265,7 @@ static inline void note_sent(struct host *host, uint32_t index, const struct xof
         flow_set_timer(host, index, now);
 }
 
-/* Drops the first message of a stream without ACKs, once it has been sent. */
+/* Drops the first message of a connection without ACKs, once it has been sent. */
 static void forget_message(struct host *host, struct flow *flow)
 {
     const uint32_t m = flow->messages;
@@ -279,7 +279,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
     struct xoff_rel_segment s;
     XOFF_ASSERT(next_segment(host, flow, now, &s));
     uint32_t number = flow->number, word = flow->word;
-    bool is_last = !flow->endless && !flow->is_stream && s.seq + s.bytes == flow->offered;
+    bool is_last = !flow->endless && !flow->is_connection && s.seq + s.bytes == flow->offered;
     const bool ends = is_last;
     if (flow->has_messages) {
         const struct message *m = message_at(host, flow, s.seq);
@@ -375,7 +375,7 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8
         .tag = offer->tag,
         .priority = priority,
         .reliable = t->rel.ops->has_acks,
-        .is_stream = (offer->continues && !offer->is_message) || offer->bytes == UINT64_MAX,
+        .is_connection = (offer->continues && !offer->is_message) || offer->bytes == UINT64_MAX,
         .transport = offer->transport,
         .frame_bytes =
             (uint16_t)(offer->frame_bytes ? offer->frame_bytes : host->net->spec.max_frame_bytes),
@@ -417,7 +417,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .is_sequential = xoff_rel_is_sequential(&t->rel),
         .has_acks = t->rel.ops->has_acks,
         .endless = offer->bytes == UINT64_MAX,
-        .is_stream = offer->continues,
+        .is_connection = offer->continues,
         .has_messages = offer->continues && offer->is_message,
         .word = word,
         .app_bps = offer->rate_bps,
@@ -457,14 +457,15 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
         note_operation(host, offer, now);
         return;
     }
-    uint32_t *stream = &host->app_streams[host->app_first_stream[app] + offer->stream];
-    uint32_t index = offer->continues ? *stream : NET_NONE;
+    uint32_t *connection =
+        &host->app_connections[host->app_first_connection[app] + offer->connection];
+    uint32_t index = offer->continues ? *connection : NET_NONE;
     const uint32_t word = word_of(host, app, offer);
     uint32_t number = host->n_flow_notes;
     if (index == NET_NONE) {
         index = start_flow(host, offer, word, now);
         if (offer->continues)
-            *stream = index;
+            *connection = index;
     } else if (offer->is_message) {
         const struct flow *open = flow_at(host, index);
         new_note(host, offer, open->priority, open->hash, NET_NONE, now);

@@ -19,7 +19,7 @@ static void finish_acked(struct host *host, uint32_t index, uint64_t acked, xoff
         event.word = done.word & APP_MAX_WORD;
         host_note_event(host, host->flow_notes[done.number].tag, &event);
     }
-    if (flow->endless || flow->is_stream || acked != flow->offered)
+    if (flow->endless || flow->is_connection || acked != flow->offered)
         return;
     struct flow_note *note = &host->flow_notes[flow->number];
     note->acked_at = now;

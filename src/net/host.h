@@ -23,7 +23,7 @@ struct flow {
     uint32_t next; /* in the ready list, or the free list */
     uint32_t payload_max;
     uint8_t priority, transport;
-    bool endless, is_ready, is_stream, has_messages;
+    bool endless, is_ready, is_connection, has_messages;
     bool is_bound;      /* the window holds the flow back */
     bool is_sequential; /* xoff_rel_is_sequential(), kept here since every frame asks */
     bool has_acks;      /* that of its reliability */
@@ -48,7 +48,7 @@ _Static_assert(sizeof(struct flow) <= 200, "512 bytes per active flow, with rp a
 _Static_assert(offsetof(struct flow, rel) + sizeof(struct xoff_rel_tx) == sizeof(struct flow),
                "the state of the reliability goes on behind its head");
 
-/* A message of a stream, at its sender or waiting for a gap at its receiver. */
+/* A message of a connection, at its sender or waiting for a gap at its receiver. */
 struct message {
     uint64_t end; /* the byte behind the message */
     uint32_t number, word, next;
@@ -62,14 +62,15 @@ struct message_store {
 
 struct flow_note {
     uint32_t to, tag;
-    uint8_t priority, reliable, is_stream, transport;
+    uint8_t priority, reliable, is_connection, transport;
     uint16_t frame_bytes, header_bytes;
     uint32_t hash;
     uint64_t offered, sent;
     uint64_t again_frames;
     xoff_rate rate_bps;
     xoff_time start_at, acked_at;
-    uint32_t open; /* index of the open flow; NET_NONE: closed, or a later message of its stream */
+    uint32_t
+        open; /* index of the open flow; NET_NONE: closed, or a later message of its connection */
 };
 
 /* A flow at its receiver. */
@@ -156,8 +157,8 @@ struct host {
     const struct app *apps;
     uint32_t n_apps;
     struct xoff_rng *app_rngs;
-    uint32_t *app_streams;      /* flow of each stream of each app; NET_NONE */
-    uint32_t *app_first_stream; /* index into app_streams of each app's first stream */
+    uint32_t *app_connections;      /* flow of each connection of each app; NET_NONE */
+    uint32_t *app_first_connection; /* index into app_connections of each app's first connection */
     struct receiver *receiver;
     struct rx_flow *rx; /* hash table with open addressing */
     uint32_t rx_mask, n_rx;

@@ -219,18 +219,18 @@ static void build_apps(struct net *net)
         host->timer_pos = build_block(n_timers, sizeof *host->timer_pos);
         heap_init(&host->timers, host->timer_entries, host->timer_pos, n_timers);
         host->app_rngs = build_block(host->n_apps, sizeof *host->app_rngs);
-        host->app_first_stream = build_block(host->n_apps, sizeof *host->app_first_stream);
-        uint32_t n_streams = 0;
+        host->app_first_connection = build_block(host->n_apps, sizeof *host->app_first_connection);
+        uint32_t n_connections = 0;
         xoff_rng_init(&host->priority_rng, net->spec.seed, h, STREAM_PRIORITIES);
         if (host->receiver)
             heap_set(&host->timers, HOST_PAUSE, xoff_pause_deadline(&host->receiver->pause));
         for (uint32_t a = 0; a < host->n_apps; a++) {
-            host->app_first_stream[a] = n_streams;
-            n_streams += host->apps[a].n_streams ? host->apps[a].n_streams : 1;
+            host->app_first_connection[a] = n_connections;
+            n_connections += host->apps[a].n_connections ? host->apps[a].n_connections : 1;
             host->n_listening += host->apps[a].ops->on_event != NULL;
         }
-        host->app_streams = build_block(n_streams, sizeof *host->app_streams);
-        memset(host->app_streams, 0xff, sizeof *host->app_streams * n_streams);
+        host->app_connections = build_block(n_connections, sizeof *host->app_connections);
+        memset(host->app_connections, 0xff, sizeof *host->app_connections * n_connections);
         for (uint32_t a = 0; a < host->n_apps; a++) {
             const struct app *app = &host->apps[a];
             xoff_rng_init(&host->app_rngs[a], net->spec.seed, h, STREAM_APPS + app->stream_purpose);
@@ -360,8 +360,8 @@ static void free_host(struct host *host)
     }
     free((void *)host->sched.cfg), free(host->sched_state);
     free(host->store.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
-    free(host->app_rngs), free(host->app_streams), free(host->rx), free(host->flow_notes);
-    free(host->rx_notes), free(host->operations), free(host->app_first_stream);
+    free(host->app_rngs), free(host->app_connections), free(host->rx), free(host->flow_notes);
+    free(host->rx_notes), free(host->operations), free(host->app_first_connection);
     free(host->messages.at), free(host->ranges.blocks), free(host->rx_states), free(host->delayed);
     free(host->finished), free(host->pending);
     build_free_notes(&host->notes);

@@ -129,7 +129,7 @@ static bool keeps_flows(const struct net_switch *sw)
 
 /* Checks that the network can carry a closed loop of traffic. */
 static int check_loop(const struct plan *plan, const struct plan_traffic *traffic, uint32_t index,
-                      uint32_t n_streams, struct named *named, struct xoff_err *err)
+                      uint32_t n_connections, struct named *named, struct xoff_err *err)
 {
     /* Frames carry the entry's number to the app at the other end in one byte. */
     if (index >= UINT8_MAX)
@@ -140,7 +140,7 @@ static int check_loop(const struct plan *plan, const struct plan_traffic *traffi
     bool keeps = true;
     for (uint32_t i = 0; i < plan->net.n_kinds; i++)
         keeps &= keeps_flows(&plan->kinds[i]);
-    if (!keeps && n_streams && !acknowledges(named, (uint8_t)transport))
+    if (!keeps && n_connections && !acknowledges(named, (uint8_t)transport))
         return xoff_err_set(err, XOFF_E_CONFLICT, "transport", NULL,
                             "datagrams of two messages mix on different paths, and a closed loop "
                             "would wait for ever; give another transport, or switch.path: ecmp");
@@ -171,7 +171,7 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
         const uint32_t n_before = b->apps.n;
         int code = t->kind->bind(&env, t->params, t->items, t->n_items, &b->apps, err);
         if (!code && b->apps.n > n_before && b->apps.apps[n_before].ops->on_event)
-            code = check_loop(plan, t, i, b->apps.apps[n_before].n_streams, &named, err);
+            code = check_loop(plan, t, i, b->apps.apps[n_before].n_connections, &named, err);
         if (code)
             return located(plan, t->place, t->name, err);
     }

@@ -85,7 +85,7 @@ static bool send(const struct ranks *ranks, struct ranks_app *app, uint32_t loca
             return false;
         offer->to = ranks->hosts[to_place];
         offer->bytes = ranks->size;
-        offer->stream = offer->continues ? local * (ranks->n - 1) + rank->offset - 1 : 0;
+        offer->connection = offer->continues ? local * (ranks->n - 1) + rank->offset - 1 : 0;
         offer->word = local << 16 | to_local << 8 | parity;
     }
     rank->offset++;
@@ -188,9 +188,9 @@ static int all_to_all_bind(const struct traffic_env *env, const void *params, co
     if (rc == 0)
         rc = fill(env, p, &hosts, cfg, err);
     if (rc == 0) {
-        const uint32_t n_streams =
+        const uint32_t n_connections =
             cfg->ranks.offer.continues ? cfg->ranks.per_host * (cfg->ranks.n - 1) : 0;
-        rc = ranks_apps(env, &p->ranks, &all_to_all_ops, &hosts, cfg, n_streams, apps, err);
+        rc = ranks_apps(env, &p->ranks, &all_to_all_ops, &hosts, cfg, n_connections, apps, err);
     } else {
         free(cfg);
     }

@@ -73,7 +73,7 @@ static void iterations(void **unused)
         for (size_t i = 0; i < l->n; i++)
             if (l->log[i].what == LOOP_SENT)
                 assert_int_equal(l->log[i].offer.continues, count > 1);
-        assert_int_equal(b->apps.apps[0].n_streams, count > 1 ? n - 1 : 0);
+        assert_int_equal(b->apps.apps[0].n_connections, count > 1 ? n - 1 : 0);
         loop_fini(l);
         bench_fini(b);
         free(m);

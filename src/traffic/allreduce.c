@@ -80,7 +80,7 @@ static bool send(const struct ranks *ranks, struct ranks_app *app, uint32_t loca
             return false;
         offer->to = ranks->hosts[to_place];
         offer->bytes = chunk_bytes(ranks, number, rank->n_sent % n_steps);
-        offer->stream = local;
+        offer->connection = local;
         offer->word = to_local << 16 | low_step;
     }
     rank->n_sent++;
@@ -147,8 +147,8 @@ static int allreduce_bind(const struct traffic_env *env, const void *params, con
     if (rc == 0) {
         ranks->rank_size = sizeof(struct allreduce_rank) + n_words(ranks) * sizeof(uint64_t);
         ranks->advance = allreduce_advance;
-        const uint32_t n_streams = ranks->per_host;
-        rc = ranks_apps(env, &p->ranks, &allreduce_ops, &hosts, ranks, n_streams, apps, err);
+        const uint32_t n_connections = ranks->per_host;
+        rc = ranks_apps(env, &p->ranks, &allreduce_ops, &hosts, ranks, n_connections, apps, err);
     } else {
         free(ranks);
     }

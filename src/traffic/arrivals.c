@@ -13,7 +13,7 @@
 
 struct arrivals_cfg {
     struct app_offer offer;
-    bool is_stream;
+    bool is_connection;
     xoff_time stop;
     struct sizes sizes;
     uint32_t n_pool;
@@ -56,7 +56,7 @@ static uint32_t arrivals_expire(const void *config, void *state, struct xoff_rng
         *offer = cfg->offer;
         offer->to = targets_draw(&st->target, cfg->pool, cfg->n_pool, rng);
         offer->bytes = (uint64_t)sizes_draw(&cfg->sizes, rng);
-        offer->continues = cfg->is_stream && targets_is_steady(&st->target);
+        offer->continues = cfg->is_connection && targets_is_steady(&st->target);
         advance(cfg, st, rng);
     }
     return n;
@@ -73,7 +73,7 @@ int arrivals_bind(const struct traffic_env *env, const struct arrivals *arrivals
     struct arrivals_state *states = calloc(targets->senders.n, sizeof *states);
     if (cfg && states) {
         cfg->offer = arrivals->offer;
-        cfg->is_stream = arrivals->is_stream;
+        cfg->is_connection = arrivals->is_connection;
         cfg->stop = arrivals->period.stop;
         cfg->sizes = arrivals->sizes;
         cfg->n_pool = pool->n;

@@ -1,6 +1,6 @@
-/* Poisson arrivals at a host: exponential gaps, each arrival a flow (or more of one stream) of a
- * size drawn for it. The kinds poisson and frames differ in what an arrival is and how load counts
- * it. */
+/* Poisson arrivals at a host: exponential gaps, each arrival a flow (or more of one connection) of
+ * a size drawn for it. The kinds poisson and frames differ in what an arrival is and how load
+ * counts it. */
 #ifndef TRAFFIC_ARRIVALS_H
 #define TRAFFIC_ARRIVALS_H
 
@@ -9,7 +9,7 @@
 
 struct arrivals {
     struct app_offer offer; /* template; `to` and `bytes` are drawn */
-    bool is_stream;         /* all offers to a steady target continue one stream */
+    bool is_connection;     /* all offers to a steady target continue one connection */
     struct bind_period period;
     struct sizes sizes;
     double bits;             /* mean bits of an arrival, as load counts them */

@@ -112,7 +112,7 @@ static void frames_at_a_load(void **unused)
     for (size_t i = 0; i < r.n; i++) {
         assert_int_equal(r.seen[i].offer.bytes, FRAME - HEADER);
         assert_int_equal(r.seen[i].offer.frame_bytes, FRAME);
-        assert_true(r.seen[i].offer.continues && r.seen[i].offer.stream == 0);
+        assert_true(r.seen[i].offer.continues && r.seen[i].offer.connection == 0);
     }
     record_fini(&r);
     /* Small frames: 84 B of link time; drawn receivers make flows of one frame each. */

@@ -4,7 +4,7 @@
  *
  * The number of slots up to the next used one is geometric, so idle slots cost nothing. Slot n
  * starts n * slot bits / rate after `start`, rounded down: rates that do not divide evenly do not
- * drift. With a steady receiver the frames are one stream, else each is a flow of its own.
+ * drift. With a steady receiver the frames are one connection, else each is a flow of its own.
  */
 #include "traffic/draw.h"
 #include "traffic/kinds.h"

@@ -22,7 +22,7 @@ static void load_and_slots(void **unused)
         next_slot += gap == 123040;
         assert_int_equal(r.seen[i].offer.bytes, FRAME - HEADER);
         assert_int_equal(r.seen[i].offer.frame_bytes, FRAME);
-        assert_true(r.seen[i].offer.continues && r.seen[i].offer.stream == 0);
+        assert_true(r.seen[i].offer.continues && r.seen[i].offer.connection == 0);
     }
     /* Geometric: mean 1/p = 20, second moment (2 - p)/p^2 = 780, P(1) = p. */
     const double n = (double)r.n;

@@ -321,7 +321,7 @@ int bind_apps(const struct traffic_env *env, const struct bind_hosts *hosts,
             .host = hosts->hosts[i],
             .stream_purpose = PURPOSE_APPS + env->index,
             .tag = env->index,
-            .n_streams = made->n_streams,
+            .n_connections = made->n_connections,
             .cfg = made->cfg,
             .state = (char *)made->states + i * made->state_size,
         };

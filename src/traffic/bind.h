@@ -136,7 +136,7 @@ struct bind_made {
     void *cfg;    /* shared by all apps */
     void *states; /* state_size bytes each, in the order of the hosts */
     size_t state_size;
-    uint32_t n_streams; /* streams of each app; 0: one */
+    uint32_t n_connections; /* connections of each app; 0: one */
 };
 /* Makes one app per host; takes ownership of cfg and states, also on failure. */
 int bind_apps(const struct traffic_env *env, const struct bind_hosts *hosts,

@@ -83,7 +83,7 @@ static bool send(const struct ranks *ranks, struct ranks_app *app, uint32_t loca
         offer->to = ranks->hosts[to_place];
         offer->bytes = ranks->size;
         /* With two ranks both neighbours are the same rank: one connection. */
-        offer->stream = local * N_WAYS + (ranks->n > 2 ? way : 0);
+        offer->connection = local * N_WAYS + (ranks->n > 2 ? way : 0);
         offer->word = word_of(local, to_local, rank->rank.iteration, way);
     }
     rank->is_sent[way] = true;
@@ -155,8 +155,8 @@ static int exchange_bind(const struct traffic_env *env, const void *params, cons
     if (rc == 0) {
         cfg->ranks.rank_size = sizeof(struct exchange_rank);
         cfg->ranks.advance = exchange_advance;
-        const uint32_t n_streams = cfg->ranks.per_host * N_WAYS;
-        rc = ranks_apps(env, &p->ranks, &exchange_ops, &hosts, cfg, n_streams, apps, err);
+        const uint32_t n_connections = cfg->ranks.per_host * N_WAYS;
+        rc = ranks_apps(env, &p->ranks, &exchange_ops, &hosts, cfg, n_connections, apps, err);
     } else {
         free(cfg);
     }

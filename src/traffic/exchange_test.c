@@ -59,9 +59,9 @@ static void iterations(void **unused)
             assert_int_equal(m->n_done[r], count);
         assert_int_equal(loop_bytes(l), 2 * 3000 * (uint64_t)n * count);
         n_ahead += m->n_ahead;
-        assert_int_equal(b->apps.apps[0].n_streams, 2);
+        assert_int_equal(b->apps.apps[0].n_connections, 2);
         if (n == 2) /* one connection for both ways */
-            assert_true(l->stream_to[0][0] == 1 && l->stream_to[0][1] == TOPO_NONE);
+            assert_true(l->connection_to[0][0] == 1 && l->connection_to[0][1] == TOPO_NONE);
         loop_fini(l);
         bench_fini(b);
         free(m);

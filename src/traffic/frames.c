@@ -1,6 +1,6 @@
 /* Traffic kind frames: single frames arrive at each sender as a Poisson process; with a steady
- * receiver they are one stream, and the sender's link is an M/D/1 queue. Load counts frames with
- * preamble and gap: it is the utilisation of the link.
+ * receiver they are one connection, and the sender's link is an M/D/1 queue. Load counts frames
+ * with preamble and gap: it is the utilisation of the link.
  */
 #include "traffic/arrivals.h"
 #include "traffic/kinds.h"
@@ -32,7 +32,7 @@ static int frames_bind(const struct traffic_env *env, const void *params, const 
                        uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
     const struct frames_params *p = params;
-    struct arrivals arrivals = {.is_stream = true, .load = p->load};
+    struct arrivals arrivals = {.is_connection = true, .load = p->load};
     struct targets targets;
     (void)items, (void)n_items;
     int rc = bind_offer(env, &p->carriage, &arrivals.offer, err);

@@ -9,9 +9,9 @@
  * MaxOutstandingR2T = 1). PDUs that one side sends together are one message. A command is an
  * operation that ends with its response; `think` later its place is used for the next.
  *
- * A pair of hosts has one connection for its commands: a stream each way. A target keeps no state:
- * type of the PDU (3 bits), number of the burst (11) and place of the command at the initiator (10)
- * travel in the word, sizes are the entry's.
+ * A pair of hosts has one connection for its commands: a connection each way. A target keeps no
+ * state: type of the PDU (3 bits), number of the burst (11) and place of the command at the
+ * initiator (10) travel in the word, sizes are the entry's.
  *
  * Differs: no immediate or unsolicited data (InitialR2T=Yes, ImmediateData=No), no login, no
  * digests, no Data-Out in answer to more than one R2T at a time; targets answer in no time.
@@ -44,7 +44,7 @@ struct iscsi_cfg {
     uint64_t size, burst, segment;
     double read;
     uint32_t depth, n_bursts;
-    uint32_t n_own;               /* streams to targets; those to initiators follow */
+    uint32_t n_own;               /* connections to targets; those to initiators follow */
     struct bind_hosts initiators; /* their array is in `lists` */
     struct bind_hosts pool;       /* targets to draw from; also in `lists` */
     uint32_t lists[];
@@ -150,17 +150,17 @@ static void release(const struct iscsi_cfg *cfg, struct iscsi_state *st, uint32_
     st->places[(st->first + st->n_free++) % cfg->depth].queue = place;
 }
 
-static void fill(const struct iscsi_cfg *cfg, uint32_t to, uint32_t stream, uint64_t bytes,
+static void fill(const struct iscsi_cfg *cfg, uint32_t to, uint32_t connection, uint64_t bytes,
                  uint32_t word, struct app_offer *offer)
 {
     *offer = cfg->offer;
     offer->to = to;
-    offer->stream = stream;
+    offer->connection = connection;
     offer->bytes = bytes;
     offer->word = word;
 }
 
-/* Returns the initiator's stream to a target. */
+/* Returns the initiator's connection to a target. */
 static uint32_t own_stream(const struct iscsi_cfg *cfg, uint32_t target)
 {
     return cfg->pool.n ? bind_position(&cfg->pool, target) : 0;
@@ -229,15 +229,15 @@ static uint32_t iscsi_on_event(const void *config, void *state, struct xoff_rng 
              &offers[0]);
         return 1;
     }
-    const uint32_t stream = cfg->n_own + bind_position(&cfg->initiators, event->peer);
+    const uint32_t connection = cfg->n_own + bind_position(&cfg->initiators, event->peer);
     const uint32_t next = type == WRITE ? 0 : burst + 1;
     if (type == READ)
-        fill(cfg, event->peer, stream, with_headers(cfg, cfg->size) + PDU_HEADER,
+        fill(cfg, event->peer, connection, with_headers(cfg, cfg->size) + PDU_HEADER,
              word_of(DATA_IN, 0, place), &offers[0]);
     else if (next < cfg->n_bursts)
-        fill(cfg, event->peer, stream, PDU_HEADER, word_of(R2T, next, place), &offers[0]);
+        fill(cfg, event->peer, connection, PDU_HEADER, word_of(R2T, next, place), &offers[0]);
     else
-        fill(cfg, event->peer, stream, PDU_HEADER, word_of(RESPONSE, 0, place), &offers[0]);
+        fill(cfg, event->peer, connection, PDU_HEADER, word_of(RESPONSE, 0, place), &offers[0]);
     return 1;
 }
 
@@ -318,7 +318,7 @@ static int make_apps(const struct traffic_env *env, xoff_time start, struct iscs
         .ops = &iscsi_ops,
         .cfg = cfg,
         .state_size = sizeof(struct iscsi_state) + cfg->depth * sizeof(struct iscsi_place),
-        .n_streams = cfg->n_own + cfg->initiators.n,
+        .n_connections = cfg->n_own + cfg->initiators.n,
     };
     made.states = calloc(all.n, made.state_size);
     for (uint32_t i = 0; made.states && i < all.n; i++) {

@@ -2,8 +2,8 @@
  * of a bench, with a delay drawn for each message and each acknowledgement, and keeps a log of all
  * that happened, in order.
  *
- * It holds the apps to their contract: offers that fit, streams that stay with one host, deadlines
- * that do not lie in the past and nothing due held back unless the answer is full.
+ * It holds the apps to their contract: offers that fit, connections that stay with one host,
+ * deadlines that do not lie in the past and nothing due held back unless the answer is full.
  */
 #ifndef LOOP_TESTING_H
 #define LOOP_TESTING_H
@@ -32,12 +32,12 @@ struct loop {
     struct bench *b;
     struct xoff_rng rng;        /* for the delays of the network */
     xoff_time min_delay, delay; /* each is drawn from the first to the sum of both */
-    bool is_ordered;            /* messages of one stream do not overtake each other */
+    bool is_ordered;            /* messages of one connection do not overtake each other */
     uint32_t host_app[MAX_HOSTS];
     struct xoff_rng rngs[MAX_HOSTS]; /* for the apps */
     uint32_t n_sent[MAX_HOSTS];
-    uint32_t *stream_to[MAX_HOSTS];
-    xoff_time *stream_at[MAX_HOSTS];
+    uint32_t *connection_to[MAX_HOSTS];
+    xoff_time *connection_at[MAX_HOSTS];
     struct loop_flight *flights; /* a heap by at, then order */
     size_t n_flights, flights_capacity;
     uint64_t order;
@@ -111,13 +111,13 @@ static inline void loop_send(struct loop *l, const struct app *app, const struct
     loop_note(l, &entry);
     xoff_time at = now + loop_delay(l);
     if (offer->continues) {
-        assert_true(offer->stream < app->n_streams);
-        uint32_t *to = &l->stream_to[app->host][offer->stream];
+        assert_true(offer->connection < app->n_connections);
+        uint32_t *to = &l->connection_to[app->host][offer->connection];
         assert_true(*to == TOPO_NONE || *to == offer->to);
         *to = offer->to;
-        if (l->is_ordered && at <= l->stream_at[app->host][offer->stream])
-            at = l->stream_at[app->host][offer->stream] + 1;
-        l->stream_at[app->host][offer->stream] = at;
+        if (l->is_ordered && at <= l->connection_at[app->host][offer->connection])
+            at = l->connection_at[app->host][offer->connection] + 1;
+        l->connection_at[app->host][offer->connection] = at;
     }
     entry.what = LOOP_ARRIVED;
     entry.host = offer->to;
@@ -206,8 +206,8 @@ static inline void loop_run(struct loop *l, xoff_time until)
 static inline void loop_fini(struct loop *l)
 {
     for (uint32_t i = 0; i < MAX_HOSTS; i++) {
-        free(l->stream_to[i]);
-        free(l->stream_at[i]);
+        free(l->connection_to[i]);
+        free(l->connection_at[i]);
     }
     free(l->flights);
     free(l->log);
@@ -228,16 +228,16 @@ static inline struct loop *loop_create(struct bench *b, const char *kind, const 
     xoff_rng_init(&l->rng, seed, 1, 2);
     for (uint32_t i = 0; i < b->apps.n; i++) {
         const struct app *app = &b->apps.apps[i];
-        const uint32_t host = app->host, n = app->n_streams ? app->n_streams : 1;
+        const uint32_t host = app->host, n = app->n_connections ? app->n_connections : 1;
         assert_non_null(app->ops->on_event);
         assert_int_equal(app->tag, b->env.index);
-        assert_null(l->stream_to[host]); /* one app of the entry on a host */
+        assert_null(l->connection_to[host]); /* one app of the entry on a host */
         l->host_app[host] = i;
         xoff_rng_init(&l->rngs[host], b->env.seed, host, app->stream_purpose);
-        l->stream_to[host] = malloc(n * sizeof(uint32_t));
-        l->stream_at[host] = calloc(n, sizeof(xoff_time));
-        assert_true(l->stream_to[host] && l->stream_at[host]);
-        memset(l->stream_to[host], 0xff, n * sizeof(uint32_t));
+        l->connection_to[host] = malloc(n * sizeof(uint32_t));
+        l->connection_at[host] = calloc(n, sizeof(xoff_time));
+        assert_true(l->connection_to[host] && l->connection_at[host]);
+        memset(l->connection_to[host], 0xff, n * sizeof(uint32_t));
     }
     return l;
 }

@@ -5,7 +5,7 @@
  * in b at the peak rate. The time that does not fill a frame is added to the next burst, so that in
  * the long run peak * burst / (burst + idle) is offered. Bits are counted as for the peak: those of
  * MAC frames for a stated rate, with preamble and gap at line rate. A burst that `stop` falls in
- * ends there. With a steady receiver all bursts are one stream, else each is a flow of its own.
+ * ends there. With a steady receiver all bursts are one connection, else each is a flow of its own.
  *
  * Pareto with mean m and shape a > 1 has the smallest length m (a - 1) / a; for a <= 2 its variance
  * is infinite, and many such senders make self-similar traffic.

@@ -24,7 +24,7 @@ static void load_exponential(void **unused)
         assert_int_equal(offer->to, (r.seen[i].host + 3) % 8);
         assert_int_equal(offer->rate_bps, 40 * XOFF_GBPS);
         assert_int_equal(offer->bytes % 1456, 0);
-        assert_true(offer->bytes > 0 && offer->continues && offer->stream == 0);
+        assert_true(offer->bytes > 0 && offer->continues && offer->connection == 0);
         assert_int_equal(offer->priority, 2);
     }
     record_fini(&r);

@@ -45,7 +45,7 @@ struct query_cfg {
     uint64_t size, request;
     uint32_t n_slots;
     uint32_t n_chosen;     /* room for choices in the state */
-    struct bind_hosts all; /* all hosts that take part; position = number of the stream to it */
+    struct bind_hosts all; /* all hosts that take part; position = number of the connection to it */
     uint32_t n_pool;
     uint32_t pool[]; /* `from`; behind it the hosts of `all` */
 };
@@ -174,7 +174,7 @@ static void fill(const struct query_cfg *cfg, uint32_t to, uint64_t bytes, uint3
     offer->bytes = bytes;
     offer->word = word;
     if (offer->continues)
-        offer->stream = bind_position(&cfg->all, to);
+        offer->connection = bind_position(&cfg->all, to);
 }
 
 /* Begins the queries that are due and appends their requests to the n offers. */
@@ -333,7 +333,7 @@ static int make_apps(const struct traffic_env *env, const struct query_params *p
         .cfg = cfg,
         .state_size =
             sizeof(struct query_state) + cfg->n_slots * sizeof(struct query_slot) + chosen_size,
-        .n_streams = cfg->offer.continues ? sets->all.n : 0,
+        .n_connections = cfg->offer.continues ? sets->all.n : 0,
     };
     made.states = calloc(sets->all.n, made.state_size);
     if (made.states) {

@@ -143,13 +143,16 @@ int ranks_bind(const struct traffic_env *env, const struct ranks_params *params,
 
 int ranks_apps(const struct traffic_env *env, const struct ranks_params *params,
                const struct app_ops *ops, const struct bind_hosts *hosts, void *cfg,
-               uint32_t n_streams, struct app_set *apps, struct xoff_err *err)
+               uint32_t n_connections, struct app_set *apps, struct xoff_err *err)
 {
     const struct ranks *ranks = cfg;
     const size_t size = sizeof(struct ranks_app) + ranks->per_host * ranks->rank_size;
     char *states = calloc(hosts->n, size);
-    const struct bind_made made = {
-        .ops = ops, .cfg = cfg, .states = states, .state_size = size, .n_streams = n_streams};
+    const struct bind_made made = {.ops = ops,
+                                   .cfg = cfg,
+                                   .states = states,
+                                   .state_size = size,
+                                   .n_connections = n_connections};
     const xoff_time first_at =
         params->period.start < ranks->stop ? params->period.start : XOFF_NEVER;
     for (uint32_t i = 0; states && i < hosts->n; i++) {

@@ -107,7 +107,7 @@ int ranks_bind(const struct traffic_env *env, const struct ranks_params *params,
 /* Makes the apps; takes ownership of cfg, which begins with its struct ranks. */
 int ranks_apps(const struct traffic_env *env, const struct ranks_params *params,
                const struct app_ops *ops, const struct bind_hosts *hosts, void *cfg,
-               uint32_t n_streams, struct app_set *apps, struct xoff_err *err);
+               uint32_t n_connections, struct app_set *apps, struct xoff_err *err);
 
 /* Members of struct app_ops. */
 xoff_time ranks_deadline(const void *cfg, const void *state);

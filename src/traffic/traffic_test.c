@@ -50,7 +50,7 @@ static void table(void **unused)
 }
 
 /* Same seed, same offers; another seed, or another entry, other ones; hosts differ. */
-static void streams(void **unused)
+static void connections(void **unused)
 {
     (void)unused;
     struct bench *b = bench_create(8, 100 * XOFF_GBPS, XOFF_MS);
@@ -243,7 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table),
-        cmocka_unit_test(streams),
+        cmocka_unit_test(connections),
         cmocka_unit_test(transport),
         cmocka_unit_test(permutation_is_one),
         cmocka_unit_test(permutation_is_uniform),
