@@ -70,6 +70,7 @@ struct xoff_rp_ops {
     const char *np;       /* the notification point that it needs: "echo", "cnp"... */
     const char *rel;      /* the reliability it uses unless the scenario says otherwise */
     bool needs_acks;      /* it learns nothing without ACKs */
+    bool reads_rtt;       /* data frames carry a timestamp, where the wire profile says so */
     bool reads_each_mark; /* TCP's echo must tell marked bytes from others (DCTCP) */
     int (*configure)(const void *params, const struct xoff_rp_env *env, void *cfg,
                      struct xoff_rp_shape *shape, struct xoff_err *err);

@@ -2,7 +2,7 @@
  * monitor_buffer).
  *
  *   fct   sip dip sport dport bytes start fct standalone, times in ns; an address is
- *         0x0b000001 + 256 * node; sport counts from 10000 at each source (ScheduleFlowInputs)
+ *         0x0b000001 + 256 * node; sport counts from 10000 for each pair (ScheduleFlowInputs)
  *   pfc   time node node_type(0 host, 1 switch) ifindex type(1 pause, 0 resume), by the receiver
  *   qlen  "time: T", then for each port of each switch: switch port counts...
  *
@@ -25,6 +25,7 @@
 struct done {
     const struct result_flow *flow;
     uint64_t standalone_ns;
+    uint32_t sport;
 };
 
 static int compare_done(const void *a, const void *b)
@@ -42,7 +43,11 @@ static int compare_by_receiver(const void *a, const void *b)
 {
     const struct result_flow *x = ((const struct done *)a)->flow;
     const struct result_flow *y = ((const struct done *)b)->flow;
-    return (x->to > y->to) - (x->to < y->to);
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 static uint64_t standalone_ns(const struct hpcc_config *c, const struct hpcc_path *path,
@@ -55,7 +60,8 @@ static uint64_t standalone_ns(const struct hpcc_config *c, const struct hpcc_pat
     return 2 * path->delay_ns + path->tx_ns + (uint64_t)(total * 8000000000u / path->rate_bps);
 }
 
-/* Collects the finished flows of this config; paths are computed once per receiver. */
+/* Collects the finished flows of this config, with the ports that all of them took; paths are
+ * computed once per receiver. */
 static struct done *collect(const struct hpcc_config *c, const struct results *results, size_t *n)
 {
     struct hpcc_paths *paths = hpcc_paths_create(c);
@@ -68,17 +74,25 @@ static struct done *collect(const struct hpcc_config *c, const struct results *r
     }
     for (uint64_t i = 0; i < results->n_flows; i++) {
         const struct result_flow *f = &results->flows[i];
-        if (f->acked_at != XOFF_NEVER && f->from < c->n_hosts && f->to < c->n_hosts)
+        if (f->from < c->n_hosts && f->to < c->n_hosts)
             done[(*n)++] = (struct done){.flow = f};
     }
     qsort(done, *n, sizeof *done, compare_by_receiver);
     const struct hpcc_path *to = NULL;
     for (size_t i = 0; i < *n; i++) {
         const struct result_flow *f = done[i].flow;
-        if (i == 0 || f->to != done[i - 1].flow->to)
+        const struct done *last = i ? &done[i - 1] : NULL;
+        const bool is_other = !last || f->to != last->flow->to;
+        done[i].sport = is_other || f->from != last->flow->from ? FIRST_SPORT : last->sport + 1;
+        if (is_other)
             to = hpcc_paths_to(paths, c->ids[f->to]);
         done[i].standalone_ns = standalone_ns(c, &to[c->ids[f->from]], f->offered_bytes);
     }
+    size_t n_done = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (done[i].flow->acked_at != XOFF_NEVER)
+            done[n_done++] = done[i];
+    *n = n_done;
     qsort(done, *n, sizeof *done, compare_done);
     hpcc_paths_destroy(paths);
     return done;
@@ -112,7 +126,7 @@ int hpcc_write_fct(FILE *out, const struct hpcc_config *config, const struct res
             fprintf(out, "%u %u", from, to);
         else
             fprintf(out, "%08x %08x", address(from), address(to));
-        fprintf(out, " %u %u %llu %llu %llu %llu\n", (FIRST_SPORT + f->number) & UINT16_MAX,
+        fprintf(out, " %u %u %llu %llu %llu %llu\n", done[i].sport & UINT16_MAX,
                 dport_of(config, f), (unsigned long long)f->offered_bytes,
                 (unsigned long long)(f->start_at / XOFF_NS),
                 (unsigned long long)((f->acked_at - f->start_at) / XOFF_NS),

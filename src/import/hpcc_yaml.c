@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xoff/telemetry.h>
 #include <xoff/units.h>
 
 #include "net/net.h"
 
 #define MIB 1048576
+#define HPCC_TIMESTAMP_BYTES 8
 #define CONWEAVE_DRAIN "10s" /* Simulator::Stop(flowgen_stop_time + 10.0) */
 
 struct yaml {
@@ -194,7 +196,11 @@ static uint64_t ack_every(const struct hpcc_keys *k)
 static void put_hosts(const struct yaml *y)
 {
     const struct hpcc_keys *k = &y->config->keys;
-    const uint64_t header = y->compat_ns3 ? HPCC_HEADER_BYTES : NET_HEADER_BYTES;
+    uint64_t header = y->compat_ns3 ? HPCC_HEADER_BYTES : NET_HEADER_BYTES;
+    if (y->compat_ns3 && (k->cc_mode == HPCC_CC_HPCC || k->cc_mode == HPCC_CC_PINT))
+        header += XOFF_INT_WIRE_BYTES;
+    if (y->compat_ns3 && k->cc_mode == HPCC_CC_TIMELY)
+        header += HPCC_TIMESTAMP_BYTES;
     /* In the original a pause takes effect on arrival, and headroom is computed for that. */
     fprintf(y->out, "port: {max_frame: %lluB, response: 0}\n",
             (unsigned long long)(k->payload_bytes + header));
@@ -258,6 +264,8 @@ static void put_transport(const struct yaml *y)
         put_rate(y->out, is_hpcc ? "ai" : "delta", k->rate_ai);
     if (is_timely && hpcc_key_line(c, "RATE_HAI"))
         put_rate(y->out, "hai", k->rate_hai);
+    if (is_timely && y->compat_ns3)
+        fputs(", min_rtt: 20us", y->out);
     if (k->cc_mode == HPCC_CC_DCTCP && hpcc_key_line(c, "EWMA_GAIN"))
         put_real(y->out, "gain", k->ewma_gain);
     if (k->cc_mode == HPCC_CC_DCQCN || is_hpcc || is_timely)

@@ -20,14 +20,15 @@ struct app_offer {
     xoff_rate rate_bps;   /* pace of frames on the wire, 0: line rate */
     uint32_t frame_bytes; /* full frame of this flow; 0: the network's max frame */
     uint8_t priority;
-    uint8_t priorities; /* a new flow draws one of this set; 0: it has `priority` */
-    uint8_t transport;  /* index into the network's list */
-    bool continues;  /* more bytes for the app's connection `connection` rather than a new flow */
-    bool is_message; /* with continues: these bytes have a record and an end of their own */
-    bool is_done; /* no flow: an operation that began at `began_at` has ended and is noted down */
+    uint8_t priorities;  /* a new flow gets one of this set, drawn; 0: `priority` */
+    uint8_t transport;   /* of the network's list */
+    bool continues;      /* more bytes for the app's connection `connection`, not a new flow */
+    bool is_message;     /* with continues: these bytes have a record and an end of their own */
+    bool is_done;        /* no flow: an operation that began at `began_at` ended, note it down */
+    uint16_t dport;      /* of a new flow, where paths are chosen by ports; 0: unknown */
     uint32_t connection; /* number of the connection within the app, below app.n_connections */
     uint32_t tag;        /* carried to the flow record: index of the traffic entry */
-    uint32_t word;       /* passed to the apps at both ends, up to APP_MAX_WORD: see app_event */
+    uint32_t word;       /* for the apps at both ends, up to APP_MAX_WORD: see app_event */
     xoff_time began_at;
 };
 

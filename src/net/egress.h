@@ -26,9 +26,9 @@ EGRESS_INLINE uint32_t sw_route(struct sw *sw, const struct frame *frame, uint32
 {
     const struct routes *routes = sw->net->routes;
     uint32_t out;
-    if (__builtin_expect(sw->keeps_flows, 1))
+    if (__builtin_expect(sw->by_hash, 1))
         out = routes_lookup(routes, sw->node, frame->dst, frame->hash);
-    else if (xoff_path_is_by_hash(&sw->path))
+    else if (xoff_path_is_by_hash(&sw->path) && !sw->keeps_flows)
         out = routes_lookup(routes, sw->node, frame->dst, xoff_rng_u32(&sw->path_rng));
     else
         out = sw_choose_path(sw, frame, now);

@@ -129,7 +129,7 @@ static inline bool settle(struct host *host, uint32_t index, xoff_time now)
     flow->is_bound = false;
     if (flow->is_ready)
         return true;
-    if (flow->pace_bps && flow->next_at > now)
+    if (flow->pace_bps && flow->next_at > now && !host->scan.is_on)
         heap_set(&host->timers, host_pace_timer(host, index), flow->next_at);
     else
         push_ready(host, index, now);
@@ -146,9 +146,23 @@ void flow_settle(struct host *host, uint32_t index, xoff_time now)
     settle(host, index, now);
 }
 
+void flow_promote(struct host *host, uint32_t index)
+{
+    struct flow *flow = flow_at(host, index);
+    struct ready *ready = &host->ready[flow->priority];
+    if (ready->head == index)
+        return;
+    leave_ready(host, index);
+    flow->is_ready = true;
+    flow->next = ready->head;
+    ready->head = index;
+}
+
 void flow_close(struct host *host, uint32_t index)
 {
     struct flow *flow = flow_at(host, index);
+    if (host->scan.is_on)
+        scan_close(host, index);
     if (flow->is_ready)
         leave_ready(host, index);
     heap_remove(&host->timers, host_pace_timer(host, index));
@@ -200,6 +214,10 @@ static void pace(struct flow *flow, uint32_t bytes, xoff_time now)
 static void set_pace(struct host *host, uint32_t index, xoff_rate bps, xoff_time now)
 {
     struct flow *flow = flow_at(host, index);
+    if (host->scan.is_on) {
+        scan_set_pace(host, flow, bps, now);
+        return;
+    }
     flow->pace_bps = bps;
     flow->carry = 0;
     flow->next_at = now;
@@ -247,7 +265,9 @@ static inline void note_sent(struct host *host, uint32_t index, const struct xof
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
     xoff_rel_on_sent(&t->rel, &flow->rel, s, now);
-    if (flow->pace_bps) {
+    if (__builtin_expect(host->scan.is_on, 0)) {
+        scan_pace(host, flow, bytes, now);
+    } else if (flow->pace_bps) {
         pace(flow, bytes, now);
     } else {
         flow->paced_at = now;
@@ -397,12 +417,23 @@ static uint32_t word_of(const struct host *host, uint32_t app, const struct app_
     return (listens ? offer->tag : HOST_NOBODY) << 24 | (offer->word & APP_MAX_WORD);
 }
 
+#define FIRST_SPORT 10000u
+
+/* Source ports are counted for each pair of hosts. */
+static uint32_t hash_of(struct host *host, const struct app_offer *offer, uint32_t number)
+{
+    if (!host->n_flows_to)
+        return flow_hash(host->node, offer->to, number);
+    const uint32_t sport = (FIRST_SPORT + host->n_flows_to[offer->to]++) & UINT16_MAX;
+    return sport | (uint32_t)offer->dport << 16;
+}
+
 static uint32_t start_flow(struct host *host, const struct app_offer *offer, uint32_t word,
                            xoff_time now)
 {
     const uint32_t index = new_flow(host), number = host->n_flow_notes;
     const struct transport *t = &host->transports[offer->transport];
-    const uint32_t hash = flow_hash(host->node, offer->to, number);
+    const uint32_t hash = hash_of(host, offer, number);
     const uint8_t priority = draw_priority(host, offer, number);
     new_note(host, offer, priority, hash, index, now);
     const uint32_t frame_bytes = host->flow_notes[number].frame_bytes;
@@ -429,8 +460,11 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         flow->base_rtt = host->net->max_rtt[offer->transport];
     else if (flow->has_acks)
         flow->base_rtt =
-            path_rtt(host->net, host->node, offer->to, hash, frame_bytes, t->ack_bytes);
+            path_rtt(host->net, host->node, offer->to, hash, path_bytes(host->net, t, frame_bytes),
+                     path_ack_bytes(host->net, t));
     xoff_rel_init_tx(&t->rel, &flow->rel);
+    if (host->scan.is_on)
+        scan_add(host, index);
     const struct xoff_rp_flow about = {.base_rtt = flow->base_rtt, .pace_bps = offer->rate_bps};
     xoff_rp_init(&t->rp, flow_rp_state(host, flow), &about, now, &flow->rp);
     flow_take_answer(host, index, now);
@@ -452,7 +486,7 @@ static void add_message(struct host *host, uint32_t index, uint32_t number, uint
 
 void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct app_offer *offer)
 {
-    const xoff_time now = sim_now(w);
+    const xoff_time now = host_now(host, w);
     if (offer->is_done) {
         note_operation(host, offer, now);
         return;

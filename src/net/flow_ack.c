@@ -15,14 +15,14 @@ static void finish_acked(struct host *host, uint32_t index, uint64_t acked, xoff
         const struct message done = host->messages.at[m];
         flow->messages = done.next;
         message_return(&host->messages, m);
-        host->flow_notes[done.number].acked_at = now;
+        host->flow_notes[done.number].acked_at = host->grain ? host->arrived_at : now;
         event.word = done.word & APP_MAX_WORD;
         host_note_event(host, host->flow_notes[done.number].tag, &event);
     }
     if (flow->endless || flow->is_connection || acked != flow->offered)
         return;
     struct flow_note *note = &host->flow_notes[flow->number];
-    note->acked_at = now;
+    note->acked_at = host->grain ? host->arrived_at : now; /* in order */
     event.word = flow->word & APP_MAX_WORD;
     flow_close(host, index);
     host_note_event(host, note->tag, &event);

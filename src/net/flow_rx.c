@@ -113,7 +113,19 @@ static void fill_extra(const struct transport *t, const struct frame *data,
     }
 }
 
-/* Out of line, so that receiving a frame spills no registers for it. */
+/* The hash of what goes back: its ports are the other way round. */
+static uint32_t back_hash(const struct host *host, const struct frame *data)
+{
+    return host->n_flows_to ? data->hash << 16 | data->hash >> 16 : data->hash;
+}
+
+static uint8_t back_priority(const struct host *host, int64_t priority, const struct frame *data)
+{
+    return priority < 0 || host->net->spec.wire->acks_keep_class ? data->priority
+                                                                 : (uint8_t)priority;
+}
+
+/* Out of line, so that taking a frame spills no registers for it. */
 __attribute__((noinline)) static void send_ack(struct host *host, struct worker *w,
                                                const struct transport *t, const struct frame *data,
                                                const struct xoff_rel_ack *ack)
@@ -125,14 +137,14 @@ __attribute__((noinline)) static void send_ack(struct host *host, struct worker 
         .src = host->node,
         .dst = data->src,
         .flow = data->flow,
-        .hash = data->hash,
+        .hash = back_hash(host, data),
         .sent_at = ack->sent_at,
         /* TCP's SACK option takes 2 bytes and 8 for each block, in words of 4. */
         .bytes = (uint16_t)(t->ack_bytes + (ack->n_sacks ? 4 + 8u * ack->n_sacks : 0)),
         .payload = (uint16_t)(ack->n_marked << 8 | ack->n_frames),
         .kind = ack->is_nack ? FRAME_NACK : FRAME_ACK,
         .transport = data->transport,
-        .priority = priority < 0 ? data->priority : (uint8_t)priority,
+        .priority = back_priority(host, priority, data),
         .flags = ack->echo ? FRAME_MARKED : 0,
     };
     if (host->store.step > 1)
@@ -150,12 +162,12 @@ __attribute__((noinline)) static void send_cnp(struct host *host, struct worker 
         .src = host->node,
         .dst = data->src,
         .flow = data->flow,
-        .hash = data->hash,
+        .hash = back_hash(host, data),
         .sent_at = data->sent_at,
         .bytes = (uint16_t)t->ack_bytes,
         .kind = FRAME_CNP,
         .transport = data->transport,
-        .priority = priority < 0 ? data->priority : (uint8_t)priority,
+        .priority = back_priority(host, priority, data),
     };
     host_queue_ack(host, w, &back.frame);
 }

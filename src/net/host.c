@@ -5,19 +5,29 @@
 /* Called after an event: arms the port and the timers for what the event left to do. */
 static void settle(struct host *host, struct worker *w)
 {
+    if (__builtin_expect(host->scan.is_on, 0))
+        scan_wake(host, w);
     port_wake(&host->head, &host->port, w);
     node_rearm(&host->head, w);
+}
+
+/* The queue in which an ACK waits at the host, and whose pause holds it back. */
+static uint32_t ack_queue(const struct host *host, const struct frame *ack)
+{
+    const struct net_spec *spec = &host->net->spec;
+    return spec->wire->acks_keep_class && spec->ack_priority >= 0 ? (uint32_t)spec->ack_priority
+                                                                  : ack->priority;
 }
 
 void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack)
 {
     struct port *port = &host->port;
-    const uint32_t p = ack->priority;
+    const uint32_t p = ack_queue(host, ack);
     host->offered_bytes += ack->bytes;
     /* As in a switch, an ACK that finds nothing waiting is sent at once. */
     if (!port->is_control_due && port->is_up && port_is_free(port, p, sim_now(w))) {
-        host->tx[p].frames++;
-        host->tx[p].bytes += ack->bytes;
+        host->tx[ack->priority].frames++;
+        host->tx[ack->priority].bytes += ack->bytes;
         port_tx_begin(port, w, ack);
         return;
     }
@@ -49,7 +59,23 @@ static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
     return port_select(&host->port, &host->sched, host->sched_state, &heads, eligible, now);
 }
 
-/* Puts the next frame on the free wire, if a priority may send. */
+/* ACKs go before data; of data, what the scan finds is at the head of its list then.
+ * XOFF_N_PRIORITIES: nothing may be sent. */
+static uint32_t scan_priority(struct host *host, uint8_t eligible, xoff_time now)
+{
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        if (eligible >> p & 1 && host->acks[p].n)
+            return p;
+    const uint32_t flow = scan_pick(host, eligible, now);
+    if (flow == NET_NONE) {
+        scan_wait(host, now);
+        return XOFF_N_PRIORITIES;
+    }
+    flow_promote(host, flow);
+    return flow_at(host, flow)->priority;
+}
+
+/* The next frame goes onto the free wire, if any may. */
 static void send(struct host *host, struct worker *w)
 {
     struct port *port = &host->port;
@@ -63,11 +89,17 @@ static void send(struct host *host, struct worker *w)
         flow_retire(host, now);
     }
     const uint8_t eligible = port->backlog & port_open(port, now);
-    if (!eligible)
-        return;
-    const bool is_scheduled = port_is_scheduled(port, &host->sched);
-    const uint32_t p =
-        is_scheduled ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
+    const bool is_scheduled = port_is_scheduled(port, &host->sched) && !host->scan.is_on;
+    uint32_t p;
+    if (__builtin_expect(host->scan.is_on, 0)) {
+        p = scan_priority(host, eligible, host_now(host, w));
+        if (p == XOFF_N_PRIORITIES)
+            return;
+    } else {
+        if (!eligible)
+            return;
+        p = is_scheduled ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
+    }
     struct long_frame out;
     struct frame *frame = &out.frame;
     if (host->acks[p].n) {
@@ -79,15 +111,15 @@ static void send(struct host *host, struct worker *w)
             extra_of(frame)->telemetry.n = 0;
             extra_of(frame)->tag.kind = XOFF_NOTICE_NONE;
         }
-        flow_fill(host, host->ready[p].head, now, frame);
+        flow_fill(host, host->ready[p].head, host_now(host, w), frame);
     }
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NONE;
     if (emptied)
         port->backlog &= (uint8_t) ~(1u << p);
     if (is_scheduled)
         xoff_sched_charge(&host->sched, host->sched_state, p, frame->bytes, emptied);
-    host->tx[p].frames++;
-    host->tx[p].bytes += frame->bytes;
+    host->tx[frame->priority].frames++;
+    host->tx[frame->priority].bytes += frame->bytes;
     port_tx_begin(port, w, frame);
 }
 
@@ -102,14 +134,15 @@ void host_transmit(struct host *host, struct worker *w)
                sim_advance(w, port->free_at))
             send(host, w);
     }
-    settle(host, w);
+    port_wake(&host->head, port, w);
+    node_rearm(&host->head, w);
 }
 
 static void take_offers(struct host *host, struct worker *w, uint32_t a,
                         const struct app_offer *offers, uint32_t n)
 {
     const struct app *app = &host->apps[a];
-    heap_set(&host->timers, HOST_APPS + a, app->ops->deadline(app->cfg, app->state));
+    heap_set(&host->timers, HOST_APPS + a, host_app_at(host, app));
     for (uint32_t i = 0; i < n; i++)
         flow_offer(host, w, a, &offers[i]);
 }
@@ -145,14 +178,15 @@ static void tell_apps(struct host *host, struct worker *w)
 void host_deliver(struct host *host, struct worker *w, const struct frame *frame)
 {
     host->consumed_bytes += frame->bytes;
+    host->arrived_at = sim_now(w);
     if (frame->kind == FRAME_DATA)
         flow_on_data(host, w, frame);
     else if (frame->kind < FRAME_CNP)
-        flow_on_ack(host, frame, sim_now(w));
+        flow_on_ack(host, frame, host_now(host, w));
     else if (frame->kind == FRAME_CNP)
-        flow_on_cnp(host, frame, sim_now(w));
+        flow_on_cnp(host, frame, host_now(host, w));
     else
-        flow_on_notice(host, frame, &extra_at(frame)->tag, sim_now(w));
+        flow_on_notice(host, frame, &extra_at(frame)->tag, host_now(host, w));
     if (__builtin_expect(host->n_pending, 0))
         tell_apps(host, w);
     settle(host, w);
@@ -160,8 +194,11 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
 
 void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 {
-    if (!port_rx(&host->head, &host->port, w, frame))
+    if (!port_rx(&host->head, &host->port, w, frame)) {
+        if (host->scan.is_on)
+            settle(host, w);
         return;
+    }
     if (host->receiver)
         receiver_admit(host, w, frame);
     else
@@ -177,7 +214,7 @@ void host_timer(struct host *host, struct worker *w)
         const uint32_t timer = heap_top_id(&host->timers);
         if (timer >= first_flow_timer) {
             const uint32_t n = timer - first_flow_timer;
-            flow_on_timer(host, n / 2, n % 2 == 0, now);
+            flow_on_timer(host, n / 2, n % 2 == 0, host_now(host, w));
         } else if (timer >= HOST_APPS) {
             const uint32_t a = timer - HOST_APPS;
             const struct app *app = &host->apps[a];
@@ -187,6 +224,9 @@ void host_timer(struct host *host, struct worker *w)
             take_offers(host, w, a, offers, n);
         } else if (timer == HOST_DELAYED) {
             flow_send_delayed(host, w);
+        } else if (timer == HOST_NEXT) {
+            host->scan.next_at = XOFF_NEVER;
+            heap_remove(&host->timers, HOST_NEXT);
         } else if (timer == HOST_PAUSE) {
             receiver_expire(host, w);
         } else if (timer == HOST_SERVICE) {

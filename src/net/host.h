@@ -110,6 +110,15 @@ struct ready {
     uint32_t head, tail; /* flows, served round robin */
 };
 
+/* A NIC that scans its flows (scan.c). */
+struct scan {
+    bool is_on;
+    bool is_due;     /* a flow has finished since the last scan */
+    uint32_t *flows; /* NET_NONE: finished */
+    uint32_t n, capacity, last;
+    xoff_time next_at; /* a scan is set for then; XOFF_NEVER: none */
+};
+
 /* The slow side of a host that cannot keep up with its link. */
 struct receiver {
     struct xoff_mmu mmu;
@@ -132,6 +141,7 @@ struct host {
     struct frame_store store; /* ACKs to send, frames waiting for the receiver */
     struct fifo acks[XOFF_N_PRIORITIES];
     struct ready ready[XOFF_N_PRIORITIES];
+    struct scan scan;
     struct xoff_sched sched;
     unsigned char *sched_state;
     const struct transport *transports;
@@ -171,7 +181,10 @@ struct host {
     struct tally tx[XOFF_N_PRIORITIES];
     int64_t consumed_bytes, offered_bytes;
     uint64_t sampled_tx_bytes;
-    struct xoff_rng priority_rng; /* flow number n uses value n */
+    uint32_t *n_flows_to;         /* per host, where paths are chosen by ports; NULL: not wanted */
+    xoff_time grain;              /* of its clock: host_now() */
+    xoff_time arrived_at;         /* with a grain: the engine's time of the frame being delivered */
+    struct xoff_rng priority_rng; /* value n is that of flow number n */
 };
 
 /* The hash chooses among equal-cost paths; the receiver of a flow can compute it, too. */
@@ -179,6 +192,20 @@ static inline uint32_t flow_hash(uint32_t from, uint32_t to, uint32_t number)
 {
     const uint64_t pair = (uint64_t)from << 32 | to;
     return (uint32_t)(xoff_mix64(pair ^ xoff_mix64((uint64_t)number + 1)) >> 32);
+}
+
+/* The time as the host's clock shows it. */
+static inline xoff_time host_now(const struct host *host, const struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    return __builtin_expect(host->grain != 0, 0) ? now - now % host->grain : now;
+}
+
+/* When an app next offers something: behind all else that happens in that grain. */
+static inline xoff_time host_app_at(const struct host *host, const struct app *app)
+{
+    const xoff_time at = app->ops->deadline(app->cfg, app->state);
+    return host->grain && at != XOFF_NEVER ? at - at % host->grain + host->grain - 1 : at;
 }
 
 static inline struct flow *flow_at(const struct host *host, uint32_t index)
@@ -200,7 +227,7 @@ static inline void message_return(struct message_store *store, uint32_t m)
 #define HOST_NOBODY 0xffu /* stands for a traffic entry whose apps hear no events */
 
 /* Timer numbers of a host: those of its port, then its own, then pace and timeout of each flow. */
-enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_PAUSE, HOST_APPS };
+enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_PAUSE, HOST_NEXT, HOST_APPS };
 static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
 {
     return HOST_APPS + host->n_apps + 2 * flow;
@@ -225,6 +252,8 @@ uint32_t flow_next_bytes(const struct host *host, const struct flow *flow, xoff_
 void flow_retire(struct host *host, xoff_time now);
 /* Puts a flow where it belongs: on the ready list, on its pacing timer, or off both. */
 void flow_settle(struct host *host, uint32_t flow, xoff_time now);
+/* Brings a ready flow to the head of its list. */
+void flow_promote(struct host *host, uint32_t flow);
 void flow_close(struct host *host, uint32_t flow);
 void flow_set_timer(struct host *host, uint32_t flow, xoff_time now);
 /* Adopts the rate, window and deadline that the reaction point has answered. */
@@ -255,6 +284,18 @@ void flow_send_delayed(struct host *host, struct worker *w);
  * that what it offers finds every flow in a consistent state. */
 void host_note_event(struct host *host, uint32_t tag, const struct app_event *event);
 
+/* scan.c: instead of ready lists and pace timers. */
+void scan_add(struct host *host, uint32_t flow);
+void scan_close(struct host *host, uint32_t flow);
+/* The flow that sends next; NET_NONE: none may. */
+uint32_t scan_pick(struct host *host, uint8_t eligible, xoff_time now);
+/* No flow may send: the next scan is set, unless one is. */
+void scan_wait(struct host *host, xoff_time now);
+/* Something happened that makes the NIC look again. */
+void scan_wake(struct host *host, struct worker *w);
+void scan_pace(struct host *host, struct flow *flow, uint32_t bytes, xoff_time now);
+void scan_set_pace(struct host *host, struct flow *flow, xoff_rate bps, xoff_time now);
+
 /* receiver.c */
 void receiver_admit(struct host *host, struct worker *w, const struct frame *frame);
 void receiver_serve(struct host *host, struct worker *w);
@@ -272,6 +313,7 @@ bool host_has_finished(struct host *host, uint64_t key);
 void host_grow_rx_states(struct host *host);
 void host_grow_pending(struct host *host);
 void host_grow_delayed(struct host *host);
+void host_grow_scan(struct host *host);
 void host_grow_ranges(struct host *host, uint32_t n);
 
 #endif

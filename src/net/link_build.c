@@ -10,6 +10,7 @@ int build_port(struct net *net, uint32_t node, uint32_t number,
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[node].first_port + number];
     const struct topo_link *link = &net->topo->links[tp->link];
     port->wire = net->spec.wire;
+    port->sequence = net->sequence;
     port->keeps_heard = net->spec.keeps_heard;
     port_init(port, link->rate_bps, net->spec.response_quanta);
     port->number = (uint16_t)number;

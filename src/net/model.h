@@ -9,6 +9,7 @@ struct net {
     struct net_spec spec;
     const struct topo *topo;
     struct sim *sim;
+    struct net_sequence *sequence; /* NULL: not wanted */
     struct routes *routes;
     struct host *hosts;
     struct sw **switches;         /* by node - n_hosts: net_sw() */
@@ -68,6 +69,16 @@ void net_try_buffer(struct net *net, uint32_t node, const struct ledger *ledger,
 /* Returns the base RTT of a flow: a full frame there and its ACK back through an idle network. */
 xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
                    uint32_t frame_bytes, uint32_t ack_bytes);
+/* Of a full frame and its ACK, the bytes that count for it. */
+static inline uint32_t path_bytes(const struct net *net, const struct transport *t,
+                                  uint32_t frame_bytes)
+{
+    return net->spec.wire->rtt_counts_payload ? frame_bytes - t->header_bytes : frame_bytes;
+}
+static inline uint32_t path_ack_bytes(const struct net *net, const struct transport *t)
+{
+    return net->spec.wire->rtt_counts_payload ? 0 : t->ack_bytes;
+}
 xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack_bytes,
                        uint32_t *max_switches);
 

@@ -178,6 +178,11 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     xoff_range_store_init(&host->ranges, NULL, 0);
     build_use_transports(net, host);
     host->timer_at = XOFF_NEVER;
+    host->grain = net->spec.wire->grain;
+    host->scan.is_on = net->spec.wire->scans;
+    host->scan.next_at = XOFF_NEVER;
+    if (net->spec.wire->hop)
+        host->n_flows_to = build_block(net->n_hosts, sizeof *host->n_flows_to);
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         host->ready[p].head = NET_NONE;
     *part = NET_PART_RECEIVERS;
@@ -234,7 +239,7 @@ static void build_apps(struct net *net)
         for (uint32_t a = 0; a < host->n_apps; a++) {
             const struct app *app = &host->apps[a];
             xoff_rng_init(&host->app_rngs[a], net->spec.seed, h, STREAM_APPS + app->stream_purpose);
-            heap_set(&host->timers, HOST_APPS + a, app->ops->deadline(app->cfg, app->state));
+            heap_set(&host->timers, HOST_APPS + a, host_app_at(host, app));
         }
         node_rearm(&host->head, sim_exclusive(net->sim));
     }
@@ -264,7 +269,11 @@ static void build_sim(struct net *net)
                             .n_threads = net->spec.n_threads,
                             .cell_bound = net->spec.cell_bound,
                             .has_extra = net->has_extra,
-                            .ties_by_port = net->spec.wire->ties_by_port};
+                            .ties_by_port = net->spec.wire->is_one_sequence};
+    if (net->spec.wire->is_one_sequence) {
+        spec.n_threads = 1;
+        spec.cell_bound = XOFF_NEVER;
+    }
     net_start(net, &spec.model);
     XOFF_ASSERT(sim_create(&spec, &net->sim) == 0);
     free(n_ports), free(links);
@@ -316,6 +325,8 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
         blame->part = NET_PART_TRANSPORT;
         code = build_transports(net, &blame->index, err);
     }
+    if (spec->wire->is_one_sequence)
+        net->sequence = build_block(1, sizeof *net->sequence);
     for (uint32_t s = 0; s < net->n_switches && !code; s++) {
         blame->index = net_kind_of(spec, net->n_hosts + s);
         code = sw_build(net, net->n_hosts + s, &net->switches[s], &blame->part, err);
@@ -363,7 +374,8 @@ static void free_host(struct host *host)
     free(host->app_rngs), free(host->app_connections), free(host->rx), free(host->flow_notes);
     free(host->rx_notes), free(host->operations), free(host->app_first_connection);
     free(host->messages.at), free(host->ranges.blocks), free(host->rx_states), free(host->delayed);
-    free(host->finished), free(host->pending);
+    free(host->finished), free(host->pending), free(host->n_flows_to);
+    free(host->scan.flows);
     build_free_notes(&host->notes);
 }
 
@@ -381,5 +393,6 @@ void net_destroy(struct net *net)
     build_free_transports(net);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);
+    free(net->sequence);
     free(net);
 }

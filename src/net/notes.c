@@ -233,6 +233,11 @@ void host_grow_flows(struct host *host)
     heap_grow(&host->timers, host->timer_entries, host->timer_pos, n_timers);
 }
 
+void host_grow_scan(struct host *host)
+{
+    host->scan.flows = grown32(host->scan.flows, &host->scan.capacity, sizeof *host->scan.flows);
+}
+
 void host_grow_flow_notes(struct host *host)
 {
     host->flow_notes =

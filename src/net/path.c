@@ -5,6 +5,8 @@
 static xoff_time link_time(const struct net *net, const struct topo_link *link, uint32_t bytes)
 {
     xoff_time last_bit, free_at;
+    if (net->spec.wire->rtt_counts_payload)
+        return (xoff_time)(bytes * UINT64_C(8000000000) / link->rate_bps) * XOFF_NS + link->delay;
     net->spec.wire->times(link->rate_bps, bytes, &last_bit, &free_at);
     return last_bit + link->delay;
 }

@@ -60,7 +60,7 @@ struct port {
     const struct net_wire *wire;
     bool keeps_heard; /* pause frames are noted where they are received, too */
     struct capture *capture;
-    uint32_t burst; /* frames sent back to back before this one; counted by wire->send */
+    struct net_sequence *sequence; /* of wire->is_one_sequence */
     struct xoff_gate gate;
     struct xoff_signal signal;
     struct xoff_gate_cfg gate_cfg;

@@ -80,6 +80,8 @@ uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now)
     about.n = routes_hops(sw->net->routes, sw->node, frame->dst, &about.ports);
     if (about.n < 2)
         return about.n ? about.ports[0] : ROUTE_NONE;
+    if (sw->keeps_flows && !sw->by_hash)
+        return sw->net->spec.wire->hop(sw->net->topo, sw->node, frame, about.ports, about.n);
     for (uint32_t i = 0; shape->sees_queues && i < about.n; i++) {
         struct port *port = &sw->ports[about.ports[i]];
         struct xoff_path_port *candidate = &sw->path_ports[i];

@@ -73,6 +73,7 @@ struct sw {
     struct frame_store store;
     uint8_t used;     /* priorities seen so far */
     bool keeps_flows; /* the path of a frame follows from its hash alone */
+    bool by_hash;     /* and is what routes_lookup() says */
     bool is_timed;    /* some congestion point has deadlines */
     struct xoff_sched sched;
     unsigned char *sched_states; /* sched.shape.state_size apart */

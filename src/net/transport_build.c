@@ -65,7 +65,7 @@ static int build_transport(struct net *net, const struct net_transport *spec, xo
     t->header_bytes = net_header_bytes(wire, spec);
     t->ack_bytes =
         (spec->rel->format == XOFF_REL_AS_TCP ? wire->tcp_header_bytes : wire->ack_bytes) +
-        (spec->np->has_telemetry ? XOFF_INT_WIRE_BYTES : 0);
+        (spec->np->has_telemetry ? wire->ack_telemetry_bytes : 0);
     if (net->spec.max_frame_bytes <= t->header_bytes) {
         char text[32];
         return xoff_err_set(err, XOFF_E_RANGE, "kind",
@@ -99,8 +99,8 @@ int build_transports(struct net *net, uint32_t *index, struct xoff_err *err)
         code = build_transport(net, spec, net->rates[i / n], t, err);
         net->has_extra |= t->rel.shape.names_blocks || spec->np->has_telemetry;
         if (!code && i < n && (spec->has_common_rtt || spec->np->has_telemetry))
-            net->max_rtt[i] =
-                path_max_rtt(net, net->spec.max_frame_bytes, t->ack_bytes, &net->max_switches);
+            net->max_rtt[i] = path_max_rtt(net, path_bytes(net, t, net->spec.max_frame_bytes),
+                                           path_ack_bytes(net, t), &net->max_switches);
         *index = i % n;
     }
     return code;

@@ -65,7 +65,8 @@ struct sim_spec {
     const struct sim_link_spec *links;
     uint32_t n_links;
     uint32_t n_threads;
-    xoff_time cell_bound; /* links with less lookahead join their nodes; XOFF_PARAM_AUTO: chosen */
+    xoff_time cell_bound; /* links with less lookahead join their nodes; XOFF_PARAM_AUTO: chosen;
+                             XOFF_NEVER: one cell */
     bool has_extra;       /* frames have a second line behind them */
     bool ties_by_port;    /* equal times of a node are ordered by port, not by hash */
     struct sim_model model;

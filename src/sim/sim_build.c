@@ -14,6 +14,7 @@
 
 #define WORTHWHILE (400 * XOFF_NS)
 #define CELL_SLOTS 4096
+#define ONE_CELL (4 * XOFF_US)
 #define FIRST_RING 16
 
 #define MOST_CHUNKS (UINT32_C(1) << 25)  /* twice 8 GB of addresses per thread */
@@ -67,8 +68,9 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
     if (spec->cell_bound != XOFF_PARAM_AUTO) {
         const xoff_time stated = spec->cell_bound > least ? spec->cell_bound : least;
         const xoff_time lookahead = join(spec, stated, parent, &largest);
-        if (largest <= QUEUE_MAX_SLOTS)
-            return lookahead;
+        if (largest <=
+            QUEUE_MAX_SLOTS) /* for one cell any window will do; a short one sorts fast */
+            return spec->cell_bound == XOFF_NEVER ? xoff_time_min(lookahead, ONE_CELL) : lookahead;
     }
     xoff_time bound = least, lookahead = join(spec, least, parent, &largest);
     while (lookahead < WORTHWHILE) {

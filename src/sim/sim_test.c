@@ -824,7 +824,7 @@ static void cells_by_bound(void **state)
         {chain, 4, 300 * XOFF_NS + 1, 2, 500 * XOFF_NS},
         {chain, 4, 500 * XOFF_NS, 2, 500 * XOFF_NS},
         {chain, 4, 500 * XOFF_NS + 1, 1, QUEUE_MAX_WINDOW},
-        {chain, 4, XOFF_NEVER, 1, QUEUE_MAX_WINDOW},
+        {chain, 4, XOFF_NEVER, 1, 4 * XOFF_US}, /* any would do */
         {chain, 4, XOFF_PARAM_AUTO, 2, 500 * XOFF_NS}, /* the first that is worth a window */
         {chain + 1, 2, XOFF_PARAM_AUTO, 2, 500 * XOFF_NS},
         {pair, 2, XOFF_PARAM_AUTO, 2, 10 * XOFF_NS}, /* never all in one */

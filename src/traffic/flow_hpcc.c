@@ -220,6 +220,7 @@ int flow_hpcc_parse(const char *path, const char *text, size_t size, const struc
         entry.bytes = flow->bytes;
         entry.priority = flow->priority;
         entry.priorities = 0;
+        entry.dport = flow->dport == FLOW_HPCC_NO_PORT ? 0 : (uint16_t)flow->dport;
         entry.from = ids_find(&ids, names, flow->from);
         entry.to = ids_find(&ids, names, flow->to);
         if (entry.from == TOPO_NONE || entry.to == TOPO_NONE)

@@ -81,6 +81,7 @@ static uint32_t schedule_expire(const void *cfg, void *state, struct xoff_rng *r
             .priority = entry->priority,
             .priorities = entry->priorities,
             .transport = entry->transport,
+            .dport = entry->dport,
             .tag = s->tag,
         };
     }

@@ -223,6 +223,7 @@ const struct xoff_rp_ops xoff_rp_timely = {
     .np = "echo",
     .rel = "go-back-n",
     .needs_acks = true,
+    .reads_rtt = true,
     .configure = timely_configure,
     .init = timely_init,
     .on_ack = timely_on_ack,
