@@ -245,7 +245,7 @@ static void put_transport(const struct yaml *y)
         kind = "timely";
         break;
     case HPCC_CC_DCTCP:
-        kind = "dctcp";
+        kind = y->compat_ns3 ? "dctcp-rate" : "dctcp";
         break;
     }
     fprintf(y->out, "transport: {kind: %s, window: %s, base_rtt: %s, reliability: go-back-n", kind,
@@ -268,7 +268,10 @@ static void put_transport(const struct yaml *y)
         fputs(", min_rtt: 20us", y->out);
     if (k->cc_mode == HPCC_CC_DCTCP && hpcc_key_line(c, "EWMA_GAIN"))
         put_real(y->out, "gain", k->ewma_gain);
-    if (k->cc_mode == HPCC_CC_DCQCN || is_hpcc || is_timely)
+    const bool is_dctcp_rate = strcmp(kind, "dctcp-rate") == 0;
+    if (is_dctcp_rate)
+        put_rate(y->out, "ai", k->dctcp_rate_ai);
+    if (k->cc_mode == HPCC_CC_DCQCN || is_hpcc || is_timely || is_dctcp_rate)
         put_rate(y->out, "min_rate", k->min_rate > XOFF_KBPS ? k->min_rate : XOFF_KBPS);
     fputs("}\n", y->out);
 }

@@ -42,6 +42,7 @@ extern const struct xoff_rp_ops xoff_rp_powertcp;
 extern const struct xoff_rp_ops xoff_rp_theta_powertcp;
 extern const struct xoff_rp_ops xoff_rp_timely;
 extern const struct xoff_rp_ops xoff_rp_dctcp;
+extern const struct xoff_rp_ops xoff_rp_dctcp_rate;
 extern const struct xoff_rp_ops xoff_rp_newreno;
 
 extern const struct xoff_path_ops xoff_path_ecmp;

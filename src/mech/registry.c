@@ -37,6 +37,7 @@ const struct xoff_rp_ops *const xoff_rps[] = {
     &xoff_rp_theta_powertcp,
     &xoff_rp_timely,
     &xoff_rp_dctcp,
+    &xoff_rp_dctcp_rate,
     &xoff_rp_newreno,
     NULL,
 };
