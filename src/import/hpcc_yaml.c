@@ -162,7 +162,7 @@ static int put_switch(const struct yaml *y, struct xoff_err *err)
     fprintf(y->out, "switch:\n  buffer: %lluB\n  mmu: {kind: ns3}\n  pause: %s\n  marking: ",
             (unsigned long long)k->buffer_mib * MIB, k->enable_pfc ? "pfc" : "none");
     if (k->cc_mode == HPCC_CC_HPCC || k->cc_mode == HPCC_CC_PINT)
-        fputs("int", y->out);
+        fputs(y->compat_ns3 ? "{kind: int, byte_unit: 128B, queue_unit: 80B}" : "int", y->out);
     else if (k->enable_qcn && (k->cc_mode == HPCC_CC_DCQCN || k->cc_mode == HPCC_CC_DCTCP))
         rc = put_thresholds(y, err);
     else
@@ -258,7 +258,8 @@ static void put_transport(const struct yaml *y)
         put_dcqcn(y);
     if (is_hpcc) {
         put_real(y->out, "eta", k->u_target);
-        fprintf(y->out, ", max_stage: %llu", (unsigned long long)k->mi_thresh);
+        fprintf(y->out, ", max_stage: %llu%s", (unsigned long long)k->mi_thresh,
+                y->compat_ns3 ? ", queue_unit: 80B" : "");
     }
     if ((is_hpcc || is_timely) && hpcc_key_line(c, "RATE_AI"))
         put_rate(y->out, is_hpcc ? "ai" : "delta", k->rate_ai);

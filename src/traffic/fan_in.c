@@ -9,7 +9,7 @@
  *
  * Senders of one fan-in are hosts that know nothing of each other, so all fan-ins are drawn when
  * the network is built, from the one random stream of the entry, and dealt to the hosts as a
- * schedule: 40 bytes a flow.
+ * schedule: 48 bytes a flow.
  */
 #include "traffic/kinds.h"
 #include "traffic/schedule.h"

@@ -11,7 +11,7 @@ struct schedule_entry {
     uint32_t from, to;
     uint32_t order;                          /* position in the list; set by schedule_add */
     uint8_t priority, priorities, transport; /* as an offer has them */
-    uint16_t dport;
+    uint16_t dport; /* destination port in a file of the ns-3 family; 0: unknown */
 };
 
 /* A schedule is the cfg of all its apps: sorted by sender, time and order of statement. */

@@ -123,18 +123,43 @@ bool xoff_int_measure(const struct xoff_int_hop *earlier, const struct xoff_int_
     return true;
 }
 
-struct int_cfg {
-    uint32_t packed_rate;
+struct int_params {
+    int64_t byte_unit, queue_unit;
 };
 
-static const struct xoff_param int_table[] = {{0}};
+struct int_cfg {
+    uint32_t packed_rate;
+    int64_t byte_unit, queue_unit;
+};
+
+static const struct xoff_param int_table[] = {
+    {.name = "byte_unit",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct int_params, byte_unit),
+     .preset = "1B",
+     .min = "1B",
+     .max = "1KiB",
+     .help = "Unit in which bytes sent are counted; the ns-3 RDMA family's is 128B."},
+    {.name = "queue_unit",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct int_params, queue_unit),
+     .preset = "64B",
+     .min = "1B",
+     .max = "1KiB",
+     .help = "Unit of queue lengths, which transport.queue_unit must be told; the ns-3 RDMA "
+             "family's is 80B."},
+    {0},
+};
 
 static int int_configure(const void *params, const struct xoff_cp_env *env, void *cfg,
                          struct xoff_cp_shape *shape, struct xoff_err *err)
 {
     struct int_cfg *c = cfg;
-    (void)params, (void)err;
-    *c = (struct int_cfg){.packed_rate = pack_rate(env->rate_bps)};
+    const struct int_params *p = params;
+    (void)err;
+    *c = (struct int_cfg){.packed_rate = pack_rate(env->rate_bps),
+                          .byte_unit = p->byte_unit,
+                          .queue_unit = p->queue_unit};
     *shape = (struct xoff_cp_shape){.stamps = true, .sees_port = true};
     return 0;
 }
@@ -147,8 +172,9 @@ static void int_on_dequeue(const void *cfg, void *state, const struct xoff_cp_fr
     answer->stamp = true;
     answer->hop = (struct xoff_int_hop){
         .at_ns = (uint32_t)(now / XOFF_NS),
-        .tx_bytes = (uint32_t)frame->port_tx_bytes,
-        .packed = pack_queue(frame->port_bytes) | c->packed_rate,
+        .tx_bytes = (uint32_t)((int64_t)frame->port_tx_bytes / c->byte_unit * c->byte_unit),
+        .packed =
+            pack_queue(frame->port_bytes / c->queue_unit * XOFF_INT_QUEUE_UNIT) | c->packed_rate,
     };
 }
 
@@ -156,6 +182,7 @@ const struct xoff_cp_ops xoff_cp_int = {
     .name = "int",
     .summary = "writes time, bytes sent, queue and rate of the port into every frame",
     .params = int_table,
+    .params_size = sizeof(struct int_params),
     .cfg_size = sizeof(struct int_cfg),
     .configure = int_configure,
     .on_dequeue = int_on_dequeue,

@@ -219,9 +219,11 @@ static void every_frame_is_stamped(void **unused)
     _Alignas(16) unsigned char cfg[64];
     struct xoff_err err;
     assert_true(xoff_cp_int.cfg_size <= sizeof cfg);
-    assert_null(xoff_cp_int.params[0].name);
+    _Alignas(16) unsigned char params[64];
+    assert_true(xoff_cp_int.params_size <= sizeof params);
+    xoff_param_defaults(xoff_cp_int.params, params);
     struct xoff_cp cp;
-    assert_int_equal(xoff_cp_configure(&cp, &xoff_cp_int, NULL, &env, cfg, &err), 0);
+    assert_int_equal(xoff_cp_configure(&cp, &xoff_cp_int, params, &env, cfg, &err), 0);
     xoff_cp_init(&cp, NULL);
     assert_int_equal(cp.shape.state_size, 0);
     assert_int_equal(cp.shape.quiet_below, 0);

@@ -34,6 +34,7 @@ struct hpcc_params {
     int64_t max_stage;
     int64_t ai, min_rate;
     int64_t rtt;
+    int64_t queue_unit;
 };
 
 struct hpcc_cfg {
@@ -43,6 +44,7 @@ struct hpcc_cfg {
     xoff_time rtt; /* XOFF_PARAM_AUTO: the flow's own */
     uint32_t max_stage;
     uint32_t payload_bytes;
+    double queue_scale; /* of what records say */
 };
 
 struct hpcc_state {
@@ -93,6 +95,13 @@ static const struct xoff_param hpcc_table[] = {
      .max = "1s",
      .allows_auto = true,
      .help = "T, the RTT without queues; auto: of each flow's own path."},
+    {.name = "queue_unit",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct hpcc_params, queue_unit),
+     .preset = "64B",
+     .min = "1B",
+     .max = "1KiB",
+     .help = "Unit of queue lengths that switches write (switch.marking)."},
     {0},
 };
 
@@ -125,6 +134,7 @@ static int hpcc_configure(const void *params, const struct xoff_rp_env *env, voi
         .rtt = p->rtt,
         .max_stage = (uint32_t)p->max_stage,
         .payload_bytes = env->payload_bytes,
+        .queue_scale = (double)p->queue_unit / XOFF_INT_QUEUE_UNIT,
     };
     return 0;
 }
@@ -154,7 +164,8 @@ static void hpcc_init(const void *cfg, void *state, const struct xoff_rp_flow *f
 }
 
 /* MeasureInflight: updates U, and keeps the record for the next ACK. False: no hop had news. */
-static bool hpcc_measure(struct hpcc_state *s, const struct xoff_int *record)
+static bool hpcc_measure(const struct hpcc_cfg *c, struct hpcc_state *s,
+                         const struct xoff_int *record)
 {
     double u = 0, tau_ns = 0;
     for (uint32_t i = 0; i < record->n; i++) {
@@ -166,7 +177,7 @@ static bool hpcc_measure(struct hpcc_state *s, const struct xoff_int *record)
             hop.queue_bytes < hop.earlier_queue_bytes ? hop.queue_bytes : hop.earlier_queue_bytes;
         const double bandwidth = (double)hop.rate_bps / BPS_PER_BYTE_NS;
         /* u_i = min(q, q') / (B T) + txRate / B */
-        const double u_hop = (double)queue_bytes / (bandwidth * s->rtt_ns) +
+        const double u_hop = c->queue_scale * (double)queue_bytes / (bandwidth * s->rtt_ns) +
                              (double)hop.tx_bytes / hop.span_ns / bandwidth;
         if (tau_ns == 0 || u_hop > u) {
             u = u_hop;
@@ -202,7 +213,7 @@ static void hpcc_on_ack(const void *cfg, void *state, const struct xoff_rp_ack *
         s->last_update_seq = ack->sent_to;
         return;
     }
-    if (!hpcc_measure(s, record))
+    if (!hpcc_measure(c, s, record))
         return;
     const double ai_bytes = c->ai_rate * s->rtt_ns;
     const bool is_multiplicative = s->inflight >= c->eta || s->stage >= c->max_stage;
