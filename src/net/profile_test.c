@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -55,12 +56,59 @@ static void headroom(void **state)
     assert_int_equal(net_wire_ns3.headroom(&p), 29 * 1048);
 }
 
+/* MurmurHash3 (x86, 32 bits; another implementation, which gives 0xba6bd213 for "test") of source
+ * address, destination address and ports, seeded with the switch's id. Of hosts n0 and n5 at switch
+ * n6 with ports 10000 and 100 it is 0x582e8ee6, which is 2 modulo 3 and 4; of the answer at n7,
+ * ports swapped, 0x7cad14a9: 1 modulo 2, 0 modulo 3. Next hops count from the largest id down. */
+static void hops(void **state)
+{
+    (void)state;
+    enum { N_HOSTS = 6, N_SWITCHES = 6 };
+    struct topo_node nodes[N_HOSTS + N_SWITCHES] = {0};
+    struct topo_link links[4] = {0};
+    struct topo_port ports[8] = {0};
+    for (uint32_t n = 0; n < N_HOSTS + N_SWITCHES; n++)
+        snprintf(nodes[n].name, sizeof nodes[n].name, "n%u", n);
+    /* Ports 0..3 of the node under test lead to n8, n9, n10, n11. */
+    for (uint32_t i = 0; i < 4; i++) {
+        links[i] = (struct topo_link){.node = {6, 8 + i}, .port = {i, 0}};
+        ports[i] = ports[4 + i] = (struct topo_port){.link = i, .end = 0};
+    }
+    nodes[7].first_port = 4;
+    const struct topo topo = {.n_nodes = N_HOSTS + N_SWITCHES,
+                              .n_hosts = N_HOSTS,
+                              .nodes = nodes,
+                              .links = links,
+                              .ports = ports};
+    const uint16_t candidates[] = {0, 1, 2, 3};
+    const struct frame data = {.src = 0, .dst = 5, .hash = 10000 | 100 << 16};
+    const struct frame ack = {.src = 5, .dst = 0, .hash = 100 | 10000 << 16};
+    assert_int_equal(net_wire_ns3.hop(&topo, 6, &data, candidates, 2), 1); /* n9 before n8 */
+    assert_int_equal(net_wire_ns3.hop(&topo, 6, &data, candidates, 3), 0); /* n10, n9, n8 */
+    assert_int_equal(net_wire_ns3.hop(&topo, 6, &data, candidates, 4), 1); /* n11, n10, n9 */
+    assert_int_equal(net_wire_ns3.hop(&topo, 7, &ack, candidates, 2), 0);
+    assert_int_equal(net_wire_ns3.hop(&topo, 7, &ack, candidates, 3), 2);
+}
+
+/* Each event of a nanosecond gets the next picosecond; one that is scheduled less than a sampling
+ * interval ahead comes behind the sample. */
+static void sequence(void **state)
+{
+    (void)state;
+    static struct net_sequence s;
+    const xoff_time ns = 1000 * XOFF_NS;
+    assert_int_equal(net_sequence_next(&s, ns, ns - 100 * XOFF_NS), ns + 1);
+    assert_int_equal(net_sequence_next(&s, ns, ns - 100 * XOFF_NS), ns + 2);
+    assert_int_equal(net_sequence_next(&s, ns, ns - 99 * XOFF_NS), ns + 501);
+    assert_int_equal(net_sequence_next(&s, ns, ns - 100 * XOFF_NS), ns + 502);
+    assert_int_equal(net_sequence_next(&s, ns + XOFF_NS, 0), ns + XOFF_NS + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times),
-        cmocka_unit_test(shortest),
-        cmocka_unit_test(headroom),
+        cmocka_unit_test(times), cmocka_unit_test(shortest), cmocka_unit_test(headroom),
+        cmocka_unit_test(hops),  cmocka_unit_test(sequence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
