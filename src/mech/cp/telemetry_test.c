@@ -252,6 +252,36 @@ static void every_frame_is_stamped(void **unused)
     assert_int_equal(xoff_int_unpack(&answer.hop).queue_bytes, 0);
 }
 
+/* Bytes in units of 128: 128 x 7 = 896 is the last before 1024. A queue is the number of its units
+ * of 80 B, in the record's field of 64 B each: 959 B are 11 units, 960 B 12. */
+static void units_of_another_family(void **unused)
+{
+    (void)unused;
+    const struct xoff_cp_env env = {.rate_bps = 100 * XOFF_GBPS, .buffer_bytes = 16000000};
+    _Alignas(16) unsigned char cfg[64], params[64];
+    struct xoff_err err;
+    struct xoff_cp cp;
+    xoff_param_defaults(xoff_cp_int.params, params);
+    const struct xoff_param *table = xoff_cp_int.params;
+    assert_int_equal(xoff_param_set(xoff_param_find(table, "byte_unit"), params, "128B", &err), 0);
+    assert_int_equal(xoff_param_set(xoff_param_find(table, "queue_unit"), params, "80B", &err), 0);
+    assert_int_equal(xoff_cp_configure(&cp, &xoff_cp_int, params, &env, cfg, &err), 0);
+    static const struct {
+        uint64_t tx;
+        int64_t queue;
+        uint32_t tx_bytes;
+        int64_t queue_bytes;
+    } rows[] = {{1023, 959, 896, 11 * 64}, {1024, 960, 1024, 12 * 64}, {127, 79, 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct xoff_cp_frame frame = {
+            .bytes = 64, .port_bytes = rows[i].queue, .port_tx_bytes = rows[i].tx};
+        struct xoff_cp_answer answer;
+        xoff_cp_on_dequeue(&cp, NULL, &frame, 0, &answer);
+        assert_int_equal(answer.hop.tx_bytes, rows[i].tx_bytes);
+        assert_int_equal(xoff_int_unpack(&answer.hop).queue_bytes, rows[i].queue_bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +293,7 @@ int main(void)
         cmocka_unit_test(differences_over_a_turn),
         cmocka_unit_test(what_can_be_compared),
         cmocka_unit_test(every_frame_is_stamped),
+        cmocka_unit_test(units_of_another_family),
     };
     return cmocka_run_group_tests_name("telemetry", tests, NULL, NULL);
 }
