@@ -21,7 +21,7 @@ const char *const verdict_texts[N_VERDICTS] = {"holds",          "holds in direc
                                                "does not hold",  "cannot be tested",
                                                "not in --quick", "error"};
 
-static int read_paper(struct reading *r);
+static int read_paper(struct claims_reader *r);
 
 int claims_read_text(const char *file, const char *name, const char *text, size_t size,
                      struct paper **out, struct xoff_err *err)
@@ -30,7 +30,7 @@ int claims_read_text(const char *file, const char *name, const char *text, size_
     *err = (struct xoff_err){0};
     struct paper *paper = calloc(1, sizeof *paper);
     const char *slash = strrchr(file, '/');
-    struct reading r = {.fields = {.file = file, .err = err}, .paper = paper};
+    struct claims_reader r = {.fields = {.file = file, .err = err}, .paper = paper};
     if (!paper)
         return fields_no_memory(&r.fields);
     paper->file = strdup(file);
@@ -78,8 +78,10 @@ void claims_destroy(struct paper *paper)
 {
     if (!paper)
         return;
-    for (uint32_t i = 0; i < paper->n_claims; i++)
+    for (uint32_t i = 0; i < paper->n_claims; i++) {
+        claims_free_readings(&paper->claims[i]);
         free(paper->claims[i].experiment.quick);
+    }
     for (uint32_t i = 0; i < paper->n_figures; i++) {
         struct figure *f = &paper->figures[i];
         for (uint32_t k = 0; k < f->n_series; k++)
@@ -92,6 +94,7 @@ void claims_destroy(struct paper *paper)
     }
     free(paper->claims);
     free(paper->figures);
+    free(paper->readings);
     yaml_fini(&paper->doc);
     free(paper->file);
     free(paper->folder);
@@ -158,13 +161,14 @@ char **claims_list(const char *dir, uint32_t *n)
     return names;
 }
 
-int claims_check_keys(struct reading *r, const struct yaml_node *node, const char *const *keys)
+int claims_check_keys(struct claims_reader *r, const struct yaml_node *node,
+                      const char *const *keys)
 {
     static const struct xoff_param none[] = {{0}};
     return fields_read(&r->fields, node, none, NULL, keys);
 }
 
-int claims_fail_missing(struct reading *r, const struct yaml_node *mapping, const char *key,
+int claims_fail_missing(struct claims_reader *r, const struct yaml_node *mapping, const char *key,
                         const char *message)
 {
     const size_t length = fields_enter(&r->fields, key);
@@ -173,7 +177,7 @@ int claims_fail_missing(struct reading *r, const struct yaml_node *mapping, cons
     return rc;
 }
 
-int claims_take_text(struct reading *r, const struct yaml_node *mapping, const char *key,
+int claims_take_text(struct claims_reader *r, const struct yaml_node *mapping, const char *key,
                      const char *what, const char **out)
 {
     const struct yaml_node *node = yaml_find(mapping, key);
@@ -194,6 +198,28 @@ int claims_take_text(struct reading *r, const struct yaml_node *mapping, const c
     return rc;
 }
 
+int claims_take_word(struct claims_reader *r, const struct yaml_node *mapping, const char *key,
+                     const char *const *words, uint32_t n, uint32_t *out)
+{
+    const struct yaml_node *node = yaml_find(mapping, key);
+    if (!node)
+        return 0;
+    char message[160] = "accepted:";
+    const size_t length = fields_enter(&r->fields, key);
+    int rc = fields_want(&r->fields, node, YAML_SCALAR, "a word");
+    uint32_t i = 0;
+    for (; i < n && !rc && strcmp(node->text, words[i]); i++) {
+        const size_t used = strlen(message);
+        snprintf(message + used, sizeof message - used, "%s %s", i ? "," : "", words[i]);
+    }
+    if (!rc && i == n)
+        rc = fields_fail(&r->fields, node, XOFF_E_UNKNOWN, message);
+    else if (!rc)
+        *out = i;
+    fields_leave(&r->fields, length);
+    return rc;
+}
+
 bool claims_is_number(const char *text, double *out)
 {
     char *end;
@@ -203,7 +229,7 @@ bool claims_is_number(const char *text, double *out)
     return !*end && *out - *out == 0;
 }
 
-int claims_take_number(struct reading *r, const struct yaml_node *node, double *out)
+int claims_take_number(struct claims_reader *r, const struct yaml_node *node, double *out)
 {
     int rc = fields_want(&r->fields, node, YAML_SCALAR, "a number");
     if (!rc && !claims_is_number(node->text, out))
@@ -211,7 +237,7 @@ int claims_take_number(struct reading *r, const struct yaml_node *node, double *
     return rc;
 }
 
-int claims_check_id(struct reading *r, const struct yaml_node *mapping, const char *id)
+int claims_check_id(struct claims_reader *r, const struct yaml_node *mapping, const char *id)
 {
     if (id[strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0')
         return 0;
@@ -222,7 +248,8 @@ int claims_check_id(struct reading *r, const struct yaml_node *mapping, const ch
     return rc;
 }
 
-static int check_expression(struct reading *r, const struct yaml_node *node, bool is_comparison)
+static int check_expression(struct claims_reader *r, const struct yaml_node *node,
+                            bool is_comparison)
 {
     struct xoff_err *err = r->fields.err;
     char detail[64];
@@ -241,8 +268,9 @@ static int check_expression(struct reading *r, const struct yaml_node *node, boo
     return rc;
 }
 
-int claims_take_expression(struct reading *r, const struct yaml_node *mapping, const char *key,
-                           const char *what, bool is_comparison, struct expression *out)
+int claims_take_expression(struct claims_reader *r, const struct yaml_node *mapping,
+                           const char *key, const char *what, bool is_comparison,
+                           struct expression *out)
 {
     int rc = claims_take_text(r, mapping, key, what, &out->text);
     if (rc || !out->text)
@@ -255,7 +283,7 @@ int claims_take_expression(struct reading *r, const struct yaml_node *mapping, c
     return rc;
 }
 
-static int read_quick(struct reading *r, const struct yaml_node *node, struct experiment *e)
+static int read_quick(struct claims_reader *r, const struct yaml_node *node, struct experiment *e)
 {
     static const char what[] = "settings such as {stop: 2ms}, or false to leave it out of --quick";
     e->quick_place = (struct plan_place){node->line, node->column};
@@ -279,8 +307,8 @@ static int read_quick(struct reading *r, const struct yaml_node *node, struct ex
     return rc;
 }
 
-int claims_read_experiment(struct reading *r, const struct yaml_node *mapping, bool is_required,
-                           struct experiment *e)
+int claims_read_experiment(struct claims_reader *r, const struct yaml_node *mapping,
+                           bool is_required, struct experiment *e)
 {
     const struct yaml_node *quick = yaml_find(mapping, "quick"),
                            *seeds = yaml_find(mapping, "seeds"),
@@ -307,7 +335,8 @@ int claims_read_experiment(struct reading *r, const struct yaml_node *mapping, b
     return rc;
 }
 
-static int read_tolerance(struct reading *r, const struct yaml_node *node, struct claim *claim)
+static int read_tolerance(struct claims_reader *r, const struct yaml_node *node,
+                          struct claim *claim)
 {
     int rc = fields_want(&r->fields, node, YAML_SCALAR, "a number, or one with %");
     if (rc)
@@ -324,7 +353,8 @@ static int read_tolerance(struct reading *r, const struct yaml_node *node, struc
     return 0;
 }
 
-static int read_published(struct reading *r, const struct yaml_node *mapping, struct claim *claim)
+static int read_published(struct claims_reader *r, const struct yaml_node *mapping,
+                          struct claim *claim)
 {
     const struct yaml_node *published = yaml_find(mapping, "published"),
                            *tolerance = yaml_find(mapping, "tolerance");
@@ -352,75 +382,70 @@ static int read_published(struct reading *r, const struct yaml_node *mapping, st
     return rc;
 }
 
-static int read_verdict(struct reading *r, const struct yaml_node *mapping, struct claim *claim)
+int claims_read_verdict(struct claims_reader *r, const struct yaml_node *mapping,
+                        struct claim *claim)
 {
-    const char *word;
-    int rc =
-        claims_take_text(r, mapping, "verdict", "holds, direction, fails or untestable", &word);
+    uint32_t i = N_VERDICTS;
+    int rc = claims_take_word(r, mapping, "verdict", verdict_words, VERDICT_UNTESTABLE + 1, &i);
+    if (!rc && i == N_VERDICTS)
+        rc = claims_fail_missing(r, mapping, "verdict",
+                                 "missing; give holds, direction, fails or untestable");
     if (rc)
         return rc;
-    uint32_t i = 0;
-    while (i <= VERDICT_UNTESTABLE && strcmp(word, verdict_words[i]))
-        i++;
-    if (i > VERDICT_UNTESTABLE) {
-        const size_t length = fields_enter(&r->fields, "verdict");
-        rc = fields_fail(&r->fields, yaml_find(mapping, "verdict"), XOFF_E_UNKNOWN,
-                         "accepted: holds, direction, fails, untestable");
-        fields_leave(&r->fields, length);
-        return rc;
-    }
+    const char *const before = claim->recorded == i ? claim->why : NULL;
     claim->recorded = (enum verdict)i;
-    return claims_take_text(r, mapping, "why",
-                            i == VERDICT_HOLDS ? NULL : "the reason for the verdict", &claim->why);
-}
-
-static int read_average(struct reading *r, const struct yaml_node *mapping, struct claim *claim)
-{
-    const char *word;
-    int rc = claims_take_text(r, mapping, "average", NULL, &word);
-    claim->averages_metrics = word && !strcmp(word, "metrics");
-    if (!rc && word && !claim->averages_metrics && strcmp(word, "seeds")) {
-        const size_t length = fields_enter(&r->fields, "average");
-        rc = fields_fail(&r->fields, yaml_find(mapping, "average"), XOFF_E_UNKNOWN,
-                         "accepted: seeds, metrics");
-        fields_leave(&r->fields, length);
-    }
+    rc = claims_take_text(r, mapping, "why",
+                          i == VERDICT_HOLDS || before ? NULL : "the reason for the verdict",
+                          &claim->why);
+    if (!claim->why)
+        claim->why = before;
     return rc;
 }
 
-/* Checks that everything is given that judging the claim needs. */
-static int check_testable(struct reading *r, const struct yaml_node *mapping, struct claim *claim)
+int claims_read_average(struct claims_reader *r, const struct yaml_node *mapping,
+                        struct claim *claim)
+{
+    static const char *const words[] = {"seeds", "metrics"};
+    uint32_t i = claim->averages_metrics;
+    const int rc = claims_take_word(r, mapping, "average", words, 2, &i);
+    claim->averages_metrics = i;
+    return rc;
+}
+
+int claims_check_testable(struct claims_reader *r, const struct yaml_node *mapping,
+                          const struct yaml_node *at, const struct claim *claim)
 {
     if (claim->recorded == VERDICT_UNTESTABLE)
         return 0;
     if (!yaml_find(mapping, "published"))
         return claims_fail_missing(
-            r, mapping, "published",
+            r, at, "published",
             "missing; give a number, or null when only a direction is published");
     if (claim->has_published && !claim->measure.text)
         return claims_fail_missing(
-            r, mapping, "measure",
-            "missing; give an expression such as 100 * off.drops / off.sent");
+            r, at, "measure", "missing; give an expression such as 100 * off.drops / off.sent");
     if (claim->has_published && !yaml_find(mapping, "tolerance"))
-        return claims_fail_missing(r, mapping, "tolerance",
+        return claims_fail_missing(r, at, "tolerance",
                                    "missing; give a number in unit:, or \"10 %\" of the published");
     if (!claim->has_published && !claim->direction.text)
-        return claims_fail_missing(r, mapping, "direction",
+        return claims_fail_missing(r, at, "direction",
                                    "missing; without a published number give a comparison such as "
                                    "off.drops > on.drops");
     if (claim->recorded == VERDICT_DIRECTION && !claim->direction.text)
-        return claims_fail_missing(r, mapping, "direction",
+        return claims_fail_missing(r, at, "direction",
                                    "missing; the verdict says that a comparison holds, give it");
     return 0;
 }
 
-static int read_claim(struct reading *r, const struct yaml_node *node, struct claim *claim)
+static int read_claim(struct claims_reader *r, const struct yaml_node *node, struct claim *claim)
 {
-    static const char *const keys[] = {
-        "id",        "place",         "statement", "scenario",  "quick",
-        "seeds",     "measure",       "unit",      "published", "published_text",
-        "tolerance", "tolerance_why", "direction", "average",   "verdict",
-        "why",       "notes",         NULL};
+    static const char *const keys[] = {"id",        "kind",          "strength",  "returned",
+                                       "tuned",     "chapter",       "quote",     "place",
+                                       "statement", "scenario",      "quick",     "seeds",
+                                       "measure",   "unit",          "published", "published_text",
+                                       "tolerance", "tolerance_why", "direction", "average",
+                                       "verdict",   "why",           "notes",     "readings",
+                                       NULL};
     claim->at = (struct plan_place){node->line, node->column};
     int rc = claims_check_keys(r, node, keys);
     if (!rc)
@@ -434,7 +459,7 @@ static int read_claim(struct reading *r, const struct yaml_node *node, struct cl
         rc = claims_take_text(r, node, "statement", "what is claimed, in your own words",
                               &claim->statement);
     if (!rc)
-        rc = read_verdict(r, node, claim);
+        rc = claims_read_verdict(r, node, claim);
     if (!rc)
         rc = claims_read_experiment(r, node, claim->recorded != VERDICT_UNTESTABLE,
                                     &claim->experiment);
@@ -445,17 +470,21 @@ static int read_claim(struct reading *r, const struct yaml_node *node, struct cl
     if (!rc)
         rc = read_published(r, node, claim);
     if (!rc)
+        rc = claims_read_worth(r, node, claim);
+    if (!rc)
         rc = claims_take_expression(r, node, "direction", NULL, true, &claim->direction);
     if (!rc)
-        rc = read_average(r, node, claim);
+        rc = claims_read_average(r, node, claim);
     if (!rc)
         rc = claims_take_text(r, node, "notes", NULL, &claim->notes);
     if (!claim->unit)
         claim->unit = "";
-    return rc ? rc : check_testable(r, node, claim);
+    if (!rc)
+        rc = claims_check_testable(r, node, node, claim);
+    return rc ? rc : claims_read_readings(r, node, claim);
 }
 
-int claims_open_list(struct reading *r, const struct yaml_node *mapping, const char *key,
+int claims_open_list(struct claims_reader *r, const struct yaml_node *mapping, const char *key,
                      bool is_required, const struct yaml_node **list)
 {
     *list = yaml_find(mapping, key);
@@ -468,7 +497,7 @@ int claims_open_list(struct reading *r, const struct yaml_node *mapping, const c
 }
 
 /* An id must be unique within the paper: it selects one claim or figure. */
-static int check_unique(struct reading *r, const struct yaml_node *entry, const char *id)
+static int check_unique(struct claims_reader *r, const struct yaml_node *entry, const char *id)
 {
     const struct paper *p = r->paper;
     uint32_t n = 0;
@@ -484,7 +513,7 @@ static int check_unique(struct reading *r, const struct yaml_node *entry, const 
     return rc;
 }
 
-static int read_lists(struct reading *r, const struct yaml_node *claims,
+static int read_lists(struct claims_reader *r, const struct yaml_node *claims,
                       const struct yaml_node *figures)
 {
     struct paper *p = r->paper;
@@ -515,9 +544,10 @@ static int read_lists(struct reading *r, const struct yaml_node *claims,
     return rc;
 }
 
-static int read_paper(struct reading *r)
+static int read_paper(struct claims_reader *r)
 {
-    static const char *const keys[] = {"paper", "title", "source", "claims", "figures", NULL};
+    static const char *const keys[] = {"paper",  "title",   "source", "readings",
+                                       "claims", "figures", NULL};
     const struct yaml_node *root = r->paper->doc.root, *claims, *figures;
     int rc = claims_check_keys(r, root, keys);
     if (!rc)
@@ -526,6 +556,8 @@ static int read_paper(struct reading *r)
         rc = claims_take_text(r, root, "title", "the paper's title", &r->paper->title);
     if (!rc)
         rc = claims_take_text(r, root, "source", "a line that names the paper", &r->paper->source);
+    if (!rc)
+        rc = claims_declare_readings(r, root);
     if (!rc)
         rc = claims_open_list(r, root, "claims", true, &claims);
     if (!rc)

@@ -40,9 +40,39 @@ struct experiment {
     uint32_t n_quick;
 };
 
+/* Who says it: the paper with a number, the paper with a comparison, or only we. */
+enum claim_kind { KIND_NUMBER, KIND_DIRECTION, KIND_OWN, N_KINDS };
+/* What a result says about the paper. Only independent ones count as reproduced. */
+enum claim_strength {
+    STRENGTH_INDEPENDENT, /* nothing that the claim states went into the model */
+    STRENGTH_RETURNED,    /* a figure of the paper went in and comes out again */
+    STRENGTH_TUNED,       /* a parameter was chosen so that it holds */
+    N_STRENGTHS
+};
+extern const char *const kind_words[N_KINDS], *const strength_words[N_STRENGTHS];
+
+/* A way to understand the paper where its text leaves more than one open. */
+struct reading {
+    const char *id, *title;
+    const char *text;       /* what is assumed; NULL: none */
+    bool is_after_the_fact; /* found after the results were known, not given in the text */
+};
+#define PLAIN_READING 0 /* index in a paper's readings; the claim as it is */
+
+struct claim;
+/* The claim under another reading. */
+struct claim_reading {
+    uint32_t reading;    /* index in the paper's readings, above PLAIN_READING */
+    struct claim *claim; /* a copy with what differs; it has no readings */
+};
+
 struct claim {
     const char *id, *place, *statement;
-    struct plan_place at; /* in claims.yaml */
+    const char *chapter, *quote; /* heading, and the paper's own sentence; NULL: none */
+    enum claim_kind kind;
+    enum claim_strength strength;
+    const char *strength_why; /* what was returned or tuned; NULL where independent */
+    struct plan_place at;     /* in claims.yaml */
     struct experiment experiment;
     struct expression measure, direction;
     bool averages_metrics; /* metrics are averaged over seeds before anything is computed */
@@ -55,6 +85,8 @@ struct claim {
     const char *tolerance_why;
     enum verdict recorded;
     const char *why, *notes;
+    struct claim_reading *readings;
+    uint32_t n_readings;
 };
 
 /* A place on the x axis: a number, or a word. */
@@ -115,6 +147,8 @@ struct paper {
     char *text;          /* the file as it is */
     struct yaml_doc doc;
     const char *name, *title, *source;
+    struct reading *readings; /* the plain one first */
+    uint32_t n_readings;
     struct claim *claims;
     uint32_t n_claims;
     struct figure *figures;

@@ -344,6 +344,133 @@ static void mistakes_of_a_figure(void **state)
     }
 }
 
+/* The claim of CLAIM and TESTED, lines 5 to 13, between readings of the paper and its own. */
+#define READINGS                                                                                   \
+    "readings:\n  - {id: cells, title: counts in cells, text: since 1999, after_the_fact: true}\n" \
+    "  - {id: plain, title: bytes}\n  - {id: late, title: late}\n"
+
+static void kinds(void **state)
+{
+    (void)state;
+    struct paper *p = read_good(HEAD CLAIM TESTED);
+    assert_int_equal(p->claims[0].strength, STRENGTH_INDEPENDENT);
+    assert_null(p->claims[0].strength_why);
+    assert_null(p->claims[0].chapter);
+    assert_true(p->n_readings == 1 && p->claims[0].n_readings == 0);
+    claims_destroy(p);
+    p = read_good(HEAD CLAIM TESTED "    kind: number\n    strength: tuned\n"
+                                    "    tuned: 9 us; 8 to 12\n    chapter: 5 PFC\n"
+                                    "    quote: More is lost.\n");
+    assert_int_equal(p->claims[0].kind, KIND_NUMBER);
+    assert_int_equal(p->claims[0].strength, STRENGTH_TUNED);
+    assert_string_equal(p->claims[0].strength_why, "9 us; 8 to 12");
+    assert_string_equal(p->claims[0].chapter, "5 PFC");
+    assert_string_equal(p->claims[0].quote, "More is lost.");
+    claims_destroy(p);
+    p = read_good(HEAD CLAIM "    published: null\n    direction: a.drops > b.drops\n"
+                             "    kind: own\n    strength: returned\n    returned: 538 MB/s\n");
+    assert_int_equal(p->claims[0].kind, KIND_OWN);
+    assert_string_equal(p->claims[0].strength_why, "538 MB/s");
+    claims_destroy(p);
+    check_bad(HEAD CLAIM TESTED "    kind: numeric\n", 14, 11, "claims.0.kind",
+              "accepted: number, direction, own");
+    check_bad(HEAD CLAIM "    published: null\n    direction: drops > 0\n    kind: number\n", 12,
+              11, "claims.0.published", "kind: number");
+    check_bad(HEAD "claims:\n  - {id: a, place: 1, statement: s, verdict: untestable, why: w,\n"
+                   "     kind: number}\n",
+              6, 12, "claims.0.published", "kind: number");
+    check_bad(HEAD CLAIM TESTED "    strength: strong\n", 14, 15, "claims.0.strength",
+              "accepted: independent, returned, tuned");
+    check_bad(HEAD CLAIM TESTED "    strength: tuned\n", 5, 5, "claims.0.tuned", "missing");
+    check_bad(HEAD CLAIM TESTED "    strength: tuned\n    tuned: a\n    returned: b\n", 16, 5,
+              "claims.0.returned", "strength: returned only");
+    check_bad(HEAD CLAIM TESTED "    tuned: a\n", 14, 5, "claims.0.tuned", "strength: tuned only");
+}
+
+static void readings(void **state)
+{
+    (void)state;
+    struct paper *p = read_good(
+        HEAD READINGS CLAIM TESTED
+        "    seeds: 5\n    quick: {stop: 2ms}\n    notes: N\n    readings:\n"
+        "      - {reading: late, verdict: fails, why: w, measure: late.drops, average: metrics,\n"
+        "         quick: false}\n"
+        "      - {reading: cells, scenario: cells.yaml, seeds: 1, verdict: direction, why: v,\n"
+        "         direction: a.drops > 0}\n");
+    assert_int_equal(p->n_readings, 3);
+    assert_string_equal(p->readings[PLAIN_READING].title, "bytes");
+    assert_string_equal(p->readings[1].id, "cells");
+    assert_true(p->readings[1].is_after_the_fact && !p->readings[2].is_after_the_fact);
+    assert_string_equal(p->readings[1].text, "since 1999");
+    const struct claim *c = &p->claims[0];
+    assert_int_equal(c->n_readings, 2);
+    assert_int_equal(c->readings[0].reading, 2);
+    assert_int_equal(c->readings[1].reading, 1);
+    const struct claim *late = c->readings[0].claim, *cells = c->readings[1].claim;
+    assert_string_equal(late->experiment.scenario, "s.yaml");
+    assert_int_equal(late->experiment.n_seeds, 5);
+    assert_true(late->experiment.is_left_out_of_quick && !late->experiment.n_quick);
+    assert_string_equal(late->measure.text, "late.drops");
+    assert_true(late->averages_metrics && late->recorded == VERDICT_FAILS);
+    assert_true(late->published == 40 && late->tolerance == 5 && !late->notes);
+    assert_string_equal(cells->experiment.scenario, "cells.yaml");
+    assert_int_equal(cells->experiment.n_seeds, 1);
+    assert_int_equal(cells->experiment.n_quick, 1);
+    assert_string_equal(cells->measure.text, "100 * off.drops / off.sent");
+    assert_true(!cells->averages_metrics && cells->recorded == VERDICT_DIRECTION);
+    claims_destroy(p);
+    /* With the same verdict the claim's reason stands; with another it does not. */
+    p = read_good(HEAD READINGS
+                  "claims:\n"
+                  "  - {id: a, place: 1, statement: s, scenario: s, published: null,\n"
+                  "     direction: drops > 0, verdict: fails, why: w, readings:\n"
+                  "     [{reading: late, verdict: fails},\n"
+                  "      {reading: cells, verdict: holds}]}\n");
+    assert_string_equal(p->claims[0].readings[0].claim->why, "w");
+    assert_null(p->claims[0].readings[1].claim->why);
+    claims_destroy(p);
+}
+
+static void mistakes_of_readings(void **state)
+{
+    (void)state;
+    check_bad(HEAD "readings: cells\nclaims: []\n", 4, 11, "readings", "a list");
+    check_bad(HEAD "readings: [{title: a}]\nclaims: []\n", 4, 12, "readings.0.id", "missing");
+    check_bad(HEAD "readings: [{id: a}]\nclaims: []\n", 4, 12, "readings.0.title", "missing");
+    check_bad(HEAD "readings: [{id: a, title: b, after_the_fact: yes}]\nclaims: []\n", 4, 46,
+              "readings.0.after_the_fact", "accepted: false, true");
+    check_bad(HEAD "readings: [{id: a, title: b}, {id: a, title: c}]\nclaims: []\n", 4, 36,
+              "readings.1.id", "given twice");
+    check_bad(HEAD "readings: [{id: plain, title: b}, {id: plain, title: c}]\nclaims: []\n", 4, 40,
+              "readings.1.id", "given twice");
+    static const struct {
+        const char *text;
+        int column;
+        const char *subject, *part;
+    } cases[] = {
+        {"{verdict: holds}", 16, "reading", "missing"},
+        {"{reading: cell, verdict: holds}", 26, "reading", "accepted: cells, late"},
+        {"{reading: plain, verdict: holds}", 26, "reading", "the claim itself"},
+        {"{reading: late}", 16, "verdict", "missing"},
+        {"{reading: late, verdict: fails}", 16, "why", "missing"},
+        {"{reading: late, verdict: direction, why: w}", 16, "direction", "missing"},
+        {"{reading: late, verdict: holds, published: 4}", 48, "published", "unknown key"},
+        {"{reading: late, verdict: holds, measure: 1 +}", 60, "measure", "the text ends"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024], subject[64];
+        snprintf(text, sizeof text, HEAD READINGS CLAIM TESTED "    readings: [%s]\n",
+                 cases[i].text);
+        snprintf(subject, sizeof subject, "claims.0.readings.0.%s", cases[i].subject);
+        check_bad(text, 18, cases[i].column, subject, cases[i].part);
+    }
+    check_bad(HEAD READINGS CLAIM TESTED "    readings: [{reading: late, verdict: holds},\n"
+                                         "               {reading: late, verdict: holds}]\n",
+              19, 26, "claims.0.readings.1.reading", "given twice");
+    check_bad(HEAD CLAIM TESTED "    readings: [{reading: late, verdict: holds}]\n", 14, 26,
+              "claims.0.readings.0.reading", "there are none");
+}
+
 static void listing(void **state)
 {
     (void)state;
@@ -399,6 +526,9 @@ int main(void)
         cmocka_unit_test(mistakes_of_a_figure),
         cmocka_unit_test(other_figures),
         cmocka_unit_test(mistakes_of_other_figures),
+        cmocka_unit_test(kinds),
+        cmocka_unit_test(readings),
+        cmocka_unit_test(mistakes_of_readings),
         cmocka_unit_test(listing),
     };
     return cmocka_run_group_tests_name("claims", tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 const char *const figure_words[N_FIGURE_KINDS] = {"line", "bar", "time", "cdf"};
 
-static int read_axis(struct reading *r, const struct yaml_node *mapping, const char *key,
+static int read_axis(struct claims_reader *r, const struct yaml_node *mapping, const char *key,
                      struct figure_axis *axis)
 {
     static const char *const keys[] = {"label", "unit", NULL};
@@ -26,8 +26,8 @@ static int read_axis(struct reading *r, const struct yaml_node *mapping, const c
     return rc;
 }
 
-static int read_x(struct reading *r, const struct yaml_node *node, const struct figure *figure,
-                  struct figure_x *x)
+static int read_x(struct claims_reader *r, const struct yaml_node *node,
+                  const struct figure *figure, struct figure_x *x)
 {
     int rc = fields_want(&r->fields, node, YAML_SCALAR, "a number, or a word for bars");
     if (rc)
@@ -40,8 +40,8 @@ static int read_x(struct reading *r, const struct yaml_node *node, const struct 
     return 0;
 }
 
-static int read_point(struct reading *r, const struct yaml_node *node, const struct figure *figure,
-                      struct figure_point *point)
+static int read_point(struct claims_reader *r, const struct yaml_node *node,
+                      const struct figure *figure, struct figure_point *point)
 {
     static const char *const keys[] = {"x", "value", NULL};
     const char *x;
@@ -58,8 +58,8 @@ static int read_point(struct reading *r, const struct yaml_node *node, const str
                                        false, &point->value);
 }
 
-static int read_mark(struct reading *r, const struct yaml_node *node, const struct figure *figure,
-                     struct figure_mark *mark)
+static int read_mark(struct claims_reader *r, const struct yaml_node *node,
+                     const struct figure *figure, struct figure_mark *mark)
 {
     static const char what[] = "a pair such as [64, 4.1]";
     int rc = fields_want(&r->fields, node, YAML_SEQUENCE, what);
@@ -71,7 +71,7 @@ static int read_mark(struct reading *r, const struct yaml_node *node, const stru
 }
 
 /* Reads `name:` and opens the list `points:` of a series or of marks, which must not be empty. */
-static int open_points(struct reading *r, const struct yaml_node *node, const char **name,
+static int open_points(struct claims_reader *r, const struct yaml_node *node, const char **name,
                        const struct yaml_node **points)
 {
     static const char *const keys[] = {"name", "points", NULL};
@@ -88,7 +88,7 @@ static int open_points(struct reading *r, const struct yaml_node *node, const ch
 }
 
 /* Reads a name that is looked up in the results later, with its place. */
-static int take_name(struct reading *r, const struct yaml_node *mapping, const char *key,
+static int take_name(struct claims_reader *r, const struct yaml_node *mapping, const char *key,
                      const char *what, struct expression *out)
 {
     const struct yaml_node *node = yaml_find(mapping, key);
@@ -97,7 +97,7 @@ static int take_name(struct reading *r, const struct yaml_node *mapping, const c
     return claims_take_text(r, mapping, key, what, &out->text);
 }
 
-static int read_time_series(struct reading *r, const struct yaml_node *node,
+static int read_time_series(struct claims_reader *r, const struct yaml_node *node,
                             struct figure_series *series)
 {
     static const char *const keys[] = {"name", "variant", "curve", NULL};
@@ -111,7 +111,7 @@ static int read_time_series(struct reading *r, const struct yaml_node *node,
                           &series->curve);
 }
 
-static int read_cdf_series(struct reading *r, const struct yaml_node *node,
+static int read_cdf_series(struct claims_reader *r, const struct yaml_node *node,
                            struct figure_series *series)
 {
     static const char *const keys[] = {"name", "value", NULL};
@@ -123,8 +123,8 @@ static int read_cdf_series(struct reading *r, const struct yaml_node *node,
                                        false, &series->value);
 }
 
-static int read_series(struct reading *r, const struct yaml_node *node, const struct figure *figure,
-                       struct figure_series *series)
+static int read_series(struct claims_reader *r, const struct yaml_node *node,
+                       const struct figure *figure, struct figure_series *series)
 {
     if (figure->kind == FIGURE_TIME)
         return read_time_series(r, node, series);
@@ -144,8 +144,8 @@ static int read_series(struct reading *r, const struct yaml_node *node, const st
     return rc;
 }
 
-static int read_marks(struct reading *r, const struct yaml_node *node, const struct figure *figure,
-                      struct figure_marks *marks)
+static int read_marks(struct claims_reader *r, const struct yaml_node *node,
+                      const struct figure *figure, struct figure_marks *marks)
 {
     const struct yaml_node *points;
     int rc = open_points(r, node, &marks->name, &points);
@@ -161,7 +161,7 @@ static int read_marks(struct reading *r, const struct yaml_node *node, const str
     return rc;
 }
 
-static int read_curves(struct reading *r, const struct yaml_node *node, struct figure *figure)
+static int read_curves(struct claims_reader *r, const struct yaml_node *node, struct figure *figure)
 {
     const struct yaml_node *series, *marks;
     int rc = claims_open_list(r, node, "series", true, &series);
@@ -190,7 +190,7 @@ static int read_curves(struct reading *r, const struct yaml_node *node, struct f
     return rc;
 }
 
-static int read_kind(struct reading *r, const struct yaml_node *node, struct figure *figure)
+static int read_kind(struct claims_reader *r, const struct yaml_node *node, struct figure *figure)
 {
     const char *word = NULL;
     uint32_t i = 0;
@@ -208,7 +208,7 @@ static int read_kind(struct reading *r, const struct yaml_node *node, struct fig
 }
 
 /* Reads the keys that only figures over time have, and rejects those that they do not have. */
-static int read_time(struct reading *r, const struct yaml_node *node, struct figure *figure)
+static int read_time(struct claims_reader *r, const struct yaml_node *node, struct figure *figure)
 {
     static const struct {
         const char *word;
@@ -239,7 +239,7 @@ static int read_time(struct reading *r, const struct yaml_node *node, struct fig
     return rc;
 }
 
-int claims_read_figure(struct reading *r, const struct yaml_node *node, struct figure *figure)
+int claims_read_figure(struct claims_reader *r, const struct yaml_node *node, struct figure *figure)
 {
     static const char *const keys[] = {"id",     "title", "kind",  "place", "scenario",
                                        "quick",  "seeds", "x",     "y",     "scale",

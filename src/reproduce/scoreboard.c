@@ -29,6 +29,19 @@ static uint32_t add_runs(struct scoreboard *board, const struct paper *paper,
     return runs_add(&board->runs, paper, e);
 }
 
+static void add_claim(struct scoreboard *board, const struct paper *paper, struct scored_claim *s)
+{
+    const struct claim *c = s->claim;
+    s->set = c->recorded == VERDICT_UNTESTABLE ? SCOREBOARD_NOT_RUN
+                                               : add_runs(board, paper, &c->experiment);
+    s->readings = calloc(c->n_readings + 1, sizeof *s->readings);
+    XOFF_ASSERT(s->readings);
+    for (uint32_t i = 0; i < c->n_readings; i++) {
+        s->readings[i].claim = c->readings[i].claim;
+        add_claim(board, paper, &s->readings[i]);
+    }
+}
+
 bool scoreboard_add(struct scoreboard *board, struct paper *paper, const char *id)
 {
     struct scored_paper p = {.paper = paper,
@@ -51,9 +64,7 @@ bool scoreboard_add(struct scoreboard *board, struct paper *paper, const char *i
     }
     board->runs.options = board->options;
     for (uint32_t i = 0; i < p.n_claims; i++)
-        p.claims[i].set = p.claims[i].claim->recorded == VERDICT_UNTESTABLE
-                              ? SCOREBOARD_NOT_RUN
-                              : add_runs(board, paper, &p.claims[i].claim->experiment);
+        add_claim(board, paper, &p.claims[i]);
     for (uint32_t i = 0; i < p.n_figures; i++)
         p.figures[i].set = add_runs(board, paper, &p.figures[i].figure->experiment);
     board->papers[board->n_papers++] = p;
@@ -65,17 +76,31 @@ static const struct run_set *set_of(const struct scoreboard *board, uint32_t set
     return set == SCOREBOARD_NOT_RUN ? NULL : &board->runs.sets[set];
 }
 
+static void judge(const struct scoreboard *board, const struct paper *paper, struct scored_claim *s)
+{
+    judge_claim(paper, s->claim, board->options, set_of(board, s->set), &s->judgement);
+    for (uint32_t i = 0; i < s->claim->n_readings; i++)
+        judge(board, paper, &s->readings[i]);
+}
+
 void scoreboard_judge(struct scoreboard *board)
 {
     for (uint32_t k = 0; k < board->n_papers; k++) {
         struct scored_paper *p = &board->papers[k];
         for (uint32_t i = 0; i < p->n_claims; i++)
-            judge_claim(p->paper, p->claims[i].claim, board->options,
-                        set_of(board, p->claims[i].set), &p->claims[i].judgement);
+            judge(board, p->paper, &p->claims[i]);
         for (uint32_t i = 0; i < p->n_figures; i++)
             judge_figure(p->paper, p->figures[i].figure, board->options,
                          set_of(board, p->figures[i].set), &p->figures[i].drawing);
     }
+}
+
+static void free_claim(struct scored_claim *s)
+{
+    judge_fini(&s->judgement);
+    for (uint32_t i = 0; i < s->claim->n_readings; i++)
+        free_claim(&s->readings[i]);
+    free(s->readings);
 }
 
 void scoreboard_fini(struct scoreboard *board)
@@ -83,7 +108,7 @@ void scoreboard_fini(struct scoreboard *board)
     for (uint32_t k = 0; k < board->n_papers; k++) {
         struct scored_paper *p = &board->papers[k];
         for (uint32_t i = 0; i < p->n_claims; i++)
-            judge_fini(&p->claims[i].judgement);
+            free_claim(&p->claims[i]);
         for (uint32_t i = 0; i < p->n_figures; i++)
             drawing_fini(&p->figures[i].drawing);
         free(p->claims);
@@ -94,6 +119,17 @@ void scoreboard_fini(struct scoreboard *board)
     runs_fini(&board->runs);
 }
 
+static void count_changes(const struct scored_claim *s, struct scoreboard_counts *c)
+{
+    const struct judgement *j = &s->judgement;
+    c->n_worse += j->is_worse;
+    c->n_better += j->is_better;
+    c->n_bad_input += j->found == VERDICT_ERROR && j->is_bad_input;
+    c->n_broken += j->found == VERDICT_ERROR && !j->is_bad_input;
+    for (uint32_t i = 0; i < s->claim->n_readings; i++)
+        count_changes(&s->readings[i], c);
+}
+
 struct scoreboard_counts scoreboard_count(const struct scoreboard *board)
 {
     struct scoreboard_counts c = {0};
@@ -101,12 +137,8 @@ struct scoreboard_counts scoreboard_count(const struct scoreboard *board)
         const struct scored_paper *p = &board->papers[k];
         c.n_claims += p->n_claims;
         for (uint32_t i = 0; i < p->n_claims; i++) {
-            const struct judgement *j = &p->claims[i].judgement;
-            c.verdicts[j->found]++;
-            c.n_worse += j->is_worse;
-            c.n_better += j->is_better;
-            c.n_bad_input += j->found == VERDICT_ERROR && j->is_bad_input;
-            c.n_broken += j->found == VERDICT_ERROR && !j->is_bad_input;
+            c.verdicts[p->claims[i].judgement.found]++;
+            count_changes(&p->claims[i], &c);
         }
         for (uint32_t i = 0; i < p->n_figures; i++) {
             const struct drawing *d = &p->figures[i].drawing;
@@ -119,32 +151,48 @@ struct scoreboard_counts scoreboard_count(const struct scoreboard *board)
 
 static bool is_same_error(const struct xoff_err *a, const struct xoff_err *b)
 {
-    return a && b && !strcmp(a->file, b->file) && a->line == b->line && a->column == b->column &&
+    return !strcmp(a->file, b->file) && a->line == b->line && a->column == b->column &&
            !strcmp(a->message, b->message);
 }
 
-/* Returns the error of the i-th claim or figure of a paper; NULL: none. */
-static const struct xoff_err *error_at(const struct scored_paper *p, uint32_t i)
+/* Errors, each once. */
+struct error_list {
+    const struct xoff_err **errors;
+    uint32_t n;
+};
+
+static void add_error(struct error_list *list, const struct xoff_err *err)
 {
-    if (i < p->n_claims)
-        return p->claims[i].judgement.found == VERDICT_ERROR ? &p->claims[i].judgement.err : NULL;
-    const struct drawing *d = &p->figures[i - p->n_claims].drawing;
-    return d->state == VERDICT_ERROR ? &d->err : NULL;
+    for (uint32_t i = 0; i < list->n; i++)
+        if (is_same_error(list->errors[i], err))
+            return;
+    list->errors = realloc(list->errors, (list->n + 1) * sizeof *list->errors);
+    XOFF_ASSERT(list->errors);
+    list->errors[list->n++] = err;
+}
+
+static void add_claim_errors(struct error_list *list, const struct scored_claim *s)
+{
+    if (s->judgement.found == VERDICT_ERROR)
+        add_error(list, &s->judgement.err);
+    for (uint32_t i = 0; i < s->claim->n_readings; i++)
+        add_claim_errors(list, &s->readings[i]);
 }
 
 void scoreboard_errors(const struct scoreboard *board, void (*say)(const struct xoff_err *err))
 {
+    struct error_list list = {0};
     for (uint32_t k = 0; k < board->n_papers; k++) {
         const struct scored_paper *p = &board->papers[k];
-        for (uint32_t i = 0; i < p->n_claims + p->n_figures; i++) {
-            const struct xoff_err *err = error_at(p, i);
-            bool is_said = !err;
-            for (uint32_t before = 0; before < i && !is_said; before++)
-                is_said = is_same_error(error_at(p, before), err);
-            if (!is_said)
-                say(err);
-        }
+        for (uint32_t i = 0; i < p->n_claims; i++)
+            add_claim_errors(&list, &p->claims[i]);
+        for (uint32_t i = 0; i < p->n_figures; i++)
+            if (p->figures[i].drawing.state == VERDICT_ERROR)
+                add_error(&list, &p->figures[i].drawing.err);
     }
+    for (uint32_t i = 0; i < list.n; i++)
+        say(list.errors[i]);
+    free(list.errors);
 }
 
 /* Columns of the table. */

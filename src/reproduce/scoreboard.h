@@ -11,6 +11,7 @@ struct scored_claim {
     const struct claim *claim;
     uint32_t set; /* index of its set in runs; SCOREBOARD_NOT_RUN */
     struct judgement judgement;
+    struct scored_claim *readings; /* under other readings, as in claim->readings */
 };
 struct scored_figure {
     const struct figure *figure;
@@ -39,6 +40,7 @@ bool scoreboard_add(struct scoreboard *board, struct paper *paper, const char *i
 void scoreboard_judge(struct scoreboard *board);
 void scoreboard_fini(struct scoreboard *board);
 
+/* Verdicts are counted for claims as they are; the rest also under other readings. */
 struct scoreboard_counts {
     uint32_t n_claims, verdicts[N_VERDICTS], n_worse, n_better;
     uint32_t n_bad_input, n_broken; /* claims and figures with an error */

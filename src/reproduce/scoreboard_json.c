@@ -3,11 +3,14 @@
  *
  *   {"page": "reproduce", "title", "xoff_version", "quick", "settings": {KEY: VALUE},
  *    "papers": [{"paper", "title", "source",
- *      "claims": [{"id", "place", "statement", "scenario", "measure", "unit",
+ *      "readings": [{"id", "title", "text", "after_the_fact"}],
+ *      "claims": [{"id", "kind", "strength", "strength_why", "chapter", "quote", "place",
+ *                  "statement", "scenario", "measure", "unit",
  *                  "published": {"value", "text"}, "tolerance", "tolerance_value",
  *                  "tolerance_relative", "direction", "direction_holds", "average",
  *                  "measured": {"mean", "min", "max", "n", "values": [by seed], "text"},
- *                  "verdict", "recorded", "changed", "why", "notes", "error"}],
+ *                  "verdict", "recorded", "changed", "why", "notes", "error",
+ *                  "readings": [{"reading", "scenario", "measure", "direction" to "error"}]}],
  *      "figures": [{"id", "title", "place", "kind", "scenario",
  *                   "x": {"label", "unit", "categories"}, "y": {"label", "unit"}, "seeds",
  *                   "series": [{"name", "points": [[x, mean, min, max]]}],
@@ -113,12 +116,50 @@ static json_t *published_json(const struct claim *c)
     return published;
 }
 
-static json_t *claim_json(const struct scored_claim *s)
+/* Puts what was found, for a claim as it is and under another reading. */
+static void put_judgement(json_t *json, const struct scored_claim *s)
 {
     const struct claim *c = s->claim;
     const struct judgement *j = &s->judgement;
+    put(json, "direction", text_json(c->direction.text));
+    put(json, "direction_holds",
+        j->has_direction && j->found != VERDICT_ERROR ? json_boolean(j->direction_holds)
+                                                      : json_null());
+    put(json, "average", json_string(c->averages_metrics ? "metrics" : "seeds"));
+    put(json, "measured", measured_json(j));
+    put(json, "verdict", json_string(verdict_words[j->found]));
+    put(json, "recorded", json_string(verdict_words[c->recorded]));
+    put(json, "changed", text_json(j->is_worse ? "worse" : j->is_better ? "better" : NULL));
+    put(json, "why", text_json(c->why));
+    put(json, "notes", text_json(c->notes));
+    put(json, "error", j->found == VERDICT_ERROR ? error_json(&j->err) : json_null());
+}
+
+static json_t *claim_readings_json(const struct paper *paper, const struct scored_claim *s)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < s->claim->n_readings; i++) {
+        const struct scored_claim *own = &s->readings[i];
+        json_t *json = json_object();
+        put(json, "reading", json_string(paper->readings[s->claim->readings[i].reading].id));
+        put(json, "scenario", text_json(own->claim->experiment.scenario));
+        put(json, "measure", text_json(own->claim->measure.text));
+        put_judgement(json, own);
+        append(list, json);
+    }
+    return list;
+}
+
+static json_t *claim_json(const struct paper *paper, const struct scored_claim *s)
+{
+    const struct claim *c = s->claim;
     json_t *claim = json_object();
     put(claim, "id", text_json(c->id));
+    put(claim, "kind", json_string(kind_words[c->kind]));
+    put(claim, "strength", json_string(strength_words[c->strength]));
+    put(claim, "strength_why", text_json(c->strength_why));
+    put(claim, "chapter", text_json(c->chapter));
+    put(claim, "quote", text_json(c->quote));
     put(claim, "place", text_json(c->place));
     put(claim, "statement", text_json(c->statement));
     put(claim, "scenario", text_json(c->experiment.scenario));
@@ -128,18 +169,8 @@ static json_t *claim_json(const struct scored_claim *s)
     put(claim, "tolerance", tolerance_json(c));
     put(claim, "tolerance_value", c->has_published ? number_json(c->tolerance) : json_null());
     put(claim, "tolerance_relative", json_boolean(c->is_tolerance_relative));
-    put(claim, "direction", text_json(c->direction.text));
-    put(claim, "direction_holds",
-        j->has_direction && j->found != VERDICT_ERROR ? json_boolean(j->direction_holds)
-                                                      : json_null());
-    put(claim, "average", json_string(c->averages_metrics ? "metrics" : "seeds"));
-    put(claim, "measured", measured_json(j));
-    put(claim, "verdict", json_string(verdict_words[j->found]));
-    put(claim, "recorded", json_string(verdict_words[c->recorded]));
-    put(claim, "changed", text_json(j->is_worse ? "worse" : j->is_better ? "better" : NULL));
-    put(claim, "why", text_json(c->why));
-    put(claim, "notes", text_json(c->notes));
-    put(claim, "error", j->found == VERDICT_ERROR ? error_json(&j->err) : json_null());
+    put_judgement(claim, s);
+    put(claim, "readings", claim_readings_json(paper, s));
     return claim;
 }
 
@@ -258,16 +289,32 @@ static json_t *figure_json(const struct scored_figure *s)
     return figure;
 }
 
+static json_t *readings_json(const struct paper *paper)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < paper->n_readings; i++) {
+        const struct reading *r = &paper->readings[i];
+        json_t *json = json_object();
+        put(json, "id", json_string(r->id));
+        put(json, "title", json_string(r->title));
+        put(json, "text", text_json(r->text));
+        put(json, "after_the_fact", json_boolean(r->is_after_the_fact));
+        append(list, json);
+    }
+    return list;
+}
+
 static json_t *paper_json(const struct scored_paper *p)
 {
     json_t *paper = json_object(), *claims = json_array(), *figures = json_array();
     for (uint32_t i = 0; i < p->n_claims; i++)
-        append(claims, claim_json(&p->claims[i]));
+        append(claims, claim_json(p->paper, &p->claims[i]));
     for (uint32_t i = 0; i < p->n_figures; i++)
         append(figures, figure_json(&p->figures[i]));
     put(paper, "paper", text_json(p->paper->name));
     put(paper, "title", text_json(p->paper->title));
     put(paper, "source", text_json(p->paper->source));
+    put(paper, "readings", readings_json(p->paper));
     put(paper, "claims", claims);
     put(paper, "figures", figures);
     return paper;
