@@ -3,7 +3,11 @@
  * Source: Shreedhar and Varghese 1996; fairness dissertation 2.4 and 6.1 (which calls a quantum per
  * queue weighted DRR). Each visit grants quantum * weight; a queue sends while its head <= deficit;
  * a queue that empties starts again from 0. rounds.h has the rounds themselves, and what a pause
- * does to them.
+ * does to them. With `unit` and `added_bytes` a frame of b bytes costs
+ *
+ *   ceil((b + added_bytes) / unit) * unit
+ *
+ * which neither source has: it is what a switch of cells would charge.
  *
  * Differs: the dissertation lets a frame go when the deficit is greater than the frame; its own
  * Figure 2-5 needs "greater or equal", as the original has it.
@@ -21,6 +25,7 @@ struct drr_params {
     int64_t quantum;
     char quanta[XOFF_PARAM_TEXT];
     int64_t count_overhead;
+    int64_t unit, added_bytes;
 };
 
 static const struct xoff_param drr_table[] = {
@@ -45,6 +50,7 @@ static const struct xoff_param drr_table[] = {
      .preset = "false",
      .help = "Charge preamble and gap (20 bytes) with each frame: shares of the wire instead of "
              "shares of frame bytes."},
+    ROUNDS_CHARGE_PARAMS(struct drr_params),
     {0},
 };
 
@@ -92,9 +98,10 @@ static int drr_configure(const void *params, const struct xoff_sched_env *env, v
     XOFF_ASSERT(env->max_frame_bytes > 0);
     shape->state_size = sizeof(struct rounds);
     c->scale = 1;
-    c->overhead_bytes = p->count_overhead ? XOFF_OVERHEAD_BYTES : 0;
+    c->overhead_bytes = (p->count_overhead ? XOFF_OVERHEAD_BYTES : 0) + p->added_bytes;
+    c->unit_bytes = p->unit;
     const int64_t quantum =
-        p->quantum == XOFF_PARAM_AUTO ? env->max_frame_bytes + c->overhead_bytes : p->quantum;
+        p->quantum == XOFF_PARAM_AUTO ? rounds_cost(c, env->max_frame_bytes) : p->quantum;
     XOFF_ASSERT(quantum > 0);
     for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
         c->credit[q] = quantum;

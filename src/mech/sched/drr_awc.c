@@ -15,6 +15,9 @@
  *
  *   weight = (1 + 20 / mean size) / (1 + 20 / largest frame)
  *
+ * or, where frames are charged in units, what the frames are charged over their bytes, relative to
+ * the largest frame.
+ *
  * With this weight a queue gets the frame bytes that one of the largest frames gets. The mean is
  * over the frames of the queue: shares are made of bytes, so the average over frames of
  * (x + 20) / x, in the manner of Algorithm 1, would be too much for a mixture.
@@ -46,6 +49,7 @@ struct awc_params {
     char bins[XOFF_PARAM_TEXT];
     int64_t weights, bin_size;
     int64_t count_overhead;
+    int64_t unit, added_bytes;
 };
 
 struct awc_cfg {
@@ -55,6 +59,7 @@ struct awc_cfg {
     enum awc_weights weights;
     enum awc_bin_size bin_size;
     int64_t max_frame_bytes;
+    int64_t exact_bytes;               /* added to each frame for exact weights */
     int64_t weight[XOFF_N_PRIORITIES]; /* of the scenario */
     struct rounds_cfg rounds;          /* credits of the first period */
 };
@@ -104,6 +109,7 @@ static const struct xoff_param awc_table[] = {
      .preset = "true",
      .help =
          "Charge preamble and gap (20 bytes) with each frame, as the switch of the source does."},
+    ROUNDS_CHARGE_PARAMS(struct awc_params),
     {0},
 };
 
@@ -171,7 +177,9 @@ static int awc_configure(const void *params, const struct xoff_sched_env *env, v
                             "the fitted lines give frames of more than 12928B no weight; with such "
                             "frames use exact");
     c->rounds.scale = 1;
-    c->rounds.overhead_bytes = p->count_overhead ? XOFF_OVERHEAD_BYTES : 0;
+    c->rounds.overhead_bytes = (p->count_overhead ? XOFF_OVERHEAD_BYTES : 0) + p->added_bytes;
+    c->rounds.unit_bytes = p->unit;
+    c->exact_bytes = XOFF_OVERHEAD_BYTES + p->added_bytes;
     for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++) {
         c->weight[q] = env->weight[q];
         c->rounds.credit[q] = c->max_frame_bytes * c->weight[q];
@@ -198,16 +206,25 @@ static double awc_size_of(const struct awc_cfg *c, const struct awc_bin *bin, ui
     return (double)(c->edge_bytes[b] < c->max_frame_bytes ? c->edge_bytes[b] : c->max_frame_bytes);
 }
 
+/* What `exact` takes a frame of x bytes to cost: with preamble and gap, whether charged or not. */
+static double awc_cost_of(const struct awc_cfg *c, double x)
+{
+    const double cost = x + (double)c->exact_bytes;
+    const int64_t unit = c->rounds.unit_bytes;
+    return unit > 1 ? (double)(((int64_t)(cost + 0.5) + unit - 1) / unit * unit) : cost;
+}
+
 /* The weight that the frames counted in the period give a queue; 0: there were none. */
 static double awc_weight_of(const struct awc_cfg *c, const struct awc_bin bins[AWC_MAX_BINS])
 {
-    double frames = 0, weight = 0, bytes = 0;
+    double frames = 0, weight = 0, bytes = 0, cost = 0;
     for (uint32_t b = 0; b < c->n_bins; b++) {
         if (!bins[b].frames)
             continue;
         const double n = (double)bins[b].frames, x = awc_size_of(c, &bins[b], b);
         frames += n;
         bytes += n * x;
+        cost += n * awc_cost_of(c, x);
         weight += n * awc_fitted(x);
     }
     if (frames == 0)
@@ -215,7 +232,7 @@ static double awc_weight_of(const struct awc_cfg *c, const struct awc_bin bins[A
     if (c->weights == AWC_FITTED)
         return weight / frames;
     const double largest = (double)c->max_frame_bytes;
-    return (1 + XOFF_OVERHEAD_BYTES * frames / bytes) / (1 + XOFF_OVERHEAD_BYTES / largest);
+    return cost / bytes / (awc_cost_of(c, largest) / largest);
 }
 
 /* Takes the weights of the period that is over, and begins the one that `now` is in. */

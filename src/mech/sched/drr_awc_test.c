@@ -9,8 +9,9 @@
 extern const struct xoff_sched_ops xoff_sched_drr_awc;
 
 #define LARGEST 1522
-#define WITHIN 0.001 /* credits are whole bytes of 1522, and the last of some 2400 rounds is cut \
-                      */
+#define WITHIN                                                                        \
+    0.001 /* credits are whole bytes of 1522, and the last of some 2400 rounds is cut \
+           */
 
 static void awc_setup(struct port *port, const char *weights, const char *bin_size)
 {
@@ -75,6 +76,42 @@ static void each_bin_by_hand(void **unused)
         assert_close(weight_of(&port, low, 1), rows[i].exact, WITHIN);
         assert_close(weight_of(&port, high, 3), rows[i].exact, WITHIN);
     }
+}
+
+/* Frames charged in units of 40 with 20 added: the exact weight is the charge per byte over the
+ * largest frame's, 120 / 68 * 1522 / 1560 = 1.72173 and 160 / 128 * 1522 / 1560 = 1.21955. Then all
+ * queues get equal frame bytes; the last of some 960 rounds is cut. */
+static void units_are_charged(void **unused)
+{
+    (void)unused;
+    static const uint32_t sizes[][2] = {{68, 0}, {128, 0}};
+    static const double weights[] = {1.72173, 1.21955};
+    struct port port;
+    for (size_t i = 0; i < 2; i++) {
+        awc_setup(&port, "exact", "edge");
+        port_set(&port, "unit", "40B");
+        port_start(&port);
+        for (uint32_t f = 0; f < 3; f++)
+            send_alone(&port, 0, sizes[i][0]);
+        port.now = XOFF_MS;
+        double sent[N] = {0};
+        port_fill(&port, 0, 40); /* one unit each: the ratio is the weight */
+        port_fill(&port, 7, 40);
+        port_run(&port, 100000, sent);
+        assert_close(sent[0] / sent[7], weights[i], 0.002);
+    }
+    port_setup(&port, &xoff_sched_drr_awc, LARGEST);
+    port_set(&port, "weights", "exact");
+    port_set(&port, "unit", "40B");
+    port_start(&port);
+    port_fill(&port, 0, 68);
+    port_fill(&port, 7, LARGEST);
+    double first[N] = {0}, second[N] = {0};
+    port_run(&port, 100000, first);
+    assert_close(first[7] / first[0], 1.72173, 0.002);
+    port.now = XOFF_MS;
+    port_run(&port, 100000, second);
+    assert_close(second[7] / second[0], 1, 0.002);
 }
 
 /* Both sides of the pivot: f_s(146) = 1.108; f_l(147) = 1.09342. f_l(146) would be 1.09351. */
@@ -305,6 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_bin_by_hand),
+        cmocka_unit_test(units_are_charged),
         cmocka_unit_test(pivot_at_146),
         cmocka_unit_test(mixtures_average),
         cmocka_unit_test(periods),

@@ -82,6 +82,91 @@ static void overhead_is_charged(void **unused)
     port_expect(&port, "01110111");
 }
 
+/* 60 + 20 = 80 bytes are two units of 40, 61 + 20 three: a quantum of 240 buys three frames of 60
+ * or two of 61. Without what is added, 81 bytes are three units and 80 two. */
+static void charge_is_rounded_up_to_units(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_drr, 220);
+    port_set(&port, "unit", "40B");
+    port_set(&port, "added_bytes", "20B");
+    port_start(&port); /* auto: 220 + 20 = 240 */
+    port_fill(&port, 0, 60);
+    port_fill(&port, 1, 61);
+    port_expect(&port, "0001100011");
+
+    port_set(&port, "added_bytes", "0B"); /* auto: 220 is six units, 240 */
+    port_start(&port);
+    port_fill(&port, 0, 80);
+    port_fill(&port, 1, 81);
+    port_expect(&port, "0001100011");
+
+    port_set(&port, "count_overhead", "true"); /* 20 of preamble and gap and 20 added */
+    port_set(&port, "added_bytes", "20B");
+    port_start(&port); /* 220 + 40 is 280: 7 units */
+    port_fill(&port, 0, 40);
+    port_fill(&port, 1, 41);
+    port_expect(&port, "0001100001100011"); /* 280: 80 and 120; 40, 40 are left, then 0, 80 */
+}
+
+/* Quantum x charge: what the frame bytes of 1522 over those of x bytes are, and so the weight that
+ * makes them equal, in units of 40 with 20 added. By hand, the charge per byte: 1522 B 1560 / 1522
+ * = 1.02497, 68 B 120 / 68, 128 B 160 / 128, 256 B 280 / 256, 512 B 560 / 512, 1024 B 1080 / 1024.
+ */
+static void weights_in_units_of_40(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t bytes;
+        double weight;
+    } rows[] = {{68, 1.722}, {128, 1.220}, {256, 1.067}, {512, 1.067}, {1024, 1.029}, {1522, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct port port;
+        double sent[N] = {0};
+        port_setup(&port, &xoff_sched_drr, 1522);
+        port_set(&port, "count_overhead", "true");
+        port_set(&port, "unit", "40B");
+        port_start(&port);
+        port_fill(&port, 1, 1522);
+        port_fill(&port, 2, rows[i].bytes);
+        port_run(&port, 100000, sent);
+        assert_close(sent[1] / sent[2], rows[i].weight, 0.001);
+    }
+}
+
+/* Half of the bytes in frames of 68, half in frames of 256: 64 frames of 68 and 17 of 256 are 4352
+ * bytes each and cost 64 * 120 + 17 * 280 = 12440, 1.4292 per byte, 1.394 times the large frames'
+ * 1.02497. In turn, half of the frames each, it is (120 + 280) / 324 = 1.2346: 1.204 times. */
+static void weight_of_a_mixture_in_units(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t n_small, n_large;
+        double weight;
+    } rows[] = {{64, 17, 1.394}, {1, 1, 1.204}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct port port;
+        double sent[N] = {0};
+        uint32_t n = 0;
+        port_setup(&port, &xoff_sched_drr, 1522);
+        port_set(&port, "added_bytes", "20B");
+        port_set(&port, "unit", "40B");
+        port_start(&port);
+        port_fill(&port, 1, 1522);
+        port_fill(&port, 2, 68);
+        for (uint32_t frame = 0; frame < 200000; frame++) {
+            const uint32_t q = port_send(&port);
+            sent[q] += port.head_bytes[q];
+            if (q != 2)
+                continue;
+            n = (n + 1) % (rows[i].n_small + rows[i].n_large);
+            port.head_bytes[2] = n < rows[i].n_small ? 68 : 256;
+        }
+        assert_close(sent[1] / sent[2], rows[i].weight, 0.002);
+    }
+}
+
 /* Queue 0 keeps 1000 - 600 = 400 over a pause however long: 400 + 1000 = 1400 buy two frames (200
  * left), then 1200 two more (0 left), then 1000 one. Had it lost the 400, it would begin with one
  * frame; had it gained meanwhile, with three or more. */
@@ -458,6 +543,9 @@ int main(void)
         cmocka_unit_test(head_equal_to_deficit_goes),
         cmocka_unit_test(weight_multiplies_quantum),
         cmocka_unit_test(overhead_is_charged),
+        cmocka_unit_test(charge_is_rounded_up_to_units),
+        cmocka_unit_test(weights_in_units_of_40),
+        cmocka_unit_test(weight_of_a_mixture_in_units),
         cmocka_unit_test(paused_queue_keeps_deficit_and_gains_nothing),
         cmocka_unit_test(interrupted_visit_is_continued),
         cmocka_unit_test(emptied_queue_loses_deficit),

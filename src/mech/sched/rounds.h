@@ -15,7 +15,9 @@
  * For a queue that is never paused this is no restriction (its visits end exactly there), and it
  * bounds every deficit: 0 <= deficit < cost of a head + credit, however pauses fall.
  *
- * Costs and credits count in 1/scale of a byte so that weights need not divide each other.
+ * Costs and credits count in 1/scale of a byte so that weights need not divide each other. A
+ * scheduler may charge whole units: the bytes of a frame and what is added to them are then rounded
+ * up, as in a switch that stores and schedules cells.
  *
  * Time is bounded for any credit: when a full turn has covered no head, the turns that would only
  * add credit are counted by division and granted at once; the next turn then serves somebody.
@@ -36,10 +38,28 @@
 
 #define ROUNDS_NONE UINT32_MAX
 
+/* Parameters `unit` and `added_bytes` of a scheduler whose params struct has them. */
+#define ROUNDS_CHARGE_PARAMS(params)                                                              \
+    {.name = "unit",                                                                              \
+     .type = XOFF_P_BYTES,                                                                        \
+     .offset = offsetof(params, unit),                                                            \
+     .preset = "1B",                                                                              \
+     .min = "1B",                                                                                 \
+     .max = "64KiB",                                                                              \
+     .help = "A frame is charged in whole units of this size, as by a switch that stores cells: " \
+             "what it costs is rounded up."},                                                     \
+    {                                                                                             \
+        .name = "added_bytes", .type = XOFF_P_BYTES, .offset = offsetof(params, added_bytes),     \
+        .preset = "0B", .min = "0B", .max = "64KiB",                                              \
+        .help = "Charged with each frame before rounding up to units, beside the 20 bytes of "    \
+                "count_overhead.",                                                                \
+    }
+
 struct rounds_cfg {
     int64_t credit[XOFF_N_PRIORITIES]; /* per visit, in 1/scale bytes; > 0 where used */
     int64_t scale;
     int64_t overhead_bytes; /* charged with each frame */
+    int64_t unit_bytes;     /* a charge is a multiple of it; 0 and 1: any number of bytes */
 };
 
 /* No padding: the state may be hashed and compared as bytes. */
@@ -48,6 +68,15 @@ struct rounds {
     uint32_t cursor;
     uint32_t credited; /* bit n: deficit[n] may differ from 0 */
 };
+
+/* What a frame costs, in bytes. */
+static inline int64_t rounds_cost(const struct rounds_cfg *cfg, uint32_t bytes)
+{
+    const int64_t cost = bytes + cfg->overhead_bytes;
+    if (__builtin_expect(cfg->unit_bytes <= 1, 1))
+        return cost;
+    return (cost + cfg->unit_bytes - 1) / cfg->unit_bytes * cfg->unit_bytes;
+}
 
 /* Refuses a weight that would grant nothing (or overflow) among the priorities of mask `used`. */
 static inline int rounds_check_weights(const struct xoff_sched_env *env, uint8_t used,
@@ -74,7 +103,7 @@ static inline int rounds_check_weights(const struct xoff_sched_env *env, uint8_t
 static inline int rounds_warn(const struct rounds_cfg *cfg, const struct xoff_sched_env *env,
                               uint32_t used, const char *key, struct xoff_err *err)
 {
-    const int64_t largest = env->max_frame_bytes + cfg->overhead_bytes;
+    const int64_t largest = rounds_cost(cfg, env->max_frame_bytes);
     for (uint32_t left = used; left; left &= left - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(left);
         if (cfg->credit[p] >= largest * cfg->scale)
@@ -102,7 +131,7 @@ static inline void rounds_init(struct rounds *r)
 static inline int64_t rounds_missing(const struct rounds_cfg *cfg, const struct rounds *r,
                                      const struct xoff_sched_view *view, uint32_t q)
 {
-    return (view->head_bytes[q] + cfg->overhead_bytes) * cfg->scale - r->deficit[q];
+    return rounds_cost(cfg, view->head_bytes[q]) * cfg->scale - r->deficit[q];
 }
 
 /* Grants that cover `missing` > 0. */
@@ -185,7 +214,7 @@ static inline uint32_t rounds_select(const struct rounds_cfg *cfg, struct rounds
 static inline void rounds_charge(const struct rounds_cfg *cfg, struct rounds *r, uint32_t q,
                                  uint32_t bytes, bool emptied)
 {
-    const int64_t left = r->deficit[q] - (bytes + cfg->overhead_bytes) * cfg->scale;
+    const int64_t left = r->deficit[q] - rounds_cost(cfg, bytes) * cfg->scale;
     XOFF_ASSERT(left >= 0);
     r->deficit[q] = emptied ? 0 : left;
     r->credited &= ~((uint32_t)emptied << q);
