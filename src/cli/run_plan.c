@@ -63,6 +63,25 @@ static void keep_warnings(struct cli_run *run)
     run->results->n_warnings = b->n_warnings;
 }
 
+/* Standalone times are those of the network that was imported. `compat: ns3` repeats that
+ * simulator, so its runs have them, too. */
+static void set_standalone(const struct plan *plan, const struct cli_input *input,
+                           struct cli_run *run)
+{
+    struct xoff_err err;
+    struct hpcc_config *made = NULL;
+    const struct hpcc_config *network = input ? input->import : NULL;
+    if (!network && plan->net.wire == &net_wire_ns3) {
+        made = hpcc_of_topo(&run->built->topo,
+                            plan->net.max_frame_bytes - plan->net.wire->header_bytes);
+        XOFF_ASSERT(made);
+        network = made;
+    }
+    if (network)
+        XOFF_ASSERT(hpcc_standalone(network, run->results, &err) == 0);
+    hpcc_destroy(made);
+}
+
 int cli_run_plan(const struct plan *plan, const struct build_options *given,
                  struct cli_input *input, struct cli_run *run, struct xoff_err *err)
 {
@@ -100,6 +119,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     r->n_tags = plan->n_traffic;
     r->wall_s = wall_s;
     r->peak_rss_bytes = cli_peak_rss();
+    set_standalone(plan, input, run);
     run->summary = summary_create(r);
     return 0;
 }

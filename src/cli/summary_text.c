@@ -17,6 +17,8 @@ static const struct {
     {"fct.max", "  longest"},
     {"slowdown.mean", "slowdown, mean"},
     {"slowdown.p99", "  99th percentile"},
+    {"slowdown.ns3.mean", "slowdown of fct.txt, mean"},
+    {"slowdown.ns3.p99", "  99th percentile"},
     {"operations", "operations completed"},
     {"operations.rate", "  per second"},
     {"operations.mean", "operation time, mean"},

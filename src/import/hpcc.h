@@ -116,11 +116,18 @@ int hpcc_scenario(const char *path, bool compat_ns3, const struct plan_setting *
                   uint32_t n_settings, struct scenario **out, struct hpcc_config **config,
                   struct xoff_err *err);
 
+/* Sets standalone_for of all flows whose hosts the config knows: the last column of fct.txt. */
+int hpcc_standalone(const struct hpcc_config *config, struct results *results,
+                    struct xoff_err *err);
+/* Makes a config that hpcc_standalone() takes, for results of a network that was not imported;
+ * hpcc_destroy() frees it. NULL: no memory. */
+struct hpcc_config *hpcc_of_topo(const struct topo *topo, uint64_t payload_bytes);
+
 /* The writers take results of the scenario above: node and flow numbers must be its own. The caller
  * checks for stream errors by ferror(). */
 
-/* Writes one line per flow acknowledged in full, in order of completion. `has_node_ids`: ids
- * instead of addresses, as ConWeave writes them. */
+/* Writes one line per flow acknowledged in full, in order of completion, after hpcc_standalone().
+ * `has_node_ids`: ids instead of addresses, as ConWeave writes them. */
 int hpcc_write_fct(FILE *out, const struct hpcc_config *config, const struct results *results,
                    bool has_node_ids, struct xoff_err *err);
 /* Writes one line per priority of each pause and resume received. */

@@ -6,14 +6,8 @@
  *   pfc   time node node_type(0 host, 1 switch) ifindex type(1 pause, 0 resume), by the receiver
  *   qlen  "time: T", then for each port of each switch: switch port counts...
  *
- *   standalone = base_rtt + (bytes + 48 * packets) * 8 * 10^9 / bottleneck
- *   base_rtt   = 2 * sum of delays + sum over links of payload * 8 * 10^9 / rate
- *
- * with each division cut to whole nanoseconds. Reference i: 1 MB over two links of 100 Gb/s and 1
- * us is 4000 + 160 + 1048000 * 8 / 100 = 88000 ns.
- *
- * Differs: bytes with headers are kept in 64 bits; there they wrap beyond 4.09 GB. Flows that end
- * at the same instant are in order of source and number; there in order of events.
+ * Differs: flows that end at the same instant are in order of source and number; there in order of
+ * events.
  */
 #include "import/hpcc_parts.h"
 
@@ -24,7 +18,6 @@
 
 struct done {
     const struct result_flow *flow;
-    uint64_t standalone_ns;
     uint32_t sport;
 };
 
@@ -50,43 +43,24 @@ static int compare_by_receiver(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static uint64_t standalone_ns(const struct hpcc_config *c, const struct hpcc_path *path,
-                              uint64_t bytes)
-{
-    if (path->rate_bps == 0 || bytes == 0)
-        return 0;
-    const uint64_t packets = (bytes - 1) / c->keys.payload_bytes + 1;
-    const unsigned __int128 total = bytes + packets * HPCC_HEADER_BYTES;
-    return 2 * path->delay_ns + path->tx_ns + (uint64_t)(total * 8000000000u / path->rate_bps);
-}
-
-/* Collects the finished flows of this config, with the ports that all of them took; paths are
- * computed once per receiver. */
+/* Collects the finished flows of this config, with the ports that all of them took. */
 static struct done *collect(const struct hpcc_config *c, const struct results *results, size_t *n)
 {
-    struct hpcc_paths *paths = hpcc_paths_create(c);
     struct done *done = malloc((results->n_flows + 1) * sizeof *done);
     *n = 0;
-    if (!paths || !done) {
-        hpcc_paths_destroy(paths);
-        free(done);
+    if (!done)
         return NULL;
-    }
     for (uint64_t i = 0; i < results->n_flows; i++) {
         const struct result_flow *f = &results->flows[i];
         if (f->from < c->n_hosts && f->to < c->n_hosts)
             done[(*n)++] = (struct done){.flow = f};
     }
     qsort(done, *n, sizeof *done, compare_by_receiver);
-    const struct hpcc_path *to = NULL;
     for (size_t i = 0; i < *n; i++) {
         const struct result_flow *f = done[i].flow;
         const struct done *last = i ? &done[i - 1] : NULL;
-        const bool is_other = !last || f->to != last->flow->to;
-        done[i].sport = is_other || f->from != last->flow->from ? FIRST_SPORT : last->sport + 1;
-        if (is_other)
-            to = hpcc_paths_to(paths, c->ids[f->to]);
-        done[i].standalone_ns = standalone_ns(c, &to[c->ids[f->from]], f->offered_bytes);
+        const bool is_same = last && f->to == last->flow->to && f->from == last->flow->from;
+        done[i].sport = is_same ? last->sport + 1 : FIRST_SPORT;
     }
     size_t n_done = 0;
     for (size_t i = 0; i < *n; i++)
@@ -94,7 +68,6 @@ static struct done *collect(const struct hpcc_config *c, const struct results *r
             done[n_done++] = done[i];
     *n = n_done;
     qsort(done, *n, sizeof *done, compare_done);
-    hpcc_paths_destroy(paths);
     return done;
 }
 
@@ -130,7 +103,7 @@ int hpcc_write_fct(FILE *out, const struct hpcc_config *config, const struct res
                 dport_of(config, f), (unsigned long long)f->offered_bytes,
                 (unsigned long long)(f->start_at / XOFF_NS),
                 (unsigned long long)((f->acked_at - f->start_at) / XOFF_NS),
-                (unsigned long long)done[i].standalone_ns);
+                (unsigned long long)(f->standalone_for / XOFF_NS));
     }
     free(done);
     return 0;

@@ -40,11 +40,12 @@ static void fct_of_the_reference(void **state)
 {
     struct hpcc_config *c = testing_config(CONFIG, TESTING_TOPOLOGY, TESTING_FLOWS);
     struct result_flow flows[] = {flow(1, 2, 0, 1000000, 170091), flow(0, 2, 0, 1000000, 170008)};
-    const struct results r = {.flows = flows, .n_flows = 2};
+    struct results r = {.flows = flows, .n_flows = 2};
     struct xoff_err err;
     (void)state;
     struct output o;
     output_open(&o);
+    assert_int_equal(hpcc_standalone(c, &r, &err), 0);
     assert_int_equal(hpcc_write_fct(o.file, c, &r, false, &err), 0);
     output_is(&o, "0b000001 0b000201 10000 100 1000000 2000000000 170008 88000\n"
                   "0b000101 0b000201 10000 100 1000000 2000000000 170091 88000\n");
@@ -61,11 +62,12 @@ static void fct_of_the_incast(void **state)
     struct hpcc_config *c =
         testing_config(CONFIG, TESTING_TOPOLOGY, "1\n0 2 3 100 65536 2.000000000\n");
     struct result_flow flows[] = {flow(0, 2, 0, 65536, 77426)};
-    const struct results r = {.flows = flows, .n_flows = 1};
+    struct results r = {.flows = flows, .n_flows = 1};
     struct xoff_err err;
     (void)state;
     struct output o;
     output_open(&o);
+    assert_int_equal(hpcc_standalone(c, &r, &err), 0);
     assert_int_equal(hpcc_write_fct(o.file, c, &r, false, &err), 0);
     output_is(&o, "0b000001 0b000201 10000 100 65536 2000000000 77426 9656\n");
     hpcc_destroy(c);
@@ -86,10 +88,11 @@ static void flows_keep_their_ports(void **state)
     struct result_flow flows[] = {flow(0, 1, 0, 1, 9), flow(0, 2, 1, 1001, 9), flow(0, 1, 2, 5, 0),
                                   flow(2, 0, 0, 1000, 9), flow(2, 0, 1, 1, 8)};
     flows[0].start_at += XOFF_NS / 2; /* cut */
-    const struct results r = {.flows = flows, .n_flows = 5};
+    struct results r = {.flows = flows, .n_flows = 5};
     struct xoff_err err;
     struct output o;
     output_open(&o);
+    assert_int_equal(hpcc_standalone(c, &r, &err), 0);
     assert_int_equal(hpcc_write_fct(o.file, c, &r, false, &err), 0);
     /* base: 4000 + 800 + 800 between 1 and 2, 4000 + 800 + 8000 to 300; then 49 * 8 / 10 = 39,
      * (1001 + 96) * 8 = 8776, 1048 * 8 = 8384, 49 * 8 = 392. The last has no line of the file. */
@@ -97,6 +100,32 @@ static void flows_keep_their_ports(void **state)
                   "0b000101 0b000201 10000 7 1 2000000000 8 5639\n"
                   "0b000101 0b012c01 10000 9 1001 2000000000 9 21576\n"
                   "0b012c01 0b000101 10000 8 1000 2000000000 9 21184\n");
+    hpcc_destroy(c);
+}
+
+/* The network of TESTING_TOPOLOGY made by hand, with 25 Gb/s at host 1. Flows from or to a node
+ * that is no host keep 0. */
+static void standalone_without_a_config(void **state)
+{
+    struct topo_link links[3];
+    for (uint32_t i = 0; i < 3; i++)
+        links[i] =
+            (struct topo_link){.node = {i, 3}, .rate_bps = 100 * XOFF_GBPS, .delay = XOFF_US};
+    links[1].rate_bps = 25 * XOFF_GBPS;
+    const struct topo topo = {.n_nodes = 4, .n_hosts = 3, .n_links = 3, .links = links};
+    struct hpcc_config *c = hpcc_of_topo(&topo, 1000);
+    struct result_flow flows[] = {flow(0, 2, 0, 1000000, 9), flow(2, 1, 0, 1, 9),
+                                  flow(0, 3, 1, 1000, 9), flow(3, 0, 0, 1000, 9)};
+    struct results r = {.flows = flows, .n_flows = 4};
+    struct xoff_err err;
+    (void)state;
+    assert_non_null(c);
+    assert_int_equal(hpcc_standalone(c, &r, &err), 0);
+    assert_int_equal(flows[0].standalone_for, 88000 * XOFF_NS);
+    /* 4000 + 80 + 320 + 49 * 8 / 25 = 15.68 */
+    assert_int_equal(flows[1].standalone_for, 4415 * XOFF_NS);
+    assert_int_equal(flows[2].standalone_for, 0);
+    assert_int_equal(flows[3].standalone_for, 0);
     hpcc_destroy(c);
 }
 
@@ -185,9 +214,13 @@ static void queues_are_dumped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fct_of_the_reference),    cmocka_unit_test(fct_of_the_incast),
-        cmocka_unit_test(flows_keep_their_ports),  cmocka_unit_test(pauses_are_written_where_heard),
-        cmocka_unit_test(windows_end_with_a_dump), cmocka_unit_test(queues_are_dumped),
+        cmocka_unit_test(fct_of_the_reference),
+        cmocka_unit_test(fct_of_the_incast),
+        cmocka_unit_test(flows_keep_their_ports),
+        cmocka_unit_test(standalone_without_a_config),
+        cmocka_unit_test(pauses_are_written_where_heard),
+        cmocka_unit_test(windows_end_with_a_dump),
+        cmocka_unit_test(queues_are_dumped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

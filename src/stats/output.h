@@ -47,6 +47,20 @@ static inline double output_slowdown(const struct result_flow *flow)
     return ratio > 1 ? ratio : 1;
 }
 
+/* An acknowledged flow with a standalone time has a slowdown in the ns-3 RDMA family's sense. */
+static inline bool output_has_slowdown_ns3(const struct result_flow *flow)
+{
+    return flow->acked_at != XOFF_NEVER && flow->standalone_for > 0;
+}
+
+/* max(1, FCT / standalone), both in whole nanoseconds as fct.txt has them. */
+static inline double output_slowdown_ns3(const struct result_flow *flow)
+{
+    const double ratio = (double)((flow->acked_at - flow->start_at) / XOFF_NS) /
+                         (double)(flow->standalone_for / XOFF_NS);
+    return ratio > 1 ? ratio : 1;
+}
+
 /* Writes the database at `path` (which must not exist). The file may be partial on failure: the
  * caller removes it. */
 int sqlite_write(const char *path, const struct results *const *runs,

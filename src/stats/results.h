@@ -44,6 +44,9 @@ struct result_flow {
     xoff_time acked_at;  /* last ACK at the sender; XOFF_NEVER: none or datagram */
     xoff_time
         ideal_for; /* time of the same transfer alone in the network; 0: not defined (endless) */
+    /* The same as the ns-3 RDMA family states it, whole nanoseconds; 0: not stated. Not part of the
+     * digest. */
+    xoff_time standalone_for;
     uint64_t marked_frames, retransmitted_frames;
 };
 

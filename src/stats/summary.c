@@ -2,9 +2,9 @@
  *
  * Percentiles are exact and by nearest rank: the p-th of n values is the value of rank ceil(p n /
  * 100) in ascending order. The values of a family (completion time, acknowledged completion time
- * and slowdown of flows; duration of operations) are sorted once by a radix sort; a stable scatter
+ * and slowdowns of flows; duration of operations) are sorted once by a radix sort; a stable scatter
  * by traffic entry and by size bucket then leaves every group sorted too, so that a million flows
- * cost three sorts whatever the number of groups.
+ * cost a sort per family whatever the number of groups.
  *
  * A figure that is not defined (the mean of nothing) is left out rather than given as zero.
  */
@@ -34,7 +34,7 @@ struct family {
             what ", largest"                                                                \
     }
 
-enum { FAMILY_FCT, FAMILY_ACK, FAMILY_SLOWDOWN, N_FLOW_FAMILIES };
+enum { FAMILY_FCT, FAMILY_ACK, FAMILY_SLOWDOWN, FAMILY_SLOWDOWN_NS3, N_FLOW_FAMILIES };
 static const struct family flow_families[N_FLOW_FAMILIES] = {
     {"fct", "s", false, true,
      MEANINGS("time from the first byte offered to the last byte received, finished flows")},
@@ -42,6 +42,8 @@ static const struct family flow_families[N_FLOW_FAMILIES] = {
      MEANINGS("time from the first byte offered to the last ACK at the sender")},
     {"slowdown", "ratio", true, true,
      MEANINGS("completion time over that of the same transfer alone in the network")},
+    {"slowdown.ns3", "ratio", true, true,
+     MEANINGS("time to the last ACK over the standalone time of fct.txt")},
 };
 static const struct family operation_family = {
     "operations", "s", false, false,
@@ -190,7 +192,7 @@ static void add(struct build *b, const char *family, const char *group, const ch
 static bool is_reserved(const char *label)
 {
     static const char *const words[] = {"ack", "bytes", "finished", "flows", "mean", "min",
-                                        "max", "p50",   "p95",      "p99",   "rate"};
+                                        "max", "ns3",   "p50",      "p95",   "p99",  "rate"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(label, words[i]))
             return true;
@@ -408,6 +410,11 @@ static size_t gather_flows(struct build *b, const struct family *family)
             if (!output_has_slowdown(f))
                 continue;
             const double slowdown = output_slowdown(f);
+            memcpy(&key, &slowdown, sizeof key);
+        } else if (family == &flow_families[FAMILY_SLOWDOWN_NS3]) {
+            if (!output_has_slowdown_ns3(f))
+                continue;
+            const double slowdown = output_slowdown_ns3(f);
             memcpy(&key, &slowdown, sizeof key);
         } else {
             const xoff_time end_at =

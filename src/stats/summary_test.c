@@ -132,6 +132,41 @@ static void undefined_is_absent(void **state)
     summary_destroy(NULL);
 }
 
+/* Both times of that family are whole nanoseconds: 2999 ps and 1000 ps past 100 ns are 102 and 100.
+ * Flows without an ACK or without a standalone time do not count. */
+static void slowdown_of_ns3(void **state)
+{
+    (void)state;
+    struct result_flow flows[5];
+    static const xoff_time acked_for[] = {102999, 49999, 400000, XOFF_NEVER, 900000};
+    for (uint32_t i = 0; i < 5; i++) {
+        flows[i] = flow(7, 50000, i < 2 ? 10000 : 10001, 0);
+        flows[i].acked_at = acked_for[i] == XOFF_NEVER ? XOFF_NEVER : 7 + acked_for[i];
+        flows[i].standalone_for = i == 4 ? 0 : 100000;
+    }
+    const char *const tags[] = {"ns3"};
+    const struct results r = {
+        .flows = flows, .n_flows = 5, .tag_names = tags, .n_tags = 1, .end_at = XOFF_MS};
+    struct summary *s = summary_create(&r);
+    check(s, "slowdown.ns3.p50", 1.02, "ratio"); /* of 1 (not 0.49), 1.02 and 4 */
+    check(s, "slowdown.ns3.max", 4, "ratio");
+    check(s, "slowdown.ns3.mean", (1 + 1.02 + 4) / 3, "ratio");
+    check(s, "slowdown.ns3.le10KB.max", 1.02, "ratio");
+    check(s, "slowdown.ns3.le100KB.p50", 4, "ratio");
+    check(s, "slowdown.ns3.ns3#0.max", 4, "ratio"); /* an entry of that name */
+    check_absent(s, "slowdown.ns3.gt10MB.max");
+    check_absent(s, "slowdown.p50");
+    assert_true(summary_has_family("slowdown.ns3.p50"));
+    summary_destroy(s);
+
+    for (uint32_t i = 0; i < 5; i++)
+        flows[i].standalone_for = 0;
+    s = summary_create(&r);
+    check_absent(s, "slowdown.ns3.p50");
+    check(s, "fct.ack.max", 9e-7, "s");
+    summary_destroy(s);
+}
+
 static void slowdown_and_buckets(void **state)
 {
     (void)state;
@@ -612,6 +647,7 @@ int main(void)
         cmocka_unit_test(nearest_rank),
         cmocka_unit_test(undefined_is_absent),
         cmocka_unit_test(slowdown_and_buckets),
+        cmocka_unit_test(slowdown_of_ns3),
         cmocka_unit_test(traffic_entries),
         cmocka_unit_test(operations_by_entry),
         cmocka_unit_test(operations_against_a_slow_model),
