@@ -1,9 +1,11 @@
 /* Entries of the cache (cache.h).
  *
- *   xoff-cache 2 KEY
+ *   xoff-cache 3 KEY
  *   VALUE<tab>UNIT<tab>NAME      one line per metric, the value in hexadecimal: exact
  *   curve<tab>NAME<tab>UNIT<tab>FIRST<tab>EVERY<tab>N VALUE VALUE ...
  *                                one line per curve, times in picoseconds
+ *   counts<tab>NAME<tab>STEP<tab>N COUNT COUNT ...
+ *                                one line per distribution
  *   end DIGEST                   of all bytes before this line
  */
 #include <errno.h>
@@ -18,8 +20,9 @@
 #include "scenario/yaml.h"
 #include "traffic/words.h"
 
-#define MAGIC "xoff-cache 2 "
+#define MAGIC "xoff-cache 3 "
 #define CURVE "curve\t"
+#define COUNTS "counts\t"
 #define TAIL_SIZE (sizeof "end 0123456789abcdef\n" - 1)
 
 uint64_t cache_binary(const char *path)
@@ -116,6 +119,13 @@ char *cache_encode(const struct summary *summary, const char *key, size_t *size)
             fprintf(out, " %a", c->values[k]);
         fputc('\n', out);
     }
+    for (uint32_t i = 0; i < summary->n_distributions; i++) {
+        const struct distribution *d = &summary->distributions[i];
+        fprintf(out, COUNTS "%s\t%a\t%u", d->name, d->step, d->n);
+        for (uint32_t k = 0; k < d->n; k++)
+            fprintf(out, " %llu", (unsigned long long)d->counts[k]);
+        fputc('\n', out);
+    }
     const bool is_whole = fflush(out) == 0;
     if (is_whole) {
         add_tail(text, *size, tail);
@@ -157,6 +167,18 @@ static bool take_word(const char **at, const char *end, char *buf, size_t size)
     return true;
 }
 
+/* Reads how many values follow in the line and moves past it; false: no number, or too many. */
+static bool take_length(const char **at, const char *end, uint32_t *out)
+{
+    char *stop;
+    const unsigned long n = strtoul(*at, &stop, 10);
+    if (stop == *at || n > (size_t)(end - stop) / 2) /* a value takes at least two bytes */
+        return false;
+    *out = (uint32_t)n;
+    *at = stop;
+    return true;
+}
+
 /* Reads a curve's line behind its first word. strtod stops at the line's end, where `end`
  * points. */
 static bool read_curve(const char *at, const char *end, struct curve *c)
@@ -164,29 +186,51 @@ static bool read_curve(const char *at, const char *end, struct curve *c)
     char first[24], every[24], *stop;
     if (!take_word(&at, end, c->name, sizeof c->name) ||
         !take_word(&at, end, c->unit, sizeof c->unit) ||
-        !take_word(&at, end, first, sizeof first) || !take_word(&at, end, every, sizeof every))
+        !take_word(&at, end, first, sizeof first) || !take_word(&at, end, every, sizeof every) ||
+        !take_length(&at, end, &c->n))
         return false;
     c->first_at = strtoll(first, NULL, 10);
     c->every = strtoll(every, NULL, 10);
-    const unsigned long n = strtoul(at, &stop, 10);
-    if (stop == at || n > (size_t)(end - stop) / 2) /* a value takes at least two bytes */
-        return false;
-    c->n = (uint32_t)n;
-    c->values = calloc((size_t)n + 1, sizeof *c->values);
+    c->values = calloc((size_t)c->n + 1, sizeof *c->values);
     for (uint32_t i = 0; c->values && i < c->n; i++) {
-        at = stop;
         if (*at != ' ' || at[1] == '\n')
             return false;
         c->values[i] = strtod(at + 1, &stop);
+        at = stop;
     }
-    return c->values && stop == end;
+    return c->values && at == end;
+}
+
+/* The same for a distribution's line. */
+static bool read_counts(const char *at, const char *end, struct distribution *d)
+{
+    char step[40], *stop;
+    if (!take_word(&at, end, d->name, sizeof d->name) || !take_word(&at, end, step, sizeof step) ||
+        !take_length(&at, end, &d->n))
+        return false;
+    d->step = strtod(step, NULL);
+    d->counts = calloc((size_t)d->n + 1, sizeof *d->counts);
+    for (uint32_t i = 0; d->counts && i < d->n; i++) {
+        if (*at != ' ' || at[1] == '\n')
+            return false;
+        d->counts[i] = strtoull(at + 1, &stop, 10);
+        at = stop;
+    }
+    return d->counts && at == end;
+}
+
+static bool begins(const char *line, const char *end, const char *word)
+{
+    return (size_t)(end - line) > strlen(word) && !memcmp(line, word, strlen(word));
 }
 
 static bool read_line(const char *line, const char *end, struct summary *summary)
 {
-    const size_t lead = sizeof CURVE - 1;
-    if ((size_t)(end - line) > lead && !memcmp(line, CURVE, lead))
-        return read_curve(line + lead, end, &summary->curves[summary->n_curves++]);
+    if (begins(line, end, CURVE))
+        return read_curve(line + strlen(CURVE), end, &summary->curves[summary->n_curves++]);
+    if (begins(line, end, COUNTS))
+        return read_counts(line + strlen(COUNTS), end,
+                           &summary->distributions[summary->n_distributions++]);
     return read_metric(line, (size_t)(end - line), &summary->metrics[summary->n_metrics++]);
 }
 
@@ -207,8 +251,9 @@ struct summary *cache_decode(const char *text, size_t size, const char *key)
     if (summary) {
         summary->metrics = calloc(n_lines + 1, sizeof *summary->metrics);
         summary->curves = calloc(n_lines + 1, sizeof *summary->curves);
+        summary->distributions = calloc(n_lines + 1, sizeof *summary->distributions);
     }
-    bool is_good = summary && summary->metrics && summary->curves;
+    bool is_good = summary && summary->metrics && summary->curves && summary->distributions;
     while (is_good && at < end) {
         const char *line = at;
         at = memchr(line, '\n', (size_t)(end - line));

@@ -23,7 +23,9 @@ static struct metric metrics[] = {{"fct.p99", "s", 1.0 / 3.0, "m"},
 static double values[] = {0, 1.0 / 3.0, -0x1.fffffffffffffp+1023, 0x1p-1074, 1e9};
 static struct curve curves[] = {{"F0", "bps", 2000, 1000, 5, values},
                                 {"F-1", "", 0x7fffffffffff, 1, 0, values}};
-static const struct summary summary = {metrics, 4, curves, 2};
+static uint64_t counts[] = {0, 7, UINT64_MAX};
+static struct distribution distributions[] = {{"headroom.maxima", 1e-3, 3, counts}};
+static const struct summary summary = {metrics, 4, curves, 2, distributions, 1};
 static const char key[] = "0123456789abcdef";
 static char dir[64];
 
@@ -76,6 +78,11 @@ static void hits(void **state)
         assert_int_equal(c->n, curves[i].n);
         assert_memory_equal(c->values, values, c->n * sizeof *values);
     }
+    assert_int_equal(found->n_distributions, 1);
+    assert_string_equal(found->distributions[0].name, "headroom.maxima");
+    assert_true(found->distributions[0].step == 1e-3);
+    assert_int_equal(found->distributions[0].n, 3);
+    assert_memory_equal(found->distributions[0].counts, counts, sizeof counts);
     summary_destroy(found);
     assert_null(cache_load(folder, "0123456789abcdee"));
 
@@ -121,23 +128,31 @@ static void wrong_lines(void **state)
         "curve\tF0\tB\t1\t1\t",
         "0x1p+0\tB",
         "curve\tF0\tB\t1\t1\t2 0x1p+0 ",
-        "curve\t01234567890123456789012345678901\tB\t1\t1\t1 0x1p+0"};
+        "curve\t01234567890123456789012345678901\tB\t1\t1\t1 0x1p+0",
+        "counts\td\t0x1p+0\t2 1",
+        "counts\td\t0x1p+0\t1 1 1",
+        "counts\td\t0x1p+0\t1 x",
+        "counts\td\t0x1p+0\t1 ",
+        "counts\td\t0x1p+0",
+        "counts\td\t0x1p+0\t4000000000 1",
+        "counts\t01234567890123456789012345678901\t0x1p+0\t1 1"};
     const struct summary none = {0};
     size_t size;
     char *whole = cache_encode(&none, key, &size), text[512], hex[17];
     const size_t head = (size_t)(strchr(whole, '\n') - whole) + 1;
-    for (size_t i = 0; i <= sizeof lines / sizeof *lines; i++) {
+    /* The last two are good: the way of making them is. */
+    static const char *const good[] = {"curve\tF0\tB\t1\t1\t1 0x1p+0", "counts\td\t0x1p+0\t1 1"};
+    const size_t n_lines = sizeof lines / sizeof *lines;
+    for (size_t i = 0; i < n_lines + 2; i++) {
         struct digest d;
-        /* The last one is good: the way of making them is. */
-        const char *line =
-            i < sizeof lines / sizeof *lines ? lines[i] : "curve\tF0\tB\t1\t1\t1 0x1p+0";
+        const char *line = i < n_lines ? lines[i] : good[i - n_lines];
         const int n = snprintf(text, sizeof text, "%.*s%s\n", (int)head, whole, line);
         digest_init(&d);
         digest_bytes(&d, text, (size_t)n);
         digest_hex(&d, hex);
         snprintf(text + n, sizeof text - (size_t)n, "end %s\n", hex);
         struct summary *found = cache_decode(text, strlen(text), key);
-        if (!found != (i < sizeof lines / sizeof *lines))
+        if (!found != (i < n_lines))
             fail_msg("%s", line);
         summary_destroy(found);
     }

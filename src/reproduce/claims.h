@@ -103,8 +103,9 @@ struct figure_series {
     const char *name;
     struct figure_point *points; /* for lines and bars */
     uint32_t n_points;
-    struct expression variant, curve; /* for time; variant NULL: the scenario has none */
-    struct expression value;          /* for a distribution: one value for each seed */
+    /* For time: a curve. For a distribution: one that each run has, or `value`, of which each seed
+     * gives one. variant NULL: the scenario has none. */
+    struct expression variant, curve, distribution, value;
 };
 struct figure_mark {
     struct figure_x x;
@@ -123,7 +124,7 @@ enum figure_kind {
     FIGURE_LINE,
     FIGURE_BAR,
     FIGURE_TIME, /* curves of a run over time */
-    FIGURE_CDF,  /* distribution of values over seeds */
+    FIGURE_CDF,  /* distribution of values over seeds, or of one that runs have */
     N_FIGURE_KINDS
 };
 extern const char *const figure_words[N_FIGURE_KINDS];
@@ -133,7 +134,7 @@ struct figure {
     struct plan_place at;
     enum figure_kind kind;
     xoff_time x_unit; /* for time: length of x.unit */
-    double scale;     /* for time: values are multiplied by this */
+    double scale;     /* for time and distributions: values are multiplied by this */
     struct experiment experiment;
     struct figure_axis x, y;
     struct figure_series *series;

@@ -159,7 +159,9 @@ static void other_figures(void **state)
                                      "    marks: [{name: paper, points: [[100, 4.1]]}]\n"
                                      "  - {id: c, title: t, kind: cdf, scenario: s, seeds: 5,\n"
                                      "     x: {label: x}, y: {label: y}, series:\n"
-                                     "     [{name: n, value: a.deadlock.onset * 1e3}]}\n");
+                                     "     [{name: n, value: a.deadlock.onset * 1e3},\n"
+                                     "      {name: m, variant: v, distribution: d},\n"
+                                     "      {name: o, distribution: d}], scale: 100}\n");
     const struct figure *f = &p->figures[0];
     assert_true(f->kind == FIGURE_TIME && f->scale == 1e-9 && f->x_unit == XOFF_US);
     assert_string_equal(f->series[0].variant.text, "v");
@@ -169,8 +171,13 @@ static void other_figures(void **state)
     assert_null(f->series[1].variant.text);
     assert_int_equal(f->n_marks, 1);
     f = &p->figures[1];
-    assert_true(f->kind == FIGURE_CDF && f->experiment.n_seeds == 5 && f->scale == 1);
+    assert_true(f->kind == FIGURE_CDF && f->experiment.n_seeds == 5 && f->scale == 100);
     assert_string_equal(f->series[0].value.text, "a.deadlock.onset * 1e3");
+    assert_null(f->series[0].distribution.text);
+    assert_null(f->series[1].value.text);
+    assert_string_equal(f->series[1].variant.text, "v");
+    assert_string_equal(f->series[1].distribution.text, "d");
+    assert_null(f->series[2].variant.text);
     claims_destroy(p);
 }
 
@@ -200,7 +207,13 @@ static void mistakes_of_other_figures(void **state)
         {"  - {id: c, title: t, kind: time, scenario: s, x: {label: t, unit: h}, y: {label: y},\n"
          "     series: []}\n",
          6, 68, "figures.0.x.unit", "ns, us, ms, s"},
-        {CDF "scale: 2, series: []}\n", 6, 77, "figures.0.scale", "kind: time only"},
+        {"  - {id: c, title: t, kind: line, scenario: s, x: {label: x}, y: {label: y}, scale: 2,\n"
+         "     series: []}\n",
+         6, 78, "figures.0.scale", "kind: time or cdf"},
+        {CDF "series: [{name: a, value: 1, distribution: d}]}\n", 6, 96, "figures.0.series.0.value",
+         "not beside distribution"},
+        {CDF "series: [{name: a, value: 1, variant: v}]}\n", 6, 106, "figures.0.series.0.variant",
+         "goes with distribution"},
         {CDF "series: [{name: a, curve: b}]}\n", 6, 96, "figures.0.series.0.curve", "unknown key"},
         {CDF "series: [{name: a}]}\n", 6, 86, "figures.0.series.0.value", "missing"},
         {CDF "series: [{name: a, value: 1 +}]}\n", 6, 106, "figures.0.series.0.value",

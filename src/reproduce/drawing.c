@@ -2,7 +2,8 @@
  *
  * A distribution is a step curve: at each value, the share of seeds with a value up to it. A seed
  * whose run has no such metric (the onset of a deadlock where there was none) counts among the
- * seeds and has no step, so the curve may end below 1.
+ * seeds and has no step, so the curve may end below 1. A distribution that the runs themselves have
+ * is drawn of all its values in all seeds together.
  *
  * A curve of more than DRAWING_MAX_POINTS samples is cut into stretches of equal length. Each keeps
  * its smallest and its largest sample, at their own instants, so no peak is lost.
@@ -64,6 +65,7 @@ static int draw_cdf(const struct paper *paper, const struct figure *figure,
     qsort(out->points, n, sizeof *out->points, compare_points);
     for (uint32_t i = 0; i < n; i++) {
         const double share = (double)(i + 1) / drawing->n_seeds;
+        out->points[i].x *= figure->scale;
         if (!i || out->points[i].x > out->points[out->n_points - 1].x)
             out->points[out->n_points++].x = out->points[i].x;
         out->points[out->n_points - 1].y = share;
@@ -169,6 +171,59 @@ static int draw_time(const struct paper *paper, const struct figure *figure,
     return 0;
 }
 
+static const struct distribution *find_distribution(const struct summary *summary, const char *name)
+{
+    for (uint32_t i = 0; i < summary->n_distributions; i++)
+        if (!strcmp(summary->distributions[i].name, name))
+            return &summary->distributions[i];
+    return NULL;
+}
+
+/* Draws the sum over seeds. A run may have no such value; that none has one is an error. */
+static int draw_distribution(const struct paper *paper, const struct figure *figure,
+                             const struct run_set *set, const struct figure_series *series,
+                             struct drawn_series *out, struct drawing *drawing)
+{
+    char message[256];
+    const uint32_t variant = find_variant(set, series, message, sizeof message);
+    if (variant == set->n_variants)
+        return refuse(paper, figure,
+                      series->variant.text ? &series->variant : &series->distribution, "variant",
+                      message, drawing);
+    double step = 0, total = 0, below = 0;
+    for (uint32_t seed = 0; seed < drawing->n_seeds; seed++) {
+        const struct distribution *d = find_distribution(
+            set->summaries[seed * set->n_variants + variant], series->distribution.text);
+        if (!d)
+            continue;
+        step = d->step;
+        if (d->n > out->n_points) {
+            out->points = realloc(out->points, d->n * sizeof *out->points);
+            XOFF_ASSERT(out->points);
+            memset(out->points + out->n_points, 0, (d->n - out->n_points) * sizeof *out->points);
+            out->n_points = d->n;
+        }
+        for (uint32_t k = 0; k < d->n; k++) {
+            out->points[k].y += (double)d->counts[k];
+            total += (double)d->counts[k];
+        }
+    }
+    if (total == 0) {
+        const struct summary *first = set->summaries[variant];
+        size_t n = (size_t)snprintf(message, sizeof message, "no run has it; the first has%s",
+                                    first->n_distributions ? "" : " none");
+        for (uint32_t k = 0; k < first->n_distributions && n < sizeof message; k++)
+            n += (size_t)snprintf(message + n, sizeof message - n, "%s %s", k ? "," : "",
+                                  first->distributions[k].name);
+        return refuse(paper, figure, &series->distribution, "distribution", message, drawing);
+    }
+    for (uint32_t k = 0; k < out->n_points; k++) {
+        below += out->points[k].y;
+        out->points[k] = (struct drawn_point){(k + 1) * step * figure->scale, below / total};
+    }
+    return 0;
+}
+
 static int draw(const struct paper *paper, const struct figure *figure, const struct run_set *set,
                 struct drawing *out)
 {
@@ -180,8 +235,12 @@ static int draw(const struct paper *paper, const struct figure *figure, const st
     for (uint32_t s = 0; s < figure->n_series && !rc; s++) {
         const struct figure_series *series = &figure->series[s];
         struct drawn_series *drawn = &out->series[out->n_series++];
-        rc = figure->kind == FIGURE_CDF ? draw_cdf(paper, figure, set, &series->value, drawn, out)
-                                        : draw_time(paper, figure, set, series, drawn, out);
+        if (figure->kind == FIGURE_TIME)
+            rc = draw_time(paper, figure, set, series, drawn, out);
+        else if (series->distribution.text)
+            rc = draw_distribution(paper, figure, set, series, drawn, out);
+        else
+            rc = draw_cdf(paper, figure, set, &series->value, drawn, out);
     }
     return rc;
 }

@@ -111,16 +111,37 @@ static int read_time_series(struct claims_reader *r, const struct yaml_node *nod
                           &series->curve);
 }
 
+static int refuse_key(struct claims_reader *r, const struct yaml_node *mapping, const char *key,
+                      const char *message)
+{
+    const struct yaml_node *node = yaml_find(mapping, key);
+    if (!node)
+        return 0;
+    const size_t length = fields_enter(&r->fields, key);
+    const int rc = fields_fail_key(&r->fields, node, XOFF_E_CONFLICT, message);
+    fields_leave(&r->fields, length);
+    return rc;
+}
+
 static int read_cdf_series(struct claims_reader *r, const struct yaml_node *node,
                            struct figure_series *series)
 {
-    static const char *const keys[] = {"name", "value", NULL};
+    static const char *const keys[] = {"name", "value", "variant", "distribution", NULL};
     int rc = claims_check_keys(r, node, keys);
     if (!rc)
         rc = claims_take_text(r, node, "name", "its name in the legend", &series->name);
-    return rc ? rc
-              : claims_take_expression(r, node, "value", "an expression such as a.deadlock.onset",
-                                       false, &series->value);
+    if (!rc)
+        rc = take_name(r, node, "variant", NULL, &series->variant);
+    if (!rc)
+        rc = take_name(r, node, "distribution", NULL, &series->distribution);
+    if (!rc && series->distribution.text)
+        rc = refuse_key(r, node, "value", "not beside distribution; give one of the two");
+    else if (!rc)
+        rc = refuse_key(r, node, "variant", "goes with distribution; value names it: a.drops");
+    return rc || series->distribution.text
+               ? rc
+               : claims_take_expression(r, node, "value", "an expression such as a.deadlock.onset",
+                                        false, &series->value);
 }
 
 static int read_series(struct claims_reader *r, const struct yaml_node *node,
@@ -207,7 +228,8 @@ static int read_kind(struct claims_reader *r, const struct yaml_node *node, stru
     return rc;
 }
 
-/* Reads the keys that only figures over time have, and rejects those that they do not have. */
+/* Reads scale, the other keys that only figures over time have, and rejects those that they do not
+ * have. */
 static int read_time(struct claims_reader *r, const struct yaml_node *node, struct figure *figure)
 {
     static const struct {
@@ -218,8 +240,8 @@ static int read_time(struct claims_reader *r, const struct yaml_node *node, stru
     size_t length = fields_enter(&r->fields, "scale");
     int rc = 0;
     figure->scale = 1;
-    if (scale && figure->kind != FIGURE_TIME)
-        rc = fields_fail_key(&r->fields, scale, XOFF_E_CONFLICT, "goes with kind: time only");
+    if (scale && figure->kind != FIGURE_TIME && figure->kind != FIGURE_CDF)
+        rc = fields_fail_key(&r->fields, scale, XOFF_E_CONFLICT, "goes with kind: time or cdf");
     else if (scale)
         rc = claims_take_number(r, scale, &figure->scale);
     fields_leave(&r->fields, length);

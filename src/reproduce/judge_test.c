@@ -251,8 +251,13 @@ static struct curve bad_curves[] = {{.name = "F0",
                                     {.name = "F1"}};
 static struct curve good_curve = {
     .name = "F0", .first_at = XOFF_US, .every = XOFF_US, .n = 5000, .values = good_values};
-static struct summary bad_first = {bad_1, 2, bad_curves, 2}, bad_second = {bad_2, 1, NULL, 0},
-                      bad_third = {bad_3, 2, NULL, 0}, good_seed = {good_any, 1, &good_curve, 1};
+static uint64_t bad_counts[] = {1, 0, 2}, more_counts[] = {0, 4, 0, 1};
+static struct distribution bad_distribution = {"maxima", 0.25, 3, bad_counts},
+                           more_distribution = {"maxima", 0.25, 4, more_counts};
+static struct summary bad_first = {bad_1, 2, bad_curves, 2, &bad_distribution, 1},
+                      bad_second = {.metrics = bad_2, .n_metrics = 1},
+                      bad_third = {bad_3, 2, NULL, 0, &more_distribution, 1},
+                      good_seed = {good_any, 1, &good_curve, 1, NULL, 0};
 static struct summary *three_seeds[] = {&bad_first, &good_seed, &bad_second,
                                         &good_seed, &bad_third, &good_seed};
 
@@ -322,6 +327,7 @@ static void distributions(void **state)
                                      {.name = "c", .value = {"off.deadlocked", {1, 1}}}};
     struct figure f = {.id = "f",
                        .kind = FIGURE_CDF,
+                       .scale = 1,
                        .experiment = {.n_seeds = 3},
                        .series = series,
                        .n_series = 3};
@@ -362,6 +368,43 @@ static void check_refused(struct figure *f, const struct run_set *set, const cha
     assert_true(d.err.line == 1 && d.err.column == column);
     if (!strstr(d.err.message, part))
         fail_msg("%s", d.err.message);
+}
+
+/* Distributions that runs have: those of the seeds are added, and one seed has none. Of 8 values, 1
+ * is up to 0.25, 4 up to 0.5, 2 up to 0.75 and 1 up to 1. */
+static void distributions_of_runs(void **state)
+{
+    (void)state;
+    struct run runs[6];
+    struct run_set set = deadlock_set(runs);
+    struct drawing d;
+    struct figure_series series = {
+        .name = "a", .variant = {"off", {1, 2}}, .distribution = {"maxima", {1, 6}}};
+    struct figure f = {.id = "f",
+                       .kind = FIGURE_CDF,
+                       .scale = 100,
+                       .experiment = {.n_seeds = 3},
+                       .series = &series,
+                       .n_series = 1};
+    judge_figure(&paper, &f, &options, &set, &d);
+    assert_int_equal(d.state, VERDICT_HOLDS);
+    assert_int_equal(d.series[0].n_points, 4);
+    static const double shares[] = {1 / 8., 5 / 8., 7 / 8., 1};
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(d.series[0].points[i].x == 25 * (i + 1) &&
+                    d.series[0].points[i].y == shares[i]);
+    drawing_fini(&d);
+    f.experiment.n_seeds = 1;
+    judge_figure(&paper, &f, &options, &set, &d);
+    assert_true(d.series[0].n_points == 3 && d.series[0].points[0].y == 1 / 3.);
+    drawing_fini(&d);
+
+    series.distribution.text = "maximum";
+    check_refused(&f, &set, "f: distribution", 6, "no run has it; the first has maxima");
+    series.variant.text = "on";
+    check_refused(&f, &set, "f: distribution", 6, "no run has it; the first has none");
+    series.variant.text = "of";
+    check_refused(&f, &set, "f: variant", 2, "no variant is called so; the scenario has off, on");
 }
 
 static void over_time(void **state)
@@ -435,6 +478,7 @@ int main(void)
         cmocka_unit_test(figures),
         cmocka_unit_test(averages),
         cmocka_unit_test(distributions),
+        cmocka_unit_test(distributions_of_runs),
         cmocka_unit_test(over_time),
     };
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);

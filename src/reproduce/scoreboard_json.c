@@ -222,7 +222,7 @@ static json_t *series_json(const struct figure *f, const struct drawing *d, json
     return list;
 }
 
-/* Makes points [x, y]; for a distribution also how many seeds have a value, of how many. */
+/* Makes points [x, y]; for a distribution over seeds also how many have a value, of how many. */
 static json_t *drawn_json(const struct figure *f, const struct drawing *d)
 {
     json_t *list = json_array();
@@ -235,7 +235,7 @@ static json_t *drawn_json(const struct figure *f, const struct drawing *d)
             append(points, point);
         }
         put(series, "name", text_json(f->series[s].name));
-        if (f->kind == FIGURE_CDF) {
+        if (f->series[s].value.text) {
             put(series, "n", json_integer(d->series[s].n_values));
             put(series, "of", json_integer(d->n_seeds));
         }

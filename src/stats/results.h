@@ -294,11 +294,21 @@ struct curve {
     double *values;
 };
 
+/* Values of a run, counted by size: counts[k] are above k and up to k + 1 times `step`. */
+struct distribution {
+    char name[RESULT_NAME];
+    double step;
+    uint32_t n;
+    uint64_t *counts;
+};
+
 struct summary {
     struct metric *metrics;
     uint32_t n_metrics;
     struct curve *curves;
     uint32_t n_curves;
+    struct distribution *distributions;
+    uint32_t n_distributions;
 };
 
 /* The digest of everything simulated: of the columns marked as part of it (tables.h) and of the
@@ -311,7 +321,8 @@ __attribute__((format(printf, 2, 3))) void results_add_finding(struct results *r
 
 /* Figures of a run: counts, FCT and slowdown (mean, p50, p95, p99, max; all, per traffic entry, per
  * flow-size bucket), throughput, Jain's index, pauses, drops by cause, marks, utilisation,
- * headroom; and the curves that were asked for. */
+ * headroom; the curves that were asked for; and distributions, of which there is one,
+ * headroom.maxima, where there were maxima. */
 struct summary *summary_create(const struct results *results);
 void summary_destroy(struct summary *summary);
 const struct metric *summary_find(const struct summary *summary, const char *name);

@@ -154,6 +154,9 @@ void summary_destroy(struct summary *summary)
     if (!summary)
         return;
     curves_destroy(summary->curves, summary->n_curves);
+    for (uint32_t i = 0; i < summary->n_distributions; i++)
+        free(summary->distributions[i].counts);
+    free(summary->distributions);
     free(summary->metrics);
     free(summary);
 }
@@ -650,6 +653,27 @@ static void add_buffers(struct build *b)
         "share of a buffer that all its queues share, buffer with the smallest");
 }
 
+/* Copies the counts up to the last that is not 0. */
+static void keep_distribution(struct build *b, const char *name, double step,
+                              const uint64_t *counts, uint32_t n)
+{
+    while (n && !counts[n - 1])
+        n--;
+    struct distribution *d = calloc(1, sizeof *d);
+    uint64_t *copy = calloc((size_t)n + 1, sizeof *copy);
+    if (!d || !copy) {
+        free(d);
+        free(copy);
+        b->failed = true;
+        return;
+    }
+    memcpy(copy, counts, n * sizeof *copy);
+    *d = (struct distribution){.step = step, .n = n, .counts = copy};
+    snprintf(d->name, sizeof d->name, "%s", name);
+    b->summary->distributions = d;
+    b->summary->n_distributions = 1;
+}
+
 /* Percentiles by nearest rank of values that are known to a permille. */
 static void add_maxima(struct build *b)
 {
@@ -663,6 +687,8 @@ static void add_maxima(struct build *b)
         n += counts[i];
     add(b, "headroom", "maxima", NULL, "", (double)n,
         "times that a switch's headroom in use fell after it had risen");
+    if (n)
+        keep_distribution(b, "headroom.maxima", 1. / RESULT_MAXIMA, counts, RESULT_MAXIMA);
     for (uint32_t i = STAT_P50; n && i < N_STATS; i++) {
         const uint64_t rank = (uint64_t)(((unsigned __int128)n * stat_percents[i] + 99) / 100);
         uint32_t step = 0;

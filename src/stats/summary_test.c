@@ -577,6 +577,7 @@ static void maxima(void **state)
     check(s, "headroom.maxima", 0, "");
     check_absent(s, "headroom.maxima.p50");
     check_absent(s, "headroom.maxima.max");
+    assert_int_equal(s->n_distributions, 0);
     summary_destroy(s);
 
     for (uint32_t i = 0; i < 100; i++)
@@ -587,12 +588,17 @@ static void maxima(void **state)
     check(s, "headroom.maxima.p95", 0.095, "ratio");
     check(s, "headroom.maxima.p99", 0.099, "ratio");
     check(s, "headroom.maxima.max", 0.1, "ratio");
+    assert_int_equal(s->n_distributions, 1);
+    assert_string_equal(s->distributions[0].name, "headroom.maxima");
+    assert_true(s->distributions[0].step == 0.001 && s->distributions[0].n == 100);
+    assert_memory_equal(s->distributions[0].counts, counts, 100 * sizeof *counts);
     summary_destroy(s);
 
     counts[RESULT_MAXIMA - 1] = 1;
     s = summary_create(&r);
     check(s, "headroom.maxima.p50", 0.051, "ratio");
     check(s, "headroom.maxima.max", 1, "ratio");
+    assert_int_equal(s->distributions[0].n, RESULT_MAXIMA);
     summary_destroy(s);
 }
 

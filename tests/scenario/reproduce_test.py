@@ -111,6 +111,7 @@ figures:
     series:
       - {name: lost, value: off.drops}
       - {name: onset, value: off.deadlock.onset}
+      - {name: headroom, variant: "on", distribution: headroom.maxima}
 """
 
 
@@ -176,10 +177,14 @@ def check_scoreboard(folder):
     check("the curve of the first seed over time", over_time["seeds"] == 1 and
           [x for x, _ in points] == list(range(10, 101, 10)) and
           all(0 < y < 110 for _, y in points[1:]))
-    steps, none = lost["series"]
+    steps, none, maxima = lost["series"]
     check("a distribution over the seeds, and one that no seed has a value for",
           steps["n"] == steps["of"] == 3 and steps["points"][-1][1] == 1 and
           steps["points"] == sorted(steps["points"]) and none["n"] == 0 and not none["points"])
+    shares = [y for _, y in maxima["points"]]
+    check("a distribution that the runs have", "of" not in maxima and shares[-1] == 1 and
+          0 < len(shares) <= 1000 and shares == sorted(shares) and
+          all(0 < x <= 1 for x, _ in maxima["points"]))
     values = claims_of(board)["sends-alike"]["measured"]
     check("the spread is that of three seeds", len(set(values["values"])) == 3 and
           min(values["values"]) == values["min"] < values["max"] == max(values["values"]))

@@ -29,9 +29,9 @@ function paperFigure(paper, f) {
   });
 }
 
-// Of a distribution, how many of the runs have a value: a curve may end below 1.
+// Of a distribution over runs, how many of them have a value: a curve may end below 1.
 function seriesName(f, s) {
-  return f.kind === "cdf" ? `${s.name} (${s.n} of ${s.of})` : s.name;
+  return isFigure(s.of) ? `${s.name} (${s.n} of ${s.of})` : s.name;
 }
 
 // Categories are named by their position or by their name.
@@ -53,11 +53,11 @@ function saysPaper(f, series, marks) {
   const hollow = marks.some((m) => list(m.points).length)
     ? "Hollow marks are the paper's numbers."
     : "The paper gives no numbers for it.";
-  if (f.kind === "cdf")
-    return (
-      "Runs with a value: " +
-      `${series.map((s) => `${s.name} ${s.n} of ${s.of}`).join(", ")}. ${hollow}`
-    );
+  if (f.kind === "cdf") {
+    const overRuns = series.filter((s) => isFigure(s.of));
+    const counts = overRuns.map((s) => `${s.name} ${s.n} of ${s.of}`).join(", ");
+    return (counts ? `Runs with a value: ${counts}. ` : "") + hollow;
+  }
   const unit = (f.y && f.y.unit) || "";
   const top = points.reduce((a, p) => (isFigure(p[2]) && (!a || p[2] > a[2]) ? p : a), null);
   return (
