@@ -89,6 +89,7 @@ struct cli_run {
     const char **tag_names;
     char **warnings;
     char *config_text;
+    struct compare *compare;
     double began_s; /* time of the first event, by cli_clock() */
 };
 /* Runs a plan of `input`. Warnings go to standard error, and so does progress when it is a
@@ -107,6 +108,8 @@ int cli_write_file(const char *path, const char *text);
 int cli_write_text(const char *path, const char *mode, const char *text);
 /* "cannot write PATH: REASON"; returns -XOFF_E_IO. */
 int cli_cannot_write(const char *path, int reason, struct xoff_err *err);
+/* Name of the completion times in a folder of results; NULL: without a config. */
+const char *cli_fct_name(const struct hpcc_config *config);
 /* Writes fct.txt, pfc.txt and qlen.txt of a run of `config` to `aside`, and appends their names in
  * `dir` to `told`. Returns 0 or a negative code. */
 int cli_write_hpcc(const char *aside, const struct hpcc_config *config,
@@ -119,6 +122,10 @@ int cli_write_captures(const char *aside, const struct results *const *runs, uin
 
 /* Prints the table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);
+/* Names of the flow-size buckets for people. */
+extern const char *const cli_bucket_labels[COMPARE_BUCKETS];
+/* Prints the comparison of a run with another simulator's results. */
+void cli_print_compare(FILE *out, const char *variant, const struct compare *compare);
 /* Prints drops, deadlocks and findings with their places. */
 void cli_print_troubles(FILE *out, const struct cli_run *run);
 

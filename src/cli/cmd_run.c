@@ -1,6 +1,7 @@
 /* xoff run: runs scenarios, prints summaries, writes results, checks expectations. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <xoff/units.h>
 
@@ -13,12 +14,25 @@ struct run_arguments {
     struct cli_options shared;
     const char *output;
     bool csv, print_config, no_report;
-    const char *write; /* --write; NULL: default for the kind of input */
+    const char *write;   /* --write; NULL: default for the kind of input */
+    const char *compare; /* folder or file; NULL: nothing to compare with */
     const char **captures, **variants;
     uint32_t n_captures, n_variants;
     uint64_t capture_limit;
     uint32_t capture_bytes; /* 0: whole frames */
 };
+
+/* What --compare names. */
+struct theirs {
+    char *path; /* NULL: nothing */
+    struct hpcc_fct fct;
+};
+
+static void theirs_fini(struct theirs *theirs)
+{
+    free(theirs->path);
+    free(theirs->fct.lines);
+}
 
 enum {
     OPTION_CSV = 512,
@@ -26,6 +40,7 @@ enum {
     OPTION_NO_REPORT,
     OPTION_PRINT_CONFIG,
     OPTION_WRITE,
+    OPTION_COMPARE,
     OPTION_CAPTURE,
     OPTION_CAPTURE_LIMIT,
     OPTION_CAPTURE_BYTES
@@ -43,6 +58,10 @@ static const struct argp_option options[] = {
     {"write", OPTION_WRITE, "FORMAT", 0,
      "Write fct.txt and pfc.txt too: hpcc (default when the input is a config.txt of that family), "
      "conweave (node ids instead of addresses), or none",
+     0},
+    {"compare", OPTION_COMPARE, "DIR", 0,
+     "Compare every run with DIR/fct.txt, or with that file itself, as the ns-3 RDMA family writes "
+     "it: completion times side by side, and the flows that differ most",
      0},
     {"capture", OPTION_CAPTURE, "NODE:PORT", 0,
      "Write every frame that crosses this port to capture-NODE-PORT.pcapng, such as leaf0:3; NODE "
@@ -112,6 +131,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--write %s: give hpcc, conweave or none", arg);
         a->write = arg;
         return 0;
+    case OPTION_COMPARE:
+        a->compare = arg;
+        return 0;
     case OPTION_CAPTURE:
         a->captures = realloc(a->captures, sizeof *a->captures * (a->n_captures + 1));
         XOFF_ASSERT(a->captures);
@@ -143,6 +165,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                                "%s and %s would write to the same folder; run them one by one "
                                "with --output",
                                a->shared.files[k], a->shared.files[i]);
+        if (a->compare && a->shared.n_files > 1)
+            argp_error(state, "--compare names the results of one run, but there are %u files",
+                       a->shared.n_files);
         if (a->output && a->shared.n_files > 1)
             argp_error(state, "--output names one folder, but there are %u files",
                        a->shared.n_files);
@@ -291,10 +316,42 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
     return code || (!has_page && !a->no_report) ? EXIT_FAILED : EXIT_FINE;
 }
 
+/* Returns the file to compare with: in a folder the name that the config gives, or fct.txt. The
+ * caller frees it. */
+static char *compare_path(const char *given, const struct hpcc_config *import)
+{
+    struct stat status;
+    char *path;
+    if (stat(given, &status) || !S_ISDIR(status.st_mode)) {
+        path = strdup(given);
+        XOFF_ASSERT(path);
+        return path;
+    }
+    XOFF_ASSERT(asprintf(&path, "%s/%s", given, cli_fct_name(import)) >= 0);
+    if (stat(path, &status) == 0)
+        return path;
+    free(path);
+    XOFF_ASSERT(asprintf(&path, "%s/%s", given, cli_fct_name(NULL)) >= 0);
+    return path;
+}
+
+/* Compares the runs, and prints what came out unless JSON is asked for. */
+static void compare_runs(const struct run_arguments *a, const struct hpcc_config *import,
+                         const struct theirs *theirs, struct cli_run *runs, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && theirs->path; i++) {
+        runs[i].compare = hpcc_compare(&theirs->fct, theirs->path, import, runs[i].results);
+        XOFF_ASSERT(runs[i].compare);
+        runs[i].results->compare = runs[i].compare;
+        if (!a->shared.json)
+            cli_print_compare(stdout, runs[i].results->variant, runs[i].compare);
+    }
+}
+
 /* Finishes `n` runs of the scenario's plans; an interruption leaves fewer than there are plans. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
-                  const struct hpcc_config *import, struct cli_run *runs, uint32_t n,
-                  struct folder *folder, const char *dir)
+                  const struct hpcc_config *import, const struct theirs *theirs,
+                  struct cli_run *runs, uint32_t n, struct folder *folder, const char *dir)
 {
     const struct results **results = calloc(n, sizeof *results);
     const struct summary **summaries = calloc(n, sizeof *summaries);
@@ -309,6 +366,7 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         cli_print_summary(stdout, runs, n);
         putchar('\n');
     }
+    compare_runs(a, import, theirs, runs, n);
     int status = EXIT_FINE;
     for (uint32_t i = 0; i < n; i++) {
         cli_print_troubles(words, &runs[i]);
@@ -392,8 +450,14 @@ static int run_file(const struct run_arguments *a, const char *file)
     if (!code && !input.import && a->write && strcmp(a->write, "none"))
         code = xoff_err_set(&err, XOFF_E_CONFLICT, "--write", a->write,
                             "node ids and ports of these files come from a config.txt; give one");
+    struct theirs theirs = {0};
+    if (!code && a->compare) {
+        theirs.path = compare_path(a->compare, input.import);
+        code = hpcc_fct_read(theirs.path, &theirs.fct, &err);
+    }
     if (code) {
         cli_print_error(&err);
+        free(theirs.path);
         cli_input_fini(&input);
         return EXIT_BAD_INPUT;
     }
@@ -408,6 +472,7 @@ static int run_file(const struct run_arguments *a, const char *file)
             if (status)
                 cli_print_build_error(&input, &err);
         }
+        theirs_fini(&theirs);
         cli_input_fini(&input);
         return status;
     }
@@ -438,12 +503,13 @@ static int run_file(const struct run_arguments *a, const char *file)
             status = EXIT_BAD_INPUT;
         }
     if (!status)
-        status = finish(a, scenario, import, runs, n, folder, dir);
+        status = finish(a, scenario, import, &theirs, runs, n, folder, dir);
     folder_close(folder);
     free(usual);
     for (uint32_t i = 0; i < scenario->n_plans; i++)
         cli_run_fini(&runs[i]);
     free(runs);
+    theirs_fini(&theirs);
     cli_input_fini(&input);
     return status;
 }
@@ -460,7 +526,8 @@ int cmd_run(int argc, char **argv)
                "Exit status: 0 all fine, 1 an expectation or the audit failed, 2 bad input, or "
                "another process is writing to the folder.\n"
                "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none\n"
-               "         xoff run mix/config.txt --compat ns3",
+               "         xoff run mix/config.txt --compat ns3\n"
+               "         xoff run mix/config.txt --compat ns3 --compare mix",
         .children = children};
     struct run_arguments a = {0};
     cli_options_init(&a.shared);

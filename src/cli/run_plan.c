@@ -130,6 +130,7 @@ void cli_run_fini(struct cli_run *run)
         free(run->warnings[i]);
     free(run->warnings);
     summary_destroy(run->summary);
+    compare_destroy(run->compare);
     net_free_results(run->results);
     build_destroy(run->built);
     free(run->tag_names);

@@ -41,8 +41,8 @@ static const struct {
 };
 
 static const char *const buckets[] = {"le10KB", "le100KB", "le1MB", "le10MB", "gt10MB"};
-static const char *const bucket_labels[] = {"to 10 KB", "to 100 KB", "to 1 MB", "to 10 MB",
-                                            "over 10 MB"};
+const char *const cli_bucket_labels[COMPARE_BUCKETS] = {"to 10 KB", "to 100 KB", "to 1 MB",
+                                                        "to 10 MB", "over 10 MB"};
 
 /* Prints the sizes for which a flow finished. */
 static void print_buckets(FILE *out, const struct cli_run *run)
@@ -63,7 +63,7 @@ static void print_buckets(FILE *out, const struct cli_run *run)
         const struct metric *flows = summary_find(run->summary, count);
         if (!flows || flows->value == 0)
             continue;
-        fprintf(out, "  %-24s", bucket_labels[b]);
+        fprintf(out, "  %-24s", cli_bucket_labels[b]);
         for (uint32_t f = 0; f < sizeof figures / sizeof *figures; f++) {
             char name[64], text[32] = "-";
             snprintf(name, sizeof name, "slowdown.%s.%s", buckets[b], figures[f]);

@@ -19,6 +19,11 @@ static const char *name_of(const struct hpcc_config *config, uint32_t file)
     return slash && slash[1] ? slash + 1 : given[file];
 }
 
+const char *cli_fct_name(const struct hpcc_config *config)
+{
+    return config ? name_of(config, FILE_FCT) : usual[FILE_FCT];
+}
+
 int cli_write_hpcc(const char *aside, const struct hpcc_config *config,
                    const struct results *results, bool has_node_ids, const char *dir, FILE *told,
                    struct xoff_err *err)

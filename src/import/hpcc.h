@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "scenario/plan.h"
+#include "stats/compare.h"
 #include "stats/results.h"
 #include "traffic/flow_hpcc.h"
 
@@ -136,6 +137,27 @@ void hpcc_write_pfc(FILE *out, const struct hpcc_config *config, const struct re
  * window, so they make the last dump; a dump at the very start of the window, before any flow, has
  * one sample of empty queues. Differs: dumps between those two are left out. */
 void hpcc_write_qlen(FILE *out, const struct hpcc_config *config, const struct results *results);
+
+/* A line of fct.txt. */
+#define HPCC_NO_PORT COMPARE_NO_PORT
+struct hpcc_fct_line {
+    uint32_t from, to; /* node ids */
+    uint32_t sport, dport;
+    uint64_t bytes, start_ns, fct_ns; /* fct_ns above 0 */
+    uint64_t standalone_ns;           /* 0: not stated */
+};
+struct hpcc_fct {
+    struct hpcc_fct_line *lines; /* from malloc */
+    size_t n;
+};
+/* Reads an fct.txt, of the original or ours. `out` needs no preparation and holds nothing after a
+ * failure. */
+int hpcc_fct_read(const char *path, struct hpcc_fct *out, struct xoff_err *err);
+/* Compares a run with such a file. Node 7 of the file is the host with the name n7, or host number
+ * 7 in a network without such names. `config`: the run's, for its ports; NULL: it was a scenario.
+ * NULL: no memory. */
+struct compare *hpcc_compare(const struct hpcc_fct *theirs, const char *path,
+                             const struct hpcc_config *config, const struct results *results);
 
 /* The times at which queues must be sampled for hpcc_write_qlen(): at *from, then every
  * HPCC_QLEN_EVERY up to and including *to, the last dump. False: no dump falls into the run. */

@@ -43,6 +43,20 @@ int hpcc_no_memory(struct xoff_err *err);
 /* Makes room for one more element in an array of n; false: no memory. */
 bool hpcc_grow(void **array, uint32_t n, size_t size);
 
+/* A flow of a run, finished or not, with the ports that the original gives it. */
+struct hpcc_sent {
+    const struct result_flow *flow;
+    uint32_t sport, dport; /* HPCC_NO_PORT: not known */
+};
+/* Lists all flows between hosts; the caller frees it. `config` may be NULL: no destination port is
+ * known then. NULL: no memory. */
+struct hpcc_sent *hpcc_list_flows(const struct hpcc_config *config, const struct results *results,
+                                  size_t *n);
+
+/* Reads fct.txt from memory, for tests and fuzzing, as hpcc_fct_read() does. */
+int hpcc_fct_parse(const char *path, const char *text, size_t size, struct hpcc_fct *out,
+                   struct xoff_err *err);
+
 /* The shortest path from every node to `to` as the original takes it. */
 struct hpcc_path {
     uint64_t delay_ns, tx_ns; /* propagation; sending a payload on each link */

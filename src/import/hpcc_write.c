@@ -16,15 +16,10 @@
 
 #define FIRST_SPORT 10000
 
-struct done {
-    const struct result_flow *flow;
-    uint32_t sport;
-};
-
 static int compare_done(const void *a, const void *b)
 {
-    const struct result_flow *x = ((const struct done *)a)->flow;
-    const struct result_flow *y = ((const struct done *)b)->flow;
+    const struct result_flow *x = ((const struct hpcc_sent *)a)->flow;
+    const struct result_flow *y = ((const struct hpcc_sent *)b)->flow;
     if (x->acked_at != y->acked_at)
         return x->acked_at < y->acked_at ? -1 : 1;
     if (x->from != y->from)
@@ -34,46 +29,13 @@ static int compare_done(const void *a, const void *b)
 
 static int compare_by_receiver(const void *a, const void *b)
 {
-    const struct result_flow *x = ((const struct done *)a)->flow;
-    const struct result_flow *y = ((const struct done *)b)->flow;
+    const struct result_flow *x = ((const struct hpcc_sent *)a)->flow;
+    const struct result_flow *y = ((const struct hpcc_sent *)b)->flow;
     if (x->to != y->to)
         return x->to < y->to ? -1 : 1;
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
-}
-
-/* Collects the finished flows of this config, with the ports that all of them took. */
-static struct done *collect(const struct hpcc_config *c, const struct results *results, size_t *n)
-{
-    struct done *done = malloc((results->n_flows + 1) * sizeof *done);
-    *n = 0;
-    if (!done)
-        return NULL;
-    for (uint64_t i = 0; i < results->n_flows; i++) {
-        const struct result_flow *f = &results->flows[i];
-        if (f->from < c->n_hosts && f->to < c->n_hosts)
-            done[(*n)++] = (struct done){.flow = f};
-    }
-    qsort(done, *n, sizeof *done, compare_by_receiver);
-    for (size_t i = 0; i < *n; i++) {
-        const struct result_flow *f = done[i].flow;
-        const struct done *last = i ? &done[i - 1] : NULL;
-        const bool is_same = last && f->to == last->flow->to && f->from == last->flow->from;
-        done[i].sport = is_same ? last->sport + 1 : FIRST_SPORT;
-    }
-    size_t n_done = 0;
-    for (size_t i = 0; i < *n; i++)
-        if (done[i].flow->acked_at != XOFF_NEVER)
-            done[n_done++] = done[i];
-    *n = n_done;
-    qsort(done, *n, sizeof *done, compare_done);
-    return done;
-}
-
-static uint32_t address(uint32_t id)
-{
-    return 0x0b000001u + (id / 256 << 16) + (id % 256 << 8);
 }
 
 /* Returns the destination port, by the flow's position among those of its source; 0: no flow of the
@@ -85,27 +47,58 @@ static uint32_t dport_of(const struct hpcc_config *c, const struct result_flow *
     return c->flows.flows[c->by_source[c->first[f->from] + f->number]].dport;
 }
 
+struct hpcc_sent *hpcc_list_flows(const struct hpcc_config *config, const struct results *results,
+                                  size_t *n)
+{
+    struct hpcc_sent *list = malloc((results->n_flows + 1) * sizeof *list);
+    const uint32_t n_hosts = config ? config->n_hosts : results->n_hosts;
+    *n = 0;
+    if (!list)
+        return NULL;
+    for (uint64_t i = 0; i < results->n_flows; i++) {
+        const struct result_flow *f = &results->flows[i];
+        if (f->from < n_hosts && f->to < n_hosts)
+            list[(*n)++] = (struct hpcc_sent){.flow = f};
+    }
+    qsort(list, *n, sizeof *list, compare_by_receiver);
+    for (size_t i = 0; i < *n; i++) {
+        const struct result_flow *f = list[i].flow, *last = i ? list[i - 1].flow : NULL;
+        const bool is_same = last && f->to == last->to && f->from == last->from;
+        list[i].sport = is_same ? (list[i - 1].sport + 1) & UINT16_MAX : FIRST_SPORT;
+        list[i].dport = config ? dport_of(config, f) : HPCC_NO_PORT;
+    }
+    return list;
+}
+
+static uint32_t address(uint32_t id)
+{
+    return 0x0b000001u + (id / 256 << 16) + (id % 256 << 8);
+}
+
 int hpcc_write_fct(FILE *out, const struct hpcc_config *config, const struct results *results,
                    bool has_node_ids, struct xoff_err *err)
 {
-    size_t n;
-    struct done *done = collect(config, results, &n);
-    if (!done)
+    size_t n, n_done = 0;
+    struct hpcc_sent *list = hpcc_list_flows(config, results, &n);
+    if (!list)
         return hpcc_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        const struct result_flow *f = done[i].flow;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].flow->acked_at != XOFF_NEVER)
+            list[n_done++] = list[i];
+    qsort(list, n_done, sizeof *list, compare_done);
+    for (size_t i = 0; i < n_done; i++) {
+        const struct result_flow *f = list[i].flow;
         const uint32_t from = config->ids[f->from], to = config->ids[f->to];
         if (has_node_ids)
             fprintf(out, "%u %u", from, to);
         else
             fprintf(out, "%08x %08x", address(from), address(to));
-        fprintf(out, " %u %u %llu %llu %llu %llu\n", done[i].sport & UINT16_MAX,
-                dport_of(config, f), (unsigned long long)f->offered_bytes,
-                (unsigned long long)(f->start_at / XOFF_NS),
+        fprintf(out, " %u %u %llu %llu %llu %llu\n", list[i].sport, list[i].dport,
+                (unsigned long long)f->offered_bytes, (unsigned long long)(f->start_at / XOFF_NS),
                 (unsigned long long)((f->acked_at - f->start_at) / XOFF_NS),
                 (unsigned long long)(f->standalone_for / XOFF_NS));
     }
-    free(done);
+    free(list);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "stats/compare.h"
 #include "stats/output.h"
 
 static json_t *run_json(const struct results *r, const struct summary *s);
@@ -154,6 +155,84 @@ static json_t *deadlock_json(const struct results *r, const struct result_deadlo
     return NULL;
 }
 
+static json_t *side_json(const struct compare_side *side)
+{
+    json_t *o = json_object();
+    bool is_good = true;
+    for (uint32_t i = 0; i < COMPARE_N_STATS; i++)
+        is_good &= put(o, compare_stat_names[i], number_json(side->figures[i]));
+    if (is_good)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+static json_t *pair_json(const struct compare_pair *pair)
+{
+    json_t *o = json_object();
+    bool is_good = put(o, "flows", count_json(pair->n));
+    if (pair->n)
+        is_good &=
+            put(o, "ours", side_json(&pair->ours)) && put(o, "theirs", side_json(&pair->theirs));
+    if (is_good)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+/* `theirs_ns`: NULL where only one side has the flow. */
+static json_t *compared_json(const struct compare_flow *f, const uint64_t *theirs_ns)
+{
+    json_t *o = json_object();
+    bool is_good = put(o, "from", text_json(f->from));
+    is_good &= put(o, "to", text_json(f->to));
+    is_good &= put(o, "sport", json_integer(f->sport));
+    is_good &= put(o, "bytes", count_json(f->bytes));
+    is_good &= put(o, "start_ns", count_json(f->start_ns));
+    is_good &= put(o, theirs_ns ? "ours_ns" : "fct_ns", count_json(f->fct_ns));
+    if (theirs_ns)
+        is_good &= put(o, "theirs_ns", count_json(*theirs_ns));
+    if (is_good)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+static json_t *compare_json(const struct compare *c)
+{
+    json_t *o = json_object();
+    json_t *sizes = json_object(), *worst = json_array();
+    json_t *only_ours = json_array(), *only_theirs = json_array();
+    bool is_good = put(o, "file", text_json(c->file));
+    is_good &= put(o, "flows_ours", count_json(c->n_ours));
+    is_good &= put(o, "flows_theirs", count_json(c->n_theirs));
+    is_good &= put(o, "flows_both", count_json(c->n_both));
+    is_good &= put(o, "flows_both_by_ports", count_json(c->n_ports));
+    is_good &= put(o, "flows_unfinished", count_json(c->n_unfinished));
+    is_good &= put(o, "equal", count_json(c->n_equal));
+    is_good &= put(o, "within_1_percent", count_json(c->n_within));
+    is_good &= put(o, "standalone_differs", count_json(c->n_standalone));
+    is_good &= put(o, "fct_s", pair_json(&c->fct));
+    is_good &= put(o, "slowdown_ns3", pair_json(&c->slowdown));
+    is_good &= put(o, "slowdown_ns3_by_size", sizes);
+    is_good &= put(o, "worst", worst);
+    is_good &= put(o, "only_ours", only_ours);
+    is_good &= put(o, "only_theirs", only_theirs);
+    for (uint32_t i = 0; i < COMPARE_BUCKETS && is_good; i++)
+        is_good &= put(sizes, output_bucket_names[i], pair_json(&c->buckets[i]));
+    for (uint32_t i = 0; i < c->n_worst && is_good; i++)
+        is_good &= json_array_append_new(
+                       worst, compared_json(&c->worst[i].flow, &c->worst[i].theirs_ns)) == 0;
+    for (uint32_t i = 0; i < c->n_only_ours && is_good; i++)
+        is_good &= json_array_append_new(only_ours, compared_json(&c->only_ours[i], NULL)) == 0;
+    for (uint32_t i = 0; i < c->n_only_theirs && is_good; i++)
+        is_good &= json_array_append_new(only_theirs, compared_json(&c->only_theirs[i], NULL)) == 0;
+    if (is_good)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
 static json_t *run_json(const struct results *r, const struct summary *s)
 {
     char digest[17];
@@ -183,6 +262,8 @@ static json_t *run_json(const struct results *r, const struct summary *s)
         is_good &= json_array_append_new(findings, text_json(r->findings[i].text)) == 0;
     for (uint32_t i = 0; i < r->n_warnings && is_good; i++)
         is_good &= json_array_append_new(warnings, text_json(r->warnings[i])) == 0;
+    if (r->compare)
+        is_good &= put(run, "compare", compare_json(r->compare));
     if (is_good)
         return run;
     json_decref(run);

@@ -52,6 +52,18 @@ const char *output_sample_metric(uint8_t metric)
     return metric < sizeof names / sizeof *names ? names[metric] : "unknown";
 }
 
+const char *const output_bucket_names[OUTPUT_BUCKETS] = {"le10KB", "le100KB", "le1MB", "le10MB",
+                                                         "gt10MB"};
+
+uint32_t output_bucket(uint64_t bytes)
+{
+    static const uint64_t limits[OUTPUT_BUCKETS - 1] = {10000, 100000, 1000000, 10000000};
+    uint32_t bucket = 0;
+    while (bucket < OUTPUT_BUCKETS - 1 && bytes > limits[bucket])
+        bucket++;
+    return bucket;
+}
+
 void results_add_finding(struct results *results, const char *format, ...)
 {
     if (results->n_findings >= 64) /* enough to see what is wrong */

@@ -18,6 +18,10 @@ const char *output_tag(const struct results *results, uint32_t tag);
 const char *output_drop_cause(uint8_t cause);
 const char *output_unit(uint8_t unit);
 const char *output_sample_metric(uint8_t metric);
+/* Flow-size buckets by bytes offered, upper bound inclusive. */
+#define OUTPUT_BUCKETS 5
+extern const char *const output_bucket_names[OUTPUT_BUCKETS];
+uint32_t output_bucket(uint64_t bytes);
 /* "fail" with audit findings, else "interrupted", else "pass". */
 const char *output_verdict(const struct results *results);
 

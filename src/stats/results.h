@@ -275,6 +275,7 @@ struct results {
     struct result_deadlock_port *deadlock_ports;
     struct result_finding *findings;
     uint32_t n_findings;
+    const struct compare *compare; /* with another simulator's results; NULL: none are at hand */
 };
 
 /* A named figure of a run. Tables, expectations and JSON are made of metrics. */

@@ -52,12 +52,6 @@ static const struct family operation_family = {
 static const char *const stat_names[N_STATS] = {"mean", "p50", "p95", "p99", "max"};
 static const uint64_t stat_percents[N_STATS] = {0, 50, 95, 99, 100};
 
-/* Flow-size buckets by bytes offered, upper bound inclusive. */
-#define N_BUCKETS 5
-static const char *const bucket_names[N_BUCKETS] = {"le10KB", "le100KB", "le1MB", "le10MB",
-                                                    "gt10MB"};
-static const uint64_t bucket_limits[N_BUCKETS - 1] = {10000, 100000, 1000000, 10000000};
-
 /* A traffic entry as part of a metric's name. */
 #define LABEL 44
 struct label {
@@ -112,7 +106,7 @@ struct summary *summary_create(const struct results *results)
     const uint64_t most =
         results->n_flows > results->n_operations ? results->n_flows : results->n_operations;
     const size_t n = most ? (size_t)most : 1;
-    const size_t n_groups = (size_t)results->n_tags + N_BUCKETS + 2;
+    const size_t n_groups = (size_t)results->n_tags + OUTPUT_BUCKETS + 2;
     struct build b = {.results = results};
 
     b.summary = calloc(1, sizeof *b.summary);
@@ -199,8 +193,8 @@ static bool is_reserved(const char *label)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(label, words[i]))
             return true;
-    for (uint32_t i = 0; i < N_BUCKETS; i++)
-        if (!strcmp(label, bucket_names[i]))
+    for (uint32_t i = 0; i < OUTPUT_BUCKETS; i++)
+        if (!strcmp(label, output_bucket_names[i]))
             return true;
     return false;
 }
@@ -385,14 +379,6 @@ static struct value *sort_values(struct value *a, struct value *other, size_t n)
     return a;
 }
 
-static uint32_t bucket_of(uint64_t bytes)
-{
-    uint32_t bucket = 0;
-    while (bucket < N_BUCKETS - 1 && bytes > bucket_limits[bucket])
-        bucket++;
-    return bucket;
-}
-
 static size_t gather_operations(struct build *b)
 {
     const struct results *r = b->results;
@@ -426,7 +412,7 @@ static size_t gather_flows(struct build *b, const struct family *family)
                 continue;
             key = (uint64_t)(end_at - f->start_at);
         }
-        b->values[n++] = (struct value){key, f->tag, bucket_of(f->offered_bytes)};
+        b->values[n++] = (struct value){key, f->tag, output_bucket(f->offered_bytes)};
     }
     return n;
 }
@@ -507,14 +493,14 @@ static void add_family(struct build *b, const struct family *family)
     }
     if (!family->by_size)
         return;
-    scatter(b, sorted, n, false, N_BUCKETS);
+    scatter(b, sorted, n, false, OUTPUT_BUCKETS);
     first = 0;
-    for (uint32_t g = 0; g < N_BUCKETS; g++) {
+    for (uint32_t g = 0; g < OUTPUT_BUCKETS; g++) {
         const size_t count = (size_t)(b->offsets[g] - first);
         if (family == &flow_families[FAMILY_SLOWDOWN])
-            add(b, family->name, bucket_names[g], "flows", "", (double)count,
+            add(b, family->name, output_bucket_names[g], "flows", "", (double)count,
                 "finished flows of this size, by bytes offered");
-        add_distribution(b, family, bucket_names[g], b->keys + first, count);
+        add_distribution(b, family, output_bucket_names[g], b->keys + first, count);
         first = b->offsets[g];
     }
 }
