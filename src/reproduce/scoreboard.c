@@ -1,4 +1,4 @@
-/* The scoreboard (scoreboard.h): chooses claims, judges them, and prints the table for people. */
+/* The scoreboard (scoreboard.h): chooses claims, judges and counts them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +149,54 @@ struct scoreboard_counts scoreboard_count(const struct scoreboard *board)
     return c;
 }
 
+void scoreboard_total(const struct scored_paper *papers, uint32_t n, struct scoreboard_totals *out)
+{
+    *out = (struct scoreboard_totals){0};
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t i = 0; i < papers[k].n_claims; i++) {
+            const struct claim *c = papers[k].claims[i].claim;
+            const enum verdict found = papers[k].claims[i].judgement.found;
+            struct scoreboard_share *cell = &out->cells[c->kind][c->strength];
+            out->n_left_out += found == VERDICT_LEFT_OUT;
+            cell->n_all += found != VERDICT_LEFT_OUT;
+            cell->n_held += found == VERDICT_HOLDS;
+        }
+    for (uint32_t kind = 0; kind < KIND_OWN; kind++) {
+        const struct scoreboard_share *cell = &out->cells[kind][STRENGTH_INDEPENDENT];
+        out->reproduced.n_all += cell->n_all;
+        out->reproduced.n_held += cell->n_held;
+    }
+}
+
+const struct scored_claim *scoreboard_under(const struct scored_claim *s, uint32_t reading)
+{
+    for (uint32_t i = 0; i < s->claim->n_readings; i++)
+        if (s->claim->readings[i].reading == reading)
+            return &s->readings[i];
+    return reading == PLAIN_READING ? s : NULL;
+}
+
+/* Left out where it was not run, like a claim in the totals. */
+static void count_share(const struct scored_claim *s, struct scoreboard_share *share)
+{
+    share->n_all += s->judgement.found != VERDICT_LEFT_OUT;
+    share->n_held += s->judgement.found == VERDICT_HOLDS;
+}
+
+struct scoreboard_reading scoreboard_read(const struct scored_paper *p, uint32_t reading)
+{
+    struct scoreboard_reading r = {0};
+    for (uint32_t i = 0; i < p->n_claims; i++) {
+        const struct scored_claim *s = &p->claims[i], *own = scoreboard_under(s, reading);
+        if (!s->claim->n_readings || !own)
+            continue;
+        count_share(own, &r.own);
+        if (own->judgement.found != VERDICT_LEFT_OUT)
+            count_share(s, &r.plain);
+    }
+    return r;
+}
+
 static bool is_same_error(const struct xoff_err *a, const struct xoff_err *b)
 {
     return !strcmp(a->file, b->file) && a->line == b->line && a->column == b->column &&
@@ -193,184 +241,4 @@ void scoreboard_errors(const struct scoreboard *board, void (*say)(const struct 
     for (uint32_t i = 0; i < list.n; i++)
         say(list.errors[i]);
     free(list.errors);
-}
-
-/* Columns of the table. */
-enum { COLUMN_CLAIM, COLUMN_PLACE, COLUMN_PUBLISHED, COLUMN_MEASURED, N_COLUMNS };
-#define CELL 96
-struct row {
-    char cells[N_COLUMNS][CELL];
-};
-
-/* Width in characters, not bytes. */
-static int width(const char *text)
-{
-    int n = 0;
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
-/* Text that is too long is cut between characters. */
-static void fill(char cell[CELL], const char *text)
-{
-    size_t n = strlen(text);
-    if (n >= CELL) {
-        n = CELL - 1;
-        while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-            n--;
-    }
-    memcpy(cell, text, n);
-    cell[n] = '\0';
-}
-
-static void make_row(const struct scored_claim *s, struct row *row)
-{
-    const struct claim *c = s->claim;
-    const struct judgement *j = &s->judgement;
-    char text[160], least[32], most[32];
-    fill(row->cells[COLUMN_CLAIM], c->id);
-    fill(row->cells[COLUMN_PLACE], c->place);
-    snprintf(text, sizeof text, "%.6g%s%s", c->published, *c->unit ? " " : "", c->unit);
-    fill(row->cells[COLUMN_PUBLISHED], c->has_published    ? text
-                                       : c->published_text ? c->published_text
-                                                           : "-");
-    snprintf(least, sizeof least, "%.4g", j->measured.min);
-    snprintf(most, sizeof most, "%.4g", j->measured.max);
-    if (!j->values)
-        snprintf(text, sizeof text, "-");
-    else if (!strcmp(least, most)) /* equal at this many digits */
-        snprintf(text, sizeof text, "%.4g%s%s", j->measured.mean, *c->unit ? " " : "", c->unit);
-    else
-        snprintf(text, sizeof text, "%.4g%s%s (%s .. %s)", j->measured.mean, *c->unit ? " " : "",
-                 c->unit, least, most);
-    fill(row->cells[COLUMN_MEASURED], text);
-}
-
-static const char *colour_of(enum verdict verdict, const struct scoreboard_style *s)
-{
-    switch (verdict) {
-    case VERDICT_HOLDS:
-        return s->green;
-    case VERDICT_DIRECTION:
-        return s->yellow;
-    case VERDICT_FAILS:
-    case VERDICT_ERROR:
-        return s->red;
-    default:
-        return s->dim;
-    }
-}
-
-#define NOTE_WIDTH 96
-
-/* Prints a paragraph under a row, broken between words. */
-static void print_note(FILE *out, const struct scoreboard_style *s, const char *lead,
-                       const char *text)
-{
-    if (!text || !*text)
-        return;
-    int column = 4 + width(lead);
-    bool is_first = true; /* first word of its line */
-    fprintf(out, "    %s%s", s->dim, lead);
-    for (size_t n; text += strspn(text, " \n"), (n = strcspn(text, " \n")); text += n) {
-        char word[256];
-        snprintf(word, sizeof word, "%.*s", (int)n, text);
-        if (!is_first && column + 1 + width(word) > NOTE_WIDTH) {
-            fputs("\n     ", out);
-            column = 5;
-        } else if (!is_first) {
-            fputc(' ', out);
-            column++;
-        }
-        fputs(word, out);
-        column += width(word);
-        is_first = false;
-    }
-    fprintf(out, "%s\n", s->off);
-}
-
-/* Prints the verdict and the reasons for it. */
-static void print_verdict(FILE *out, const struct scoreboard_style *s, const struct claim *claim,
-                          const struct judgement *j)
-{
-    fprintf(out, "%s%s%s", colour_of(j->found, s), verdict_texts[j->found], s->off);
-    if (j->is_worse)
-        fprintf(out, ", %s%sworse than recorded%s (%s)", s->bold, s->red, s->off,
-                verdict_texts[claim->recorded]);
-    if (j->is_better)
-        fprintf(out, ", better than recorded (%s): update " CLAIMS_FILE,
-                verdict_texts[claim->recorded]);
-    fputc('\n', out);
-    if (j->found == VERDICT_ERROR)
-        print_note(out, s, "", j->err.message);
-    else if (j->found == claim->recorded && j->found != VERDICT_HOLDS)
-        print_note(out, s, "why: ", claim->why);
-    if (j->has_direction && j->found == VERDICT_FAILS)
-        print_note(out, s, "direction: ", j->direction_detail);
-}
-
-static void print_row(FILE *out, const struct row *row, const int widths[N_COLUMNS])
-{
-    for (uint32_t c = 0; c < N_COLUMNS; c++)
-        fprintf(out, "  %s%*s", row->cells[c], widths[c] - width(row->cells[c]), "");
-    fputs("  ", out);
-}
-
-static void print_paper(const struct scored_paper *p, const struct scoreboard_style *s, FILE *out)
-{
-    static const struct row head = {{"claim", "place", "published", "measured"}};
-    struct row *rows = calloc(p->n_claims + 1, sizeof *rows);
-    int widths[N_COLUMNS] = {0};
-    XOFF_ASSERT(rows);
-    rows[p->n_claims] = head;
-    for (uint32_t i = 0; i < p->n_claims; i++)
-        make_row(&p->claims[i], &rows[i]);
-    for (uint32_t i = 0; i <= p->n_claims; i++)
-        for (uint32_t c = 0; c < N_COLUMNS; c++)
-            if (width(rows[i].cells[c]) > widths[c])
-                widths[c] = width(rows[i].cells[c]);
-    fprintf(out, "%s%s%s: %s\n", s->bold, p->paper->name, s->off, p->paper->title);
-    if (p->n_claims) {
-        fputs(s->dim, out);
-        print_row(out, &rows[p->n_claims], widths);
-        fprintf(out, "verdict%s\n", s->off);
-    }
-    for (uint32_t i = 0; i < p->n_claims; i++) {
-        print_row(out, &rows[i], widths);
-        print_verdict(out, s, p->claims[i].claim, &p->claims[i].judgement);
-    }
-    for (uint32_t i = 0; i < p->n_figures; i++) {
-        const struct drawing *d = &p->figures[i].drawing;
-        fprintf(out, "  figure %s: %s%s%s\n", p->figures[i].figure->id, p->figures[i].figure->title,
-                d->state == VERDICT_LEFT_OUT ? ", not in --quick" : "",
-                d->state == VERDICT_ERROR ? ", error" : "");
-        if (d->state == VERDICT_ERROR)
-            print_note(out, s, "", d->err.message);
-    }
-    fputc('\n', out);
-    free(rows);
-}
-
-void scoreboard_print(const struct scoreboard *board, const struct scoreboard_style *s, FILE *out)
-{
-    static const char *const words[N_VERDICTS][2] = {{"holds", "hold"},
-                                                     {"in direction only", "in direction only"},
-                                                     {"does not hold", "do not hold"},
-                                                     {"cannot be tested", "cannot be tested"},
-                                                     {"not in --quick", "not in --quick"},
-                                                     {"error", "errors"}};
-    const struct scoreboard_counts c = scoreboard_count(board);
-    for (uint32_t k = 0; k < board->n_papers; k++)
-        print_paper(&board->papers[k], s, out);
-    fprintf(out, "%s%u claim%s%s", s->bold, c.n_claims, c.n_claims == 1 ? "" : "s", s->off);
-    for (uint32_t v = 0, n = 0; v < N_VERDICTS; v++)
-        if (c.verdicts[v])
-            fprintf(out, "%s %s%u %s%s", n++ ? "," : ":", colour_of((enum verdict)v, s),
-                    c.verdicts[v], words[v][c.verdicts[v] != 1], s->off);
-    if (c.n_worse)
-        fprintf(out, "; %s%s%u worse than recorded%s", s->bold, s->red, c.n_worse, s->off);
-    if (c.n_better)
-        fprintf(out, "; %u better than recorded", c.n_better);
-    fputc('\n', out);
 }

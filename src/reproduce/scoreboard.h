@@ -47,6 +47,25 @@ struct scoreboard_counts {
 };
 struct scoreboard_counts scoreboard_count(const struct scoreboard *board);
 
+struct scoreboard_share {
+    uint32_t n_held, n_all; /* those not run are not among all */
+};
+struct scoreboard_totals {
+    struct scoreboard_share cells[N_KINDS][N_STRENGTHS];
+    struct scoreboard_share reproduced; /* independent, and stated by the paper */
+    uint32_t n_left_out;                /* claims that were not run */
+};
+void scoreboard_total(const struct scored_paper *papers, uint32_t n, struct scoreboard_totals *out);
+
+/* The claims that say what they are under a reading: there, and under the plain reading. For the
+ * plain reading itself: all claims that have another. */
+struct scoreboard_reading {
+    struct scoreboard_share own, plain;
+};
+struct scoreboard_reading scoreboard_read(const struct scored_paper *paper, uint32_t reading);
+/* The claim under a reading; NULL: it says nothing about it. */
+const struct scored_claim *scoreboard_under(const struct scored_claim *claim, uint32_t reading);
+
 /* Calls `say` for every different error of a claim or figure, in order. */
 void scoreboard_errors(const struct scoreboard *board, void (*say)(const struct xoff_err *err));
 
@@ -56,6 +75,13 @@ struct scoreboard_style {
 };
 void scoreboard_print(const struct scoreboard *board, const struct scoreboard_style *style,
                       FILE *out);
+
+/* "538 MB/s", or what the paper says in words, or "-". */
+void scoreboard_published(const struct claim *claim, char *buf, size_t size);
+/* "531.2 MB/s (529 .. 534)": the mean, and the spread where the seeds differ at this many digits;
+ * "-": nothing was measured. */
+void scoreboard_measured(const struct claim *claim, const struct judgement *judgement, char *buf,
+                         size_t size);
 
 /* The scoreboard as JSON, with the points of figures. Option -j prints it; reproduce.json and
  * reproduce.html contain it. The caller frees it. */

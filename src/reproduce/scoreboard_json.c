@@ -2,8 +2,11 @@
  * run took, on the cache or on the number of workers. The page (web/src/reproduce.js) draws it.
  *
  *   {"page": "reproduce", "title", "xoff_version", "quick", "settings": {KEY: VALUE},
+ *    "totals": {"reproduced": {"held", "all"}, "left_out",
+ *               KIND: {STRENGTH: {"held", "all"}}},
  *    "papers": [{"paper", "title", "source",
- *      "readings": [{"id", "title", "text", "after_the_fact"}],
+ *      "readings": [{"id", "title", "text", "after_the_fact", "held", "all", "plain_held"}],
+ *      "totals",
  *      "claims": [{"id", "kind", "strength", "strength_why", "chapter", "quote", "place",
  *                  "statement", "scenario", "measure", "unit",
  *                  "published": {"value", "text"}, "tolerance", "tolerance_value",
@@ -20,6 +23,9 @@
  *
  * Series over time (kind "time") have points [x, y], those of a distribution ("cdf") too, with "n"
  * of "of" seeds that have a value before them: a point is a value and the share of seeds up to it.
+ *
+ * "reproduced" counts independent claims that the paper states; of a reading, "plain_held" is how
+ * many of the same claims hold under the plain one.
  *
  * What is not known or was not run is null. "changed" is "worse" or "better" than recorded. The x
  * of a figure with categories is an index into them. "tolerance" is for people, "text" of what is
@@ -289,16 +295,44 @@ static json_t *figure_json(const struct scored_figure *s)
     return figure;
 }
 
-static json_t *readings_json(const struct paper *paper)
+static json_t *share_json(const struct scoreboard_share *share)
+{
+    json_t *json = json_object();
+    put(json, "held", json_integer(share->n_held));
+    put(json, "all", json_integer(share->n_all));
+    return json;
+}
+
+static json_t *totals_json(const struct scored_paper *papers, uint32_t n)
+{
+    struct scoreboard_totals t;
+    scoreboard_total(papers, n, &t);
+    json_t *totals = json_object();
+    put(totals, "reproduced", share_json(&t.reproduced));
+    put(totals, "left_out", json_integer(t.n_left_out));
+    for (uint32_t kind = 0; kind < N_KINDS; kind++) {
+        json_t *row = json_object();
+        for (uint32_t strength = 0; strength < N_STRENGTHS; strength++)
+            put(row, strength_words[strength], share_json(&t.cells[kind][strength]));
+        put(totals, kind_words[kind], row);
+    }
+    return totals;
+}
+
+static json_t *readings_json(const struct scored_paper *p)
 {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < paper->n_readings; i++) {
-        const struct reading *r = &paper->readings[i];
+    for (uint32_t i = 0; i < p->paper->n_readings; i++) {
+        const struct reading *r = &p->paper->readings[i];
+        const struct scoreboard_reading found = scoreboard_read(p, i);
         json_t *json = json_object();
         put(json, "id", json_string(r->id));
         put(json, "title", json_string(r->title));
         put(json, "text", text_json(r->text));
         put(json, "after_the_fact", json_boolean(r->is_after_the_fact));
+        put(json, "held", json_integer(found.own.n_held));
+        put(json, "all", json_integer(found.own.n_all));
+        put(json, "plain_held", json_integer(found.plain.n_held));
         append(list, json);
     }
     return list;
@@ -314,7 +348,8 @@ static json_t *paper_json(const struct scored_paper *p)
     put(paper, "paper", text_json(p->paper->name));
     put(paper, "title", text_json(p->paper->title));
     put(paper, "source", text_json(p->paper->source));
-    put(paper, "readings", readings_json(p->paper));
+    put(paper, "readings", readings_json(p));
+    put(paper, "totals", totals_json(p, 1));
     put(paper, "claims", claims);
     put(paper, "figures", figures);
     return paper;
@@ -340,6 +375,7 @@ char *scoreboard_json(const struct scoreboard *board)
     put(root, "xoff_version", json_string(XOFF_VERSION));
     put(root, "quick", json_boolean(o->is_quick));
     put(root, "settings", settings);
+    put(root, "totals", totals_json(board->papers, board->n_papers));
     put(root, "papers", papers);
     put(root, "summary", summary);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));

@@ -43,8 +43,14 @@ CLAIMS = """
 paper: tiny
 title: A small paper
 source: written for a test
+readings:
+  - {id: losing, title: PFC is off, after_the_fact: true}
 claims:
   - id: lossless
+    kind: number
+    strength: independent
+    chapter: 1 Losses
+    quote: Nothing is lost.
     place: "1.1"
     statement: nothing of the lossless class is lost with PFC
     scenario: s.yaml
@@ -57,7 +63,16 @@ claims:
     tolerance_why: none is none
     direction: on.drops.lossless < off.drops.lossless
     verdict: holds
+    readings:
+      - reading: losing
+        measure: off.drops.lossless
+        direction: off.drops.lossless > 0
+        verdict: direction
+        why: off is off
   - id: sends-alike
+    kind: number
+    strength: tuned
+    tuned: the noise; 0.05 to 0.2
     place: "1.2"
     statement: as much is sent with and without
     scenario: s.yaml
@@ -71,6 +86,8 @@ claims:
     direction: on.sent == off.sent within 1%
     why: the noise is not of the paper
   - id: more
+    kind: direction
+    strength: independent
     place: "1.3"
     statement: pauses happen, however many
     scenario: s.yaml
@@ -78,7 +95,7 @@ claims:
     published: null
     direction: on.pauses > off.pauses
     verdict: holds
-  - {id: hosts, place: "2", statement: about hosts, verdict: untestable, why: no hosts here}
+  - {id: hosts, kind: own, strength: independent, place: "2", statement: about hosts, verdict: untestable, why: no hosts here}
 figures:
   - id: f1
     title: Losses
@@ -132,6 +149,9 @@ class Place:
         (folder / "papers/tiny/claims.yaml").write_text(claims)
         (folder / "papers/tiny/s.yaml").write_text(scenario)
 
+    def claims(self, text):
+        (self.folder / "papers/tiny/claims.yaml").write_text(text)
+
     def reproduce(self, *args):
         return subprocess.run([XOFF, "reproduce", "--cache", "cache", *map(str, args)],
                               capture_output=True, text=True, timeout=240, cwd=self.folder)
@@ -149,10 +169,23 @@ def check_scoreboard(folder):
     place = Place(folder)
     run = place.reproduce()
     check("the scoreboard is printed and all is as recorded", run.returncode == 0 and
-          re.search(r"lossless +1\.1 +0 frames +0 frames +holds\n", run.stdout) and
-          re.search(r"sends-alike .* MB \(.* \.\. .*\) +holds, better than recorded", run.stdout) and
+          re.search(r" 1 Losses\n +lossless +1\.1 +number +0 frames +0 frames +3 +holds\n",
+                    run.stdout) and
+          re.search(r"sends-alike .* MB \(.* \.\. .*\) +3 +holds, better than recorded", run.stdout) and
           re.search(r"hosts .* cannot be tested\n +why: no hosts here\n", run.stdout) and
           "4 claims: 3 hold, 1 cannot be tested; 1 better than recorded" in run.stdout, run)
+    check("totals by kind and strength; what is tuned, own or untested is not reproduced",
+          re.search(r"^reproduced: 2 of 2 independent claims that the papers state\n"
+                    r"  held +independent +returned +tuned\n"
+                    r"  number +1 of 1 +- +1 of 1\n  direction +1 of 1 +- +-\n"
+                    r"  own +0 of 1 +- +-\n", run.stdout, re.M), run)
+    check("the reason for a strength stands beside the verdict",
+          "    tuned: the noise; 0.05 to 0.2\n" in run.stdout, run)
+    check("readings stand side by side",
+          re.search(r"  claim +plain +losing *\n  lossless +holds 0 +direction \d+ *\n"
+                    r"  plain: 1 of 1 hold; as the text says\n"
+                    r"  losing: 0 of 1 hold \(plain: 1 of the same 1\); PFC is off; "
+                    r"found after the fact\n", run.stdout), run)
     check("every run is done once", "6 runs, 0 from the cache" in run.stderr, run)
     check("the page is there", (folder / "reproduce/reproduce.html").stat().st_size > 100)
     first = (folder / "reproduce/reproduce.json").read_text()
@@ -185,6 +218,16 @@ def check_scoreboard(folder):
     check("a distribution that the runs have", "of" not in maxima and shares[-1] == 1 and
           0 < len(shares) <= 1000 and shares == sorted(shares) and
           all(0 < x <= 1 for x, _ in maxima["points"]))
+    totals, reading = board["totals"], board["papers"][0]["readings"][1]
+    check("totals and readings are in the JSON",
+          totals["reproduced"] == {"held": 2, "all": 2} and totals["left_out"] == 0 and
+          totals["number"]["tuned"] == {"held": 1, "all": 1} and
+          totals["own"]["independent"] == {"held": 0, "all": 1} and
+          board["papers"][0]["totals"] == totals and reading["id"] == "losing" and
+          (reading["held"], reading["all"], reading["plain_held"]) == (0, 1, 1) and
+          claims_of(board)["lossless"]["readings"][0]["verdict"] == "direction" and
+          claims_of(board)["lossless"]["quote"] == "Nothing is lost." and
+          claims_of(board)["sends-alike"]["strength_why"] == "the noise; 0.05 to 0.2")
     values = claims_of(board)["sends-alike"]["measured"]
     check("the spread is that of three seeds", len(set(values["values"])) == 3 and
           min(values["values"]) == values["min"] < values["max"] == max(values["values"]))
@@ -233,6 +276,12 @@ def check_broken_mechanism(place):
           claims_of(board)["lossless"]["verdict"] == "fails" and
           claims_of(board)["lossless"]["changed"] == "worse" and
           board["settings"] == {"switch.pause": "none"}, run)
+    place.claims(CLAIMS.replace("verdict: direction\n        why: off is off", "verdict: holds"))
+    run = place.reproduce("tiny/lossless")
+    check("a reading that comes out worse than recorded fails the command", run.returncode == 1 and
+          "direction" in run.stdout and "worse!" in run.stdout and
+          "1 worse than recorded" in run.stdout, run)
+    place.claims(CLAIMS)
     run = place.reproduce()
     check("the cache does not mix it up with the mechanism as it is", run.returncode == 0, run)
 
@@ -251,22 +300,25 @@ def check_changes(place):
 
 
 def check_mistakes(folder):
-    bad = [("measure: on.drops.lossless", "measure: on.drops.losless", "claims.yaml:12:14",
+    bad = [("measure: on.drops.lossless", "measure: on.drops.losless", "claims.yaml:18:14",
             "no metric drops.losless"),
-           ("measure: on.drops.lossless", "measure: onn.drops.lossless", "claims.yaml:12:14",
+           ("measure: on.drops.lossless", "measure: onn.drops.lossless", "claims.yaml:18:14",
             "no metric onn.drops.lossless"),
-           ("measure: on.drops.lossless", "measure: 2 * drops.lossless", "claims.yaml:12:18",
+           ("measure: on.drops.lossless", "measure: 2 * drops.lossless", "claims.yaml:18:18",
             "name one"),
-           ("measure: on.drops.lossless", "measure: on.drops + ", "claims.yaml:12:24", "ends"),
-           ("quick: {stop: 100us}", "quick: {stopp: 100us}", "claims.yaml:10:12", "stopp"),
+           ("measure: on.drops.lossless", "measure: on.drops + ", "claims.yaml:18:24", "ends"),
+           ("measure: off.drops.lossless", "measure: off.drops.lossles", "claims.yaml:27:18",
+            "no metric drops.lossles"),
+           ("reading: losing", "reading: loosing", "claims.yaml:26:18", "accepted: losing"),
+           ("quick: {stop: 100us}", "quick: {stopp: 100us}", "claims.yaml:16:12", "stopp"),
            ("scenario: s.yaml\n    quick: {", "scenario: t.yaml\n    quick: {",
-            "claims.yaml:9:15", "t.yaml cannot be read"),
-           ("verdict: holds\n  - id: sends", "verdict: true\n  - id: sends", "claims.yaml:18:14",
+            "claims.yaml:15:15", "t.yaml cannot be read"),
+           ("verdict: holds\n    readings", "verdict: true\n    readings", "claims.yaml:24:14",
             "accepted: holds"),
-           ("on.drops}", "on.jane}", "claims.yaml:51:35", "jane"),
-           ("curve: out", "curve: our", "claims.yaml:62:48", "the scenario has out"),
-           ('variant: "on"', 'variant: "no"', "claims.yaml:62:36", "the scenario has on, off"),
-           ("off.deadlock.onset", "off.deadlock.onzet", "claims.yaml:72:30", "onzet")]
+           ("on.drops}", "on.jane}", "claims.yaml:68:35", "jane"),
+           ("curve: out", "curve: our", "claims.yaml:79:48", "the scenario has out"),
+           ('variant: "on"', 'variant: "no"', "claims.yaml:79:36", "the scenario has on, off"),
+           ("off.deadlock.onset", "off.deadlock.onzet", "claims.yaml:89:30", "onzet")]
     for number, (old, new, where, part) in enumerate(bad):
         assert old in CLAIMS
         place = Place(folder / str(number), CLAIMS.replace(old, new))

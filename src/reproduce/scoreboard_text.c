@@ -1,0 +1,339 @@
+/* The scoreboard as text for people: a table of claims by chapter, one of readings, and totals. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reproduce/scoreboard.h"
+
+/* Columns of the table. */
+enum {
+    COLUMN_CLAIM,
+    COLUMN_PLACE,
+    COLUMN_KIND,
+    COLUMN_PUBLISHED,
+    COLUMN_MEASURED,
+    COLUMN_SEEDS,
+    N_COLUMNS
+};
+#define CELL 96
+struct row {
+    char cells[N_COLUMNS][CELL];
+};
+
+/* Width in characters, not bytes. */
+static int width(const char *text)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* Text that is too long is cut between characters. */
+static void fill(char cell[CELL], const char *text)
+{
+    size_t n = strlen(text);
+    if (n >= CELL) {
+        n = CELL - 1;
+        while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n--;
+    }
+    memcpy(cell, text, n);
+    cell[n] = '\0';
+}
+
+void scoreboard_published(const struct claim *c, char *buf, size_t size)
+{
+    if (c->has_published)
+        snprintf(buf, size, "%.6g%s%s", c->published, *c->unit ? " " : "", c->unit);
+    else
+        snprintf(buf, size, "%s", c->published_text ? c->published_text : "-");
+}
+
+void scoreboard_measured(const struct claim *c, const struct judgement *j, char *buf, size_t size)
+{
+    const char *const gap = *c->unit ? " " : "";
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%.4g", j->measured.min);
+    snprintf(most, sizeof most, "%.4g", j->measured.max);
+    if (!j->values)
+        snprintf(buf, size, "-");
+    else if (!strcmp(least, most)) /* equal at this many digits */
+        snprintf(buf, size, "%.4g%s%s", j->measured.mean, gap, c->unit);
+    else
+        snprintf(buf, size, "%.4g%s%s (%s .. %s)", j->measured.mean, gap, c->unit, least, most);
+}
+
+static void make_row(const struct scored_claim *s, struct row *row)
+{
+    const struct claim *c = s->claim;
+    const struct judgement *j = &s->judgement;
+    char text[256];
+    fill(row->cells[COLUMN_CLAIM], c->id);
+    fill(row->cells[COLUMN_PLACE], c->place);
+    snprintf(text, sizeof text, "%s%s%s", kind_words[c->kind], c->strength ? ", " : "",
+             c->strength ? strength_words[c->strength] : "");
+    fill(row->cells[COLUMN_KIND], text);
+    scoreboard_published(c, text, sizeof text);
+    fill(row->cells[COLUMN_PUBLISHED], text);
+    scoreboard_measured(c, j, text, sizeof text);
+    fill(row->cells[COLUMN_MEASURED], text);
+    snprintf(text, sizeof text, "%u", j->n_seeds);
+    fill(row->cells[COLUMN_SEEDS], j->n_seeds ? text : "-");
+}
+
+static const char *colour_of(enum verdict verdict, const struct scoreboard_style *s)
+{
+    switch (verdict) {
+    case VERDICT_HOLDS:
+        return s->green;
+    case VERDICT_DIRECTION:
+        return s->yellow;
+    case VERDICT_FAILS:
+    case VERDICT_ERROR:
+        return s->red;
+    default:
+        return s->dim;
+    }
+}
+
+#define NOTE_WIDTH 96
+
+/* Prints a paragraph under a row, broken between words. */
+static void print_note(FILE *out, const struct scoreboard_style *s, const char *lead,
+                       const char *text)
+{
+    if (!text || !*text)
+        return;
+    int column = 4 + width(lead);
+    bool is_first = true; /* first word of its line */
+    fprintf(out, "    %s%s", s->dim, lead);
+    for (size_t n; text += strspn(text, " \n"), (n = strcspn(text, " \n")); text += n) {
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", (int)n, text);
+        if (!is_first && column + 1 + width(word) > NOTE_WIDTH) {
+            fputs("\n     ", out);
+            column = 5;
+        } else if (!is_first) {
+            fputc(' ', out);
+            column++;
+        }
+        fputs(word, out);
+        column += width(word);
+        is_first = false;
+    }
+    fprintf(out, "%s\n", s->off);
+}
+
+/* Prints the verdict and the reasons for it. */
+static void print_verdict(FILE *out, const struct scoreboard_style *s, const struct claim *claim,
+                          const struct judgement *j)
+{
+    fprintf(out, "%s%s%s", colour_of(j->found, s), verdict_texts[j->found], s->off);
+    if (j->is_worse)
+        fprintf(out, ", %s%sworse than recorded%s (%s)", s->bold, s->red, s->off,
+                verdict_texts[claim->recorded]);
+    if (j->is_better)
+        fprintf(out, ", better than recorded (%s): update " CLAIMS_FILE,
+                verdict_texts[claim->recorded]);
+    fputc('\n', out);
+    if (j->found == VERDICT_ERROR)
+        print_note(out, s, "", j->err.message);
+    else if (j->found == claim->recorded && j->found != VERDICT_HOLDS)
+        print_note(out, s, "why: ", claim->why);
+    if (claim->strength_why) {
+        char lead[32];
+        snprintf(lead, sizeof lead, "%s: ", strength_words[claim->strength]);
+        print_note(out, s, lead, claim->strength_why);
+    }
+    if (j->has_direction && j->found == VERDICT_FAILS)
+        print_note(out, s, "direction: ", j->direction_detail);
+}
+
+static void print_row(FILE *out, const struct row *row, const int widths[N_COLUMNS])
+{
+    for (uint32_t c = 0; c < N_COLUMNS; c++)
+        fprintf(out, "  %s%*s", row->cells[c], widths[c] - width(row->cells[c]), "");
+    fputs("  ", out);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static void print_claims(const struct scored_paper *p, const struct scoreboard_style *s, FILE *out)
+{
+    static const struct row head = {{"claim", "place", "kind", "published", "measured", "seeds"}};
+    struct row *rows = calloc(p->n_claims + 1, sizeof *rows);
+    int widths[N_COLUMNS] = {0};
+    XOFF_ASSERT(rows);
+    rows[p->n_claims] = head;
+    for (uint32_t i = 0; i < p->n_claims; i++)
+        make_row(&p->claims[i], &rows[i]);
+    for (uint32_t i = 0; i <= p->n_claims; i++)
+        for (uint32_t c = 0; c < N_COLUMNS; c++)
+            if (width(rows[i].cells[c]) > widths[c])
+                widths[c] = width(rows[i].cells[c]);
+    if (p->n_claims) {
+        fputs(s->dim, out);
+        print_row(out, &rows[p->n_claims], widths);
+        fprintf(out, "verdict%s\n", s->off);
+    }
+    for (uint32_t i = 0; i < p->n_claims; i++) {
+        const char *const chapter = p->claims[i].claim->chapter;
+        if (chapter && (!i || !is_same_text(chapter, p->claims[i - 1].claim->chapter)))
+            fprintf(out, " %s%s%s\n", s->bold, chapter, s->off);
+        print_row(out, &rows[i], widths);
+        print_verdict(out, s, p->claims[i].claim, &p->claims[i].judgement);
+    }
+    free(rows);
+}
+
+/* "fails 1.28", "-": the claim says nothing about the reading. */
+static void reading_cell(const struct scored_claim *own, char cell[CELL])
+{
+    char text[CELL];
+    if (!own) {
+        snprintf(cell, CELL, "-");
+        return;
+    }
+    const struct judgement *j = &own->judgement;
+    snprintf(text, sizeof text, "%s", verdict_words[j->found]);
+    if (j->values)
+        snprintf(text, sizeof text, "%s %.4g", verdict_words[j->found], j->measured.mean);
+    snprintf(cell, CELL, "%.80s%s", text,
+             j->is_worse    ? ", worse!"
+             : j->is_better ? ", better!"
+                            : "");
+}
+
+static int reading_width(const struct scored_paper *p, uint32_t reading)
+{
+    char cell[CELL];
+    int widest = width(p->paper->readings[reading].id);
+    for (uint32_t i = 0; i < p->n_claims; i++) {
+        if (!p->claims[i].claim->n_readings)
+            continue;
+        reading_cell(scoreboard_under(&p->claims[i], reading), cell);
+        widest = width(cell) > widest ? width(cell) : widest;
+    }
+    return widest > 8 ? widest : 8; /* "10 of 12" */
+}
+
+static void print_reading_row(const struct scored_paper *p, const struct scored_claim *claim,
+                              int name_width, const struct scoreboard_style *s, FILE *out)
+{
+    fprintf(out, "  %-*s", name_width, claim->claim->id);
+    for (uint32_t r = 0; r < p->paper->n_readings; r++) {
+        const struct scored_claim *own = scoreboard_under(claim, r);
+        char cell[CELL];
+        reading_cell(own, cell);
+        fprintf(out, "  %s%s%s%*s", own ? colour_of(own->judgement.found, s) : s->dim, cell, s->off,
+                reading_width(p, r) - width(cell), "");
+    }
+    fputc('\n', out);
+}
+
+/* Prints the claims that come out differently as the paper is understood, one reading beside the
+ * other. */
+static void print_readings(const struct scored_paper *p, const struct scoreboard_style *s,
+                           FILE *out)
+{
+    const struct paper *paper = p->paper;
+    int name_width = 5;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_claims; i++)
+        if (p->claims[i].claim->n_readings) {
+            n++;
+            name_width = width(p->claims[i].claim->id) > name_width ? width(p->claims[i].claim->id)
+                                                                    : name_width;
+        }
+    if (!n)
+        return;
+    fprintf(out, "\n%sreadings%s: the same claims, as the paper may be understood\n  %s%-*s",
+            s->bold, s->off, s->dim, name_width, "claim");
+    for (uint32_t r = 0; r < paper->n_readings; r++)
+        fprintf(out, "  %-*s", reading_width(p, r), paper->readings[r].id);
+    fprintf(out, "%s\n", s->off);
+    for (uint32_t i = 0; i < p->n_claims; i++)
+        if (p->claims[i].claim->n_readings)
+            print_reading_row(p, &p->claims[i], name_width, s, out);
+    for (uint32_t r = 0; r < paper->n_readings; r++) {
+        const struct reading *reading = &paper->readings[r];
+        const struct scoreboard_reading found = scoreboard_read(p, r);
+        char lead[128];
+        snprintf(lead, sizeof lead, "  %.60s: %u of %u hold", reading->id, found.own.n_held,
+                 found.own.n_all);
+        fprintf(out, "%s", lead);
+        if (r != PLAIN_READING)
+            fprintf(out, " (plain: %u of the same %u)", found.plain.n_held, found.plain.n_all);
+        fprintf(out, "; %s%s\n", reading->title,
+                reading->is_after_the_fact ? "; found after the fact" : "");
+    }
+}
+
+static void print_paper(const struct scored_paper *p, const struct scoreboard_style *s, FILE *out)
+{
+    fprintf(out, "%s%s%s: %s\n", s->bold, p->paper->name, s->off, p->paper->title);
+    print_claims(p, s, out);
+    for (uint32_t i = 0; i < p->n_figures; i++) {
+        const struct drawing *d = &p->figures[i].drawing;
+        fprintf(out, "  figure %s: %s%s%s\n", p->figures[i].figure->id, p->figures[i].figure->title,
+                d->state == VERDICT_LEFT_OUT ? ", not in --quick" : "",
+                d->state == VERDICT_ERROR ? ", error" : "");
+        if (d->state == VERDICT_ERROR)
+            print_note(out, s, "", d->err.message);
+    }
+    print_readings(p, s, out);
+    fputc('\n', out);
+}
+
+static void print_totals(const struct scoreboard *board, const struct scoreboard_style *s,
+                         FILE *out)
+{
+    struct scoreboard_totals t;
+    scoreboard_total(board->papers, board->n_papers, &t);
+    fprintf(out, "%sreproduced: %u of %u%s independent claims that the papers state", s->bold,
+            t.reproduced.n_held, t.reproduced.n_all, s->off);
+    if (t.n_left_out)
+        fprintf(out, "; %u claim%s not run", t.n_left_out, t.n_left_out == 1 ? "" : "s");
+    fprintf(out, "\n  %s%-9s", s->dim, "held");
+    for (uint32_t strength = 0; strength < N_STRENGTHS; strength++)
+        fprintf(out, strength + 1 < N_STRENGTHS ? "  %-11s" : "  %s", strength_words[strength]);
+    fprintf(out, "%s\n", s->off);
+    for (uint32_t kind = 0; kind < N_KINDS; kind++) {
+        fprintf(out, "  %-9s", kind_words[kind]);
+        for (uint32_t strength = 0; strength < N_STRENGTHS; strength++) {
+            const struct scoreboard_share *cell = &t.cells[kind][strength];
+            char text[32] = "-";
+            if (cell->n_all)
+                snprintf(text, sizeof text, "%u of %u", cell->n_held, cell->n_all);
+            fprintf(out, strength + 1 < N_STRENGTHS ? "  %-11s" : "  %s", text);
+        }
+        fputc('\n', out);
+    }
+}
+
+void scoreboard_print(const struct scoreboard *board, const struct scoreboard_style *s, FILE *out)
+{
+    static const char *const words[N_VERDICTS][2] = {{"holds", "hold"},
+                                                     {"in direction only", "in direction only"},
+                                                     {"does not hold", "do not hold"},
+                                                     {"cannot be tested", "cannot be tested"},
+                                                     {"not in --quick", "not in --quick"},
+                                                     {"error", "errors"}};
+    const struct scoreboard_counts c = scoreboard_count(board);
+    for (uint32_t k = 0; k < board->n_papers; k++)
+        print_paper(&board->papers[k], s, out);
+    print_totals(board, s, out);
+    fprintf(out, "%s%u claim%s%s", s->bold, c.n_claims, c.n_claims == 1 ? "" : "s", s->off);
+    for (uint32_t v = 0, n = 0; v < N_VERDICTS; v++)
+        if (c.verdicts[v])
+            fprintf(out, "%s %s%u %s%s", n++ ? "," : ":", colour_of((enum verdict)v, s),
+                    c.verdicts[v], words[v][c.verdicts[v] != 1], s->off);
+    if (c.n_worse)
+        fprintf(out, "; %s%s%u worse than recorded%s", s->bold, s->red, c.n_worse, s->off);
+    if (c.n_better)
+        fprintf(out, "; %u better than recorded", c.n_better);
+    fputc('\n', out);
+}
