@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "report/report.h"
-#include "reproduce/scoreboard.h"
+#include "reproduce/readme.h"
 #include "stats/folder.h"
 
 #ifndef XOFF_PAPERS
@@ -22,7 +22,7 @@ struct reproduce_arguments {
     struct plan_setting settings[CLI_MAX_SETTINGS];
     const char *output, *papers, *cache;
     char cache_folder[4096];
-    bool json;
+    bool json, is_writing;
     char **chosen; /* PAPER or PAPER/ID */
     uint32_t n_chosen;
 };
@@ -34,7 +34,9 @@ enum {
     OPTION_FRESH,
     OPTION_CACHE,
     OPTION_PAPERS,
-    OPTION_SET
+    OPTION_SET,
+    OPTION_WRITE,
+    OPTION_README
 };
 
 static const struct argp_option options[] = {
@@ -49,6 +51,10 @@ static const struct argp_option options[] = {
      "Folder that keeps what runs found (default: $XDG_CACHE_HOME/xoff or ~/.cache/xoff)", 0},
     {"papers", OPTION_PAPERS, "DIR", 0,
      "Folder of the papers (default: papers, then " XOFF_PAPERS ")", 0},
+    {"write", OPTION_WRITE, NULL, 0,
+     "After a full run, write " SHIPPED_FILE " and " README_FILE " to the folder of each paper", 0},
+    {"readme", OPTION_README, NULL, 0,
+     "Run nothing: print " README_FILE " as made of " CLAIMS_FILE " and " SHIPPED_FILE, 0},
     {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
     {0},
 };
@@ -73,6 +79,22 @@ static void add_setting(struct reproduce_arguments *a, struct argp_state *state,
     if (!strcmp(arg, "seed"))
         argp_error(state, "--set seed: seeds are chosen by --seeds");
     a->settings[a->options.n_settings++] = (struct plan_setting){arg, equals + 1};
+}
+
+/* Shipped results are those of whole papers as they are. */
+static void check_full(const struct reproduce_arguments *a, struct argp_state *state)
+{
+    const char *const option = a->is_writing ? "--write" : "--readme";
+    if (!a->is_writing && !a->options.runs_nothing)
+        return;
+    if (a->is_writing && a->options.runs_nothing)
+        argp_error(state, "--write runs everything and --readme nothing; give one of them");
+    if (a->options.is_quick || a->options.n_seeds || a->options.n_settings)
+        argp_error(state, "%s goes without --quick, --seeds and --set", option);
+    for (uint32_t i = 0; i < a->n_chosen; i++)
+        if (strchr(a->chosen[i], '/') && strchr(a->chosen[i], '/')[1])
+            argp_error(state, "%s is about whole papers; leave out the part after the slash in %s",
+                       option, a->chosen[i]);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -106,6 +128,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'j':
         a->json = true;
         return 0;
+    case OPTION_WRITE:
+        a->is_writing = true;
+        return 0;
+    case OPTION_README:
+        a->options.runs_nothing = true;
+        return 0;
     case ARGP_KEY_ARG:
         a->chosen = realloc(a->chosen, sizeof *a->chosen * (a->n_chosen + 1));
         XOFF_ASSERT(a->chosen);
@@ -116,6 +144,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!*a->output || (a->cache && !*a->cache) || (a->papers && !*a->papers))
             argp_error(state, "--output, --cache and --papers need the name of a folder");
+        check_full(a, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -159,8 +188,8 @@ static void print_unknown_id(const char *chosen, const struct paper *paper)
 }
 
 /* Adds PAPER or PAPER/ID to the board. */
-static int add_chosen(struct scoreboard *board, const char *dir, const char *chosen, char **names,
-                      uint32_t n_names)
+static int add_chosen(const struct reproduce_arguments *a, struct scoreboard *board,
+                      const char *dir, const char *chosen, char **names, uint32_t n_names)
 {
     char name[256];
     const char *slash = strchr(chosen, '/');
@@ -180,10 +209,17 @@ static int add_chosen(struct scoreboard *board, const char *dir, const char *cho
         cli_print_error(&err);
         return EXIT_BAD_INPUT;
     }
-    if (scoreboard_add(board, paper, id))
+    struct shipped *shipped = NULL;
+    if (!a->is_writing && shipped_read(paper, &shipped, &err)) {
+        cli_print_error(&err);
+        claims_destroy(paper);
+        return EXIT_BAD_INPUT;
+    }
+    if (scoreboard_add(board, paper, shipped, id))
         return EXIT_FINE;
     print_unknown_id(chosen, paper);
     claims_destroy(paper);
+    shipped_destroy(shipped);
     return EXIT_BAD_INPUT;
 }
 
@@ -221,7 +257,7 @@ static int add_papers(const struct reproduce_arguments *a, struct scoreboard *bo
     }
     for (uint32_t i = 0; i < (a->n_chosen ? a->n_chosen : n_names); i++)
         if (!is_chosen_before(a, i) &&
-            add_chosen(board, dir, a->n_chosen ? a->chosen[i] : names[i], names, n_names))
+            add_chosen(a, board, dir, a->n_chosen ? a->chosen[i] : names[i], names, n_names))
             status = EXIT_BAD_INPUT;
     for (uint32_t i = 0; i < n_names; i++)
         free(names[i]);
@@ -289,6 +325,86 @@ static void print_board(const struct reproduce_arguments *a, const struct scoreb
     scoreboard_errors(board, cli_print_error);
 }
 
+static bool is_stale; /* set by say_stale() where the results do not know a claim */
+
+static void say_stale(const struct paper *paper, const struct claim *claim, const char *reading,
+                      bool is_known)
+{
+    struct xoff_err err = {0};
+    xoff_err_set(&err, XOFF_E_MISSING, claim->id, *reading ? reading : NULL,
+                 is_known ? "changed since " SHIPPED_FILE " was written"
+                          : "not in " SHIPPED_FILE "; write it with xoff reproduce --write");
+    snprintf(err.file, sizeof err.file, "%s", paper->file);
+    err.line = claim->at.line;
+    err.column = claim->at.column;
+    if (is_known)
+        cli_print_warning(&err);
+    else
+        cli_print_error(&err);
+    is_stale |= !is_known;
+}
+
+static void say_changed(const char *scenario)
+{
+    fprintf(stderr, "warning: %s was changed since " SHIPPED_FILE " was written\n", scenario);
+}
+
+/* Prints README.md of each paper. Without running anything, what is out of date is named. */
+static int print_readmes(struct scoreboard *board)
+{
+    int status = EXIT_FINE;
+    scoreboard_judge(board);
+    is_stale = false;
+    scoreboard_stale(board, say_stale);
+    for (uint32_t i = 0; i < board->n_papers; i++) {
+        const struct scored_paper *p = &board->papers[i];
+        if (!p->shipped) {
+            status = EXIT_BAD_INPUT;
+            continue;
+        }
+        shipped_changed_scenarios(p->shipped, p->paper, say_changed);
+        char *text = readme_text(p);
+        fputs(text, stdout);
+        free(text);
+    }
+    return status ? status : is_stale ? EXIT_FAILED : EXIT_FINE;
+}
+
+/* Writes results.json and README.md of a paper that was run. The page is made of the results as
+ * they are written, so that --readme makes the same again. */
+static int write_shipped(const struct scoreboard *board, const struct scored_paper *p)
+{
+    const struct run_options nothing = {.runs_nothing = true};
+    struct scoreboard again = {.options = &nothing};
+    struct paper *paper;
+    struct shipped *shipped;
+    struct xoff_err err;
+    char *text = shipped_text(board, p), *results, *readme;
+    int status = EXIT_FAILED;
+    XOFF_ASSERT(asprintf(&results, "%s" SHIPPED_FILE, p->paper->folder) >= 0);
+    XOFF_ASSERT(asprintf(&readme, "%s" README_FILE, p->paper->folder) >= 0);
+    if (claims_read_text(p->paper->file, NULL, p->paper->text, strlen(p->paper->text), &paper,
+                         &err) ||
+        shipped_parse(results, text, strlen(text), &shipped, &err)) {
+        cli_print_error(&err);
+    } else {
+        scoreboard_add(&again, paper, shipped, NULL);
+        scoreboard_judge(&again);
+        char *page = readme_text(&again.papers[0]);
+        status = cli_write_file(results, text);
+        if (!status)
+            status = cli_write_file(readme, page);
+        if (!status)
+            fprintf(stderr, "written: %s, %s\n", results, readme);
+        free(page);
+        scoreboard_fini(&again);
+    }
+    free(results);
+    free(readme);
+    free(text);
+    return status;
+}
+
 /* Judges, prints and writes after the runs. */
 static int finish(const struct reproduce_arguments *a, struct scoreboard *board,
                   struct folder *folder)
@@ -306,6 +422,14 @@ static int finish(const struct reproduce_arguments *a, struct scoreboard *board,
     } else if (!a->json) {
         printf("figures and claims: %s/reproduce.html\n", a->output);
     }
+    if (a->is_writing && (status || c.n_better)) {
+        fprintf(stderr,
+                "nothing is written to the papers: their verdicts must first be as recorded "
+                "in " CLAIMS_FILE "\n");
+        status = status ? status : EXIT_FAILED;
+    }
+    for (uint32_t i = 0; i < board->n_papers && a->is_writing && !status; i++)
+        status = write_shipped(board, &board->papers[i]);
     free(json);
     return status;
 }
@@ -322,6 +446,12 @@ static int reproduce(struct reproduce_arguments *a)
     a->options.binary = cache_binary("/proc/self/exe");
     int status = EXIT_FINE;
     struct folder *folder = NULL;
+    if (a->options.runs_nothing) {
+        status = add_papers(a, &board);
+        status = status ? status : print_readmes(&board);
+        scoreboard_fini(&board);
+        return status;
+    }
     const int code = folder_open(a->output, file_names, &folder, &err); /* before the work */
     if (code) {
         cli_print_error(&err);
@@ -352,8 +482,9 @@ int cmd_reproduce(int argc, char **argv)
                "chooses that claim. What was run before with the same program, scenario and "
                "settings is not run again.\v"
                "Exit status: 0 all claims are as recorded or better, 1 one is worse, 2 bad input.\n"
-               "Example: xoff reproduce --quick\n"
-               "         xoff reproduce fairness-in-a-data-center/6-1 --seeds 5"};
+               "Examples: xoff reproduce --quick\n"
+               "          xoff reproduce fairness-in-a-data-center/6-1 --seeds 5\n"
+               "          xoff reproduce dsh --write"};
     struct reproduce_arguments a = {.output = "reproduce"};
     const long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
     a.options.n_workers = n_cores > 0 ? (uint32_t)n_cores : 1;

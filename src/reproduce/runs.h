@@ -47,7 +47,8 @@ struct run_set {
 
 struct run_options {
     bool is_quick;
-    uint32_t n_seeds; /* 0: as the claim says */
+    bool runs_nothing; /* shipped results are taken for found */
+    uint32_t n_seeds;  /* 0: as the claim says */
     const struct plan_setting *settings;
     uint32_t n_settings;
     uint32_t n_workers;

@@ -24,7 +24,7 @@ static bool is_chosen_claim(const struct paper *paper, const struct claim *claim
 static uint32_t add_runs(struct scoreboard *board, const struct paper *paper,
                          const struct experiment *e)
 {
-    if (board->options->is_quick && e->is_left_out_of_quick)
+    if (board->options->runs_nothing || (board->options->is_quick && e->is_left_out_of_quick))
         return SCOREBOARD_NOT_RUN;
     return runs_add(&board->runs, paper, e);
 }
@@ -42,9 +42,11 @@ static void add_claim(struct scoreboard *board, const struct paper *paper, struc
     }
 }
 
-bool scoreboard_add(struct scoreboard *board, struct paper *paper, const char *id)
+bool scoreboard_add(struct scoreboard *board, struct paper *paper, struct shipped *shipped,
+                    const char *id)
 {
     struct scored_paper p = {.paper = paper,
+                             .shipped = shipped,
                              .claims = calloc(paper->n_claims + 1, sizeof *p.claims),
                              .figures = calloc(paper->n_figures + 1, sizeof *p.figures)};
     struct scored_paper *papers =
@@ -76,11 +78,32 @@ static const struct run_set *set_of(const struct scoreboard *board, uint32_t set
     return set == SCOREBOARD_NOT_RUN ? NULL : &board->runs.sets[set];
 }
 
-static void judge(const struct scoreboard *board, const struct paper *paper, struct scored_claim *s)
+/* `reading` is NULL for the plain one. */
+static void judge(const struct scoreboard *board, const struct scored_paper *p,
+                  struct scored_claim *s, const char *reading)
 {
-    judge_claim(paper, s->claim, board->options, set_of(board, s->set), &s->judgement);
+    judge_claim(p->paper, s->claim, board->options, set_of(board, s->set), &s->judgement);
+    if (p->shipped && s->judgement.found == VERDICT_LEFT_OUT)
+        s->has_shipped = shipped_claim(p->shipped, s->claim, reading, &s->shipped);
+    if (s->has_shipped && board->options->runs_nothing) {
+        s->judgement = s->shipped;
+        s->shipped = (struct judgement){0};
+        s->has_shipped = false;
+    }
     for (uint32_t i = 0; i < s->claim->n_readings; i++)
-        judge(board, paper, &s->readings[i]);
+        judge(board, p, &s->readings[i], p->paper->readings[s->claim->readings[i].reading].id);
+}
+
+static void draw(const struct scoreboard *board, const struct scored_paper *p,
+                 struct scored_figure *f)
+{
+    judge_figure(p->paper, f->figure, board->options, set_of(board, f->set), &f->drawing);
+    struct drawing shipped;
+    if (p->shipped && f->drawing.state == VERDICT_LEFT_OUT &&
+        shipped_figure(p->shipped, f->figure, &shipped)) {
+        f->drawing = shipped;
+        f->is_shipped = true;
+    }
 }
 
 void scoreboard_judge(struct scoreboard *board)
@@ -88,16 +111,40 @@ void scoreboard_judge(struct scoreboard *board)
     for (uint32_t k = 0; k < board->n_papers; k++) {
         struct scored_paper *p = &board->papers[k];
         for (uint32_t i = 0; i < p->n_claims; i++)
-            judge(board, p->paper, &p->claims[i]);
+            judge(board, p, &p->claims[i], NULL);
         for (uint32_t i = 0; i < p->n_figures; i++)
-            judge_figure(p->paper, p->figures[i].figure, board->options,
-                         set_of(board, p->figures[i].set), &p->figures[i].drawing);
+            draw(board, p, &p->figures[i]);
+    }
+}
+
+static void say_stale(const struct scored_paper *p, const struct claim *c, const char *reading,
+                      void (*say)(const struct paper *, const struct claim *, const char *, bool))
+{
+    const bool is_known = p->shipped && shipped_knows(p->shipped, c, reading);
+    if (!is_known || shipped_is_changed(p->shipped, c, reading))
+        say(p->paper, c, reading ? reading : "", is_known);
+}
+
+void scoreboard_stale(const struct scoreboard *board,
+                      void (*say)(const struct paper *paper, const struct claim *claim,
+                                  const char *reading, bool is_known))
+{
+    for (uint32_t k = 0; k < board->n_papers; k++) {
+        const struct scored_paper *p = &board->papers[k];
+        for (uint32_t i = 0; i < p->n_claims; i++) {
+            const struct claim *c = p->claims[i].claim;
+            say_stale(p, c, NULL, say);
+            for (uint32_t r = 0; r < c->n_readings; r++)
+                say_stale(p, c->readings[r].claim, p->paper->readings[c->readings[r].reading].id,
+                          say);
+        }
     }
 }
 
 static void free_claim(struct scored_claim *s)
 {
     judge_fini(&s->judgement);
+    judge_fini(&s->shipped);
     for (uint32_t i = 0; i < s->claim->n_readings; i++)
         free_claim(&s->readings[i]);
     free(s->readings);
@@ -114,6 +161,7 @@ void scoreboard_fini(struct scoreboard *board)
         free(p->claims);
         free(p->figures);
         claims_destroy(p->paper);
+        shipped_destroy(p->shipped);
     }
     free(board->papers);
     runs_fini(&board->runs);

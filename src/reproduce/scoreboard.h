@@ -2,7 +2,7 @@
 #ifndef REPRODUCE_SCOREBOARD_H
 #define REPRODUCE_SCOREBOARD_H
 
-#include "reproduce/judge.h"
+#include "reproduce/shipped.h"
 
 #define SCOREBOARD_NOT_RUN UINT32_MAX
 #define SCOREBOARD_TITLE "Claims of the papers"
@@ -11,15 +11,19 @@ struct scored_claim {
     const struct claim *claim;
     uint32_t set; /* index of its set in runs; SCOREBOARD_NOT_RUN */
     struct judgement judgement;
+    bool has_shipped; /* it was not run, and the shipped results know it */
+    struct judgement shipped;
     struct scored_claim *readings; /* under other readings, as in claim->readings */
 };
 struct scored_figure {
     const struct figure *figure;
     uint32_t set;
+    bool is_shipped; /* it was not run; the drawing is the shipped one */
     struct drawing drawing;
 };
 struct scored_paper {
-    struct paper *paper; /* owned */
+    struct paper *paper;     /* owned, like the next */
+    struct shipped *shipped; /* NULL: none */
     struct scored_claim *claims;
     uint32_t n_claims;
     struct scored_figure *figures;
@@ -32,11 +36,12 @@ struct scoreboard {
     uint32_t n_papers;
 };
 
-/* Adds a paper with its runs and takes ownership of it. `id` chooses a claim, or a figure with the
- * claims on the same scenario; NULL: all. Returns false, and leaves the paper to the caller, when
- * the paper has nothing of that id. */
-bool scoreboard_add(struct scoreboard *board, struct paper *paper, const char *id);
-/* Called after runs_go(). */
+/* Adds a paper with its runs and takes ownership of it and of its shipped results (NULL: none).
+ * `id` chooses a claim, or a figure with the claims on the same scenario; NULL: all. Returns false,
+ * and leaves both to the caller, when the paper has nothing of that id. */
+bool scoreboard_add(struct scoreboard *board, struct paper *paper, struct shipped *shipped,
+                    const char *id);
+/* Called after runs_go(). What was not run gets its shipped results beside it. */
 void scoreboard_judge(struct scoreboard *board);
 void scoreboard_fini(struct scoreboard *board);
 
@@ -65,6 +70,12 @@ struct scoreboard_reading {
 struct scoreboard_reading scoreboard_read(const struct scored_paper *paper, uint32_t reading);
 /* The claim under a reading; NULL: it says nothing about it. */
 const struct scored_claim *scoreboard_under(const struct scored_claim *claim, uint32_t reading);
+
+/* Calls `say` for each claim, under each reading ("" for plain), that the shipped results of its
+ * paper do not know, or that was changed since. */
+void scoreboard_stale(const struct scoreboard *board,
+                      void (*say)(const struct paper *paper, const struct claim *claim,
+                                  const char *reading, bool is_known));
 
 /* Calls `say` for every different error of a claim or figure, in order. */
 void scoreboard_errors(const struct scoreboard *board, void (*say)(const struct xoff_err *err));

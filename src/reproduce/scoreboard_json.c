@@ -6,14 +6,15 @@
  *               KIND: {STRENGTH: {"held", "all"}}},
  *    "papers": [{"paper", "title", "source",
  *      "readings": [{"id", "title", "text", "after_the_fact", "held", "all", "plain_held"}],
- *      "totals",
+ *      "results": {"xoff_version", "digest"}, "totals",
  *      "claims": [{"id", "kind", "strength", "strength_why", "chapter", "quote", "place",
  *                  "statement", "scenario", "measure", "unit",
  *                  "published": {"value", "text"}, "tolerance", "tolerance_value",
  *                  "tolerance_relative", "direction", "direction_holds", "average",
  *                  "measured": {"mean", "min", "max", "n", "values": [by seed], "text"},
  *                  "verdict", "recorded", "changed", "why", "notes", "error",
- *                  "readings": [{"reading", "scenario", "measure", "direction" to "error"}]}],
+ *                  "shipped": {"verdict", "measured"},
+ *                  "readings": [{"reading", "scenario", "measure", "direction" to "shipped"}]}],
  *      "figures": [{"id", "title", "place", "kind", "scenario",
  *                   "x": {"label", "unit", "categories"}, "y": {"label", "unit"}, "seeds",
  *                   "series": [{"name", "points": [[x, mean, min, max]]}],
@@ -27,44 +28,17 @@
  * "reproduced" counts independent claims that the paper states; of a reading, "plain_held" is how
  * many of the same claims hold under the plain one.
  *
+ * "results" are the shipped ones. A claim that was not run has its own under "shipped"; a figure
+ * has state "shipped" and their points.
+ *
  * What is not known or was not run is null. "changed" is "worse" or "better" than recorded. The x
  * of a figure with categories is an index into them. "tolerance" is for people, "text" of what is
  * measured says why there are no numbers.
  */
-#include <jansson.h>
 #include <string.h>
 
+#include "reproduce/json_parts.h"
 #include "reproduce/scoreboard.h"
-
-#ifndef XOFF_VERSION
-#define XOFF_VERSION "dev"
-#endif
-
-/* Takes ownership of `value` even on failure. Running out of memory ends the program: an incomplete
- * document would be of no use. */
-static void put(json_t *object, const char *key, json_t *value)
-{
-    const int failed = json_object_set_new(object, key, value);
-    XOFF_ASSERT(!failed);
-}
-
-static void append(json_t *list, json_t *value)
-{
-    const int failed = json_array_append_new(list, value);
-    XOFF_ASSERT(!failed);
-}
-
-static json_t *text_json(const char *text)
-{
-    return text && *text ? json_string(text) : json_null();
-}
-
-/* Counts become integers: 1e15 is below 2^53, so the conversion is exact. */
-static json_t *number_json(double value)
-{
-    const bool is_whole = value > -1e15 && value < 1e15 && (double)(int64_t)value == value;
-    return is_whole ? json_integer((json_int_t)value) : json_real(value);
-}
 
 static json_t *error_json(const struct xoff_err *err)
 {
@@ -122,6 +96,16 @@ static json_t *published_json(const struct claim *c)
     return published;
 }
 
+static json_t *shipped_json(const struct scored_claim *s)
+{
+    if (!s->has_shipped)
+        return json_null();
+    json_t *json = json_object();
+    put(json, "verdict", json_string(verdict_words[s->shipped.found]));
+    put(json, "measured", measured_json(&s->shipped));
+    return json;
+}
+
 /* Puts what was found, for a claim as it is and under another reading. */
 static void put_judgement(json_t *json, const struct scored_claim *s)
 {
@@ -139,6 +123,7 @@ static void put_judgement(json_t *json, const struct scored_claim *s)
     put(json, "why", text_json(c->why));
     put(json, "notes", text_json(c->notes));
     put(json, "error", j->found == VERDICT_ERROR ? error_json(&j->err) : json_null());
+    put(json, "shipped", shipped_json(s));
 }
 
 static json_t *claim_readings_json(const struct paper *paper, const struct scored_claim *s)
@@ -290,7 +275,9 @@ static json_t *figure_json(const struct scored_figure *s)
     put(figure, "marks", marks);
     put(figure, "notes", text_json(f->notes));
     put(figure, "state",
-        json_string(d->state == VERDICT_HOLDS ? "drawn" : verdict_words[d->state]));
+        json_string(s->is_shipped               ? "shipped"
+                    : d->state == VERDICT_HOLDS ? "drawn"
+                                                : verdict_words[d->state]));
     put(figure, "error", d->state == VERDICT_ERROR ? error_json(&d->err) : json_null());
     return figure;
 }
@@ -338,6 +325,16 @@ static json_t *readings_json(const struct scored_paper *p)
     return list;
 }
 
+static json_t *results_json(const struct scored_paper *p)
+{
+    if (!p->shipped)
+        return json_null();
+    json_t *json = json_object();
+    put(json, "xoff_version", text_json(shipped_version(p->shipped)));
+    put(json, "digest", text_json(shipped_digest(p->shipped)));
+    return json;
+}
+
 static json_t *paper_json(const struct scored_paper *p)
 {
     json_t *paper = json_object(), *claims = json_array(), *figures = json_array();
@@ -348,6 +345,7 @@ static json_t *paper_json(const struct scored_paper *p)
     put(paper, "paper", text_json(p->paper->name));
     put(paper, "title", text_json(p->paper->title));
     put(paper, "source", text_json(p->paper->source));
+    put(paper, "results", results_json(p));
     put(paper, "readings", readings_json(p));
     put(paper, "totals", totals_json(p, 1));
     put(paper, "claims", claims);

@@ -124,10 +124,25 @@ static void print_note(FILE *out, const struct scoreboard_style *s, const char *
     fprintf(out, "%s\n", s->off);
 }
 
-/* Prints the verdict and the reasons for it. */
-static void print_verdict(FILE *out, const struct scoreboard_style *s, const struct claim *claim,
-                          const struct judgement *j)
+/* What the shipped results have for a claim that was not run. */
+static void print_shipped(FILE *out, const struct scoreboard_style *s, const struct scored_paper *p,
+                          const struct scored_claim *scored)
 {
+    char measured[128], text[320];
+    scoreboard_measured(scored->claim, &scored->shipped, measured, sizeof measured);
+    snprintf(text, sizeof text, "%s, %s, %u seed%s", verdict_texts[scored->shipped.found], measured,
+             scored->shipped.n_seeds, scored->shipped.n_seeds == 1 ? "" : "s");
+    char lead[64];
+    snprintf(lead, sizeof lead, "shipped, by %.20s: ", shipped_version(p->shipped));
+    print_note(out, s, lead, text);
+}
+
+/* Prints the verdict and the reasons for it. */
+static void print_verdict(FILE *out, const struct scoreboard_style *s, const struct scored_paper *p,
+                          const struct scored_claim *scored)
+{
+    const struct claim *claim = scored->claim;
+    const struct judgement *j = &scored->judgement;
     fprintf(out, "%s%s%s", colour_of(j->found, s), verdict_texts[j->found], s->off);
     if (j->is_worse)
         fprintf(out, ", %s%sworse than recorded%s (%s)", s->bold, s->red, s->off,
@@ -136,6 +151,8 @@ static void print_verdict(FILE *out, const struct scoreboard_style *s, const str
         fprintf(out, ", better than recorded (%s): update " CLAIMS_FILE,
                 verdict_texts[claim->recorded]);
     fputc('\n', out);
+    if (scored->has_shipped)
+        print_shipped(out, s, p, scored);
     if (j->found == VERDICT_ERROR)
         print_note(out, s, "", j->err.message);
     else if (j->found == claim->recorded && j->found != VERDICT_HOLDS)
@@ -184,7 +201,7 @@ static void print_claims(const struct scored_paper *p, const struct scoreboard_s
         if (chapter && (!i || !is_same_text(chapter, p->claims[i - 1].claim->chapter)))
             fprintf(out, " %s%s%s\n", s->bold, chapter, s->off);
         print_row(out, &rows[i], widths);
-        print_verdict(out, s, p->claims[i].claim, &p->claims[i].judgement);
+        print_verdict(out, s, p, &p->claims[i]);
     }
     free(rows);
 }
@@ -279,7 +296,7 @@ static void print_paper(const struct scored_paper *p, const struct scoreboard_st
     for (uint32_t i = 0; i < p->n_figures; i++) {
         const struct drawing *d = &p->figures[i].drawing;
         fprintf(out, "  figure %s: %s%s%s\n", p->figures[i].figure->id, p->figures[i].figure->title,
-                d->state == VERDICT_LEFT_OUT ? ", not in --quick" : "",
+                d->state == VERDICT_LEFT_OUT || p->figures[i].is_shipped ? ", not in --quick" : "",
                 d->state == VERDICT_ERROR ? ", error" : "");
         if (d->state == VERDICT_ERROR)
             print_note(out, s, "", d->err.message);

@@ -299,6 +299,73 @@ def check_changes(place):
           "2 runs, 0 from the cache" in run.stderr, run)
 
 
+def check_shipped(folder):
+    """Results of a full run are written beside the claims; a reduced run shows them."""
+    place = Place(folder)
+    paper = folder / "papers/tiny"
+    for args in (["--write", "--quick"], ["--write", "--seeds", 2], ["--readme", "--set", "a=b"],
+                 ["--write", "tiny/f1"], ["--write", "--readme"]):
+        run = place.reproduce(*args)
+        check(f"exit 2 for {args}", run.returncode == 2 and run.stderr.strip(), run)
+    run = place.reproduce("--readme")
+    check("without results there is no page", run.returncode == 2 and not run.stdout and
+          "not in results.json" in run.stderr, run)
+    run = place.reproduce("--write")
+    check("a verdict that is not as recorded is not shipped", run.returncode == 1 and
+          "as recorded" in run.stderr and not (paper / "results.json").exists(), run)
+    good = CLAIMS.replace("    verdict: direction\n    direction", "    verdict: holds\n    direction")
+    place.claims(good)
+    run = place.reproduce("--write")
+    readme, results = paper / "README.md", paper / "results.json"
+    check("the results and their page are written", run.returncode == 0 and readme.exists() and
+          "written:" in run.stderr and len(list(paper.iterdir())) == 4, run)
+    first = results.read_text()
+    place.reproduce("--write", "--fresh", "--jobs", 1)
+    check("and are the same bytes again", results.read_text() == first)
+    run = place.reproduce("--readme")
+    check("the page is made again without a run", run.returncode == 0 and not run.stderr and
+          run.stdout == readme.read_text() and "**2 of 2 claims hold.**" in run.stdout, run)
+    run, board = place.json("--quick")
+    data, tiny = json.loads(first), board["papers"][0]
+    more = claims_of(board)["more"]
+    check("a reduced run shows what it left out", more["verdict"] == "left-out" and
+          more["shipped"]["verdict"] == "holds" and
+          tiny["results"] == {"xoff_version": data["xoff_version"], "digest": data["digest"]}, run)
+    place.claims(good.replace("    scenario: s.yaml\n    seeds: 2\n    x:",
+                              "    scenario: s.yaml\n    quick: false\n    seeds: 2\n    x:"))
+    run, board = place.json("--quick")
+    figure = board["papers"][0]["figures"][0]
+    check("and its figures", figure["state"] == "shipped" and figure["seeds"] == 2 and
+          figure["series"][0]["points"][0] == [0, 0, 0, 0] and
+          figure["series"][0]["points"][1][0] == 1, run)
+    place.claims(good.replace("id: more", "id: many").replace("tolerance: 20 %", "tolerance: 21 %"))
+    run = place.reproduce("--readme")
+    check("a claim that the results do not know is named, and one that was changed",
+          run.returncode == 1 and re.search(r"claims.yaml:\d+:\d+: error: many: not in", run.stderr)
+          and re.search(r"claims.yaml:\d+:\d+: warning: sends-alike: changed", run.stderr), run)
+    (paper / "s.yaml").write_text(SCENARIO + "# more\n")
+    place.claims(good)
+    run = place.reproduce("--readme")
+    check("a changed scenario is named", run.returncode == 0 and
+          "warning: s.yaml was changed" in run.stderr, run)
+    results.write_text("{,")
+    run = place.reproduce("--quick")
+    check("damaged results have a place", run.returncode == 2 and "results.json:1:" in run.stderr,
+          run)
+
+
+def check_shipped_tree():
+    """The shipped results know every claim, and the papers' pages are made of them."""
+    for results in sorted((ROOT / "papers").glob("*/results.json")):
+        name = results.parent.name
+        run = subprocess.run([XOFF, "reproduce", "--readme", "--papers", ROOT / "papers", name],
+                             capture_output=True, text=True, timeout=60)
+        check(f"papers/{name}/results.json knows every claim", run.returncode == 0, run)
+        check(f"papers/{name}/README.md is what xoff reproduce {name} --readme prints",
+              run.stdout == (results.parent / "README.md").read_text(), run)
+        check(f"papers/{name}/results.json is small", results.stat().st_size < 400e3)
+
+
 def check_mistakes(folder):
     bad = [("measure: on.drops.lossless", "measure: on.drops.losless", "claims.yaml:18:14",
             "no metric drops.losless"),
@@ -406,6 +473,8 @@ def main(folder):
     check_selection(place)
     check_broken_mechanism(place)
     check_changes(Place(folder / "c"))
+    check_shipped(folder / "shipped")
+    check_shipped_tree()
     check_mistakes(folder / "bad")
     check_interrupt(folder / "long")
     if "XOFF_QUICK" in os.environ:

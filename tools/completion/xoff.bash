@@ -54,7 +54,8 @@ _xoff() {
     convert) options="--help --version --output --compat -o" ;;
     report) options="--help --version --output -o" ;;
     reproduce)
-        options="$common --set --quick --jobs --seeds --output --fresh --cache --papers -o -j"
+        options="$common --set --quick --jobs --seeds --output --fresh --cache --papers --write"
+        options="$options --readme -o -j"
         ;;
     check) options="$common $scenario --deadlock -j" ;;
     topology) options="$common $scenario -j" ;;
