@@ -10,6 +10,10 @@
  *     targeting: fair            every port with more than total / N of it; N ports have some
  *   frame leaves, q <= LW after: every port that this queue has paused goes on
  *
+ * Targets are chosen by the first frame from TW on and then by every k-th (`every`), anew once the
+ * queue has been below TW, or at LW (`rearm`). N of TW = HW - N * F is configured, or counted in
+ * the queue: the ports with frames in it, or with more than the fair share of it (`count`).
+ *
  * A frame that is lost decides nothing. q counts frames from admission on, those under way inside
  * the switch too. A port that several queues hold goes on when the last lets go (holds.h).
  *
@@ -40,22 +44,33 @@ enum tpfc_statistics { TPFC_KEPT, TPFC_SCAN };
 static const char *const tpfc_statistics[] = {"kept", "scan", NULL};
 enum tpfc_when { TPFC_ENQUEUE, TPFC_CROSSING };
 static const char *const tpfc_whens[] = {"enqueue", "crossing", NULL};
+enum tpfc_rearm { TPFC_REARM_TW, TPFC_REARM_LW };
+static const char *const tpfc_rearms[] = {"tw", "lw", NULL};
+enum tpfc_count { TPFC_GIVEN, TPFC_PARTNERS, TPFC_AGGRESSORS };
+static const char *const tpfc_counts[] = {"given", "partners", "aggressors", NULL};
 
 #define NO_RECORD UINT32_MAX
 #define UNKNOWN UINT32_MAX
+#define FOR_GOOD UINT32_MAX
 
 struct tpfc_params {
     struct holds_params base;
     int64_t targeting, lw, tw, hw, targets, sample, statistics, when, allow_loss;
+    int64_t every, rearm, count;
 };
 
 struct tpfc_cfg {
     uint32_t n_ports, n_records;
     uint8_t lossless;
-    uint8_t ranks[XOFF_N_PRIORITIES];        /* index among the lossless priorities */
-    bool is_fair, counts_bytes, scans, once; /* once: targets are chosen at a crossing only */
-    int64_t lw_bytes, tw_bytes, hw_bytes;
-    struct xoff_rng rng; /* at its start */
+    uint8_t ranks[XOFF_N_PRIORITIES]; /* index among the lossless priorities */
+    bool is_fair, counts_bytes, scans;
+    bool rearms_low;       /* at LW, not below TW */
+    enum tpfc_count count; /* of the N that places TW */
+    uint32_t n_skipped;    /* frames from TW on between choices; FOR_GOOD: one for each crossing */
+    int64_t lw_bytes, hw_bytes;
+    int64_t tw_bytes;        /* with a counted N: the lowest that TW can be */
+    int64_t in_flight_bytes; /* F, of the port that has most */
+    struct xoff_rng rng;     /* at its start */
     size_t n_queues, ports_at, shares_at, records_at;
 };
 
@@ -63,12 +78,13 @@ struct tpfc_cfg {
  * 2^32 of either. With `scan` the counts are those of the last choice. */
 struct tpfc_queue {
     int64_t bytes;
+    int64_t tw_bytes;    /* as of the last arrival, where N is counted */
     uint32_t total;      /* counted, of all ports */
     uint32_t n_sources;  /* ports with frames in it */
     uint32_t most;       /* no port that is not held has more; UNKNOWN below TW */
     uint32_t held_total; /* counted, of ports it holds */
     uint32_t n_held;
-    uint32_t is_chosen;  /* targets were chosen since TW was crossed */
+    uint32_t to_skip;    /* frames from TW on that choose no targets */
     uint32_t head, tail; /* frames in order; `scan` alone */
 };
 
@@ -147,6 +163,29 @@ static const struct xoff_param tpfc_table[] = {
      .preset = "enqueue",
      .choices = tpfc_whens,
      .help = "Targets are chosen at every enqueue from tw on, or once each time tw is crossed."},
+    {.name = "every",
+     .type = XOFF_P_INT,
+     .offset = offsetof(struct tpfc_params, every),
+     .preset = "1",
+     .min = "1",
+     .max = "1000000",
+     .help = "Of the frames that join a queue from tw on, every how manieth chooses targets, "
+             "beginning with the first."},
+    {.name = "rearm",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct tpfc_params, rearm),
+     .preset = "tw",
+     .choices = tpfc_rearms,
+     .help = "When a next frame at tw is the first again: once the queue has been below tw, or at "
+             "lw."},
+    {.name = "count",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct tpfc_params, count),
+     .preset = "given",
+     .choices = tpfc_counts,
+     .help = "How the ports are counted whose frames in flight tw: auto leaves below hw: as "
+             "targets says, or in the queue at each frame: those with frames in it, or with more "
+             "than the fair share."},
     HOLDS_PARAMS(struct tpfc_params),
     {.name = "allow_loss",
      .type = XOFF_P_BOOL,
@@ -183,8 +222,13 @@ static int place_tw(const struct tpfc_params *p, const struct xoff_pause_env *en
                     struct tpfc_cfg *c, struct xoff_err *err)
 {
     const int64_t n = p->targets == XOFF_PARAM_AUTO ? 1 : p->targets;
-    const int64_t needed = n * most_in_flight(env);
+    c->in_flight_bytes = most_in_flight(env);
+    const int64_t needed = n * c->in_flight_bytes;
     c->tw_bytes = p->tw;
+    if (c->count != TPFC_GIVEN && (p->tw != XOFF_PARAM_AUTO || p->targets != XOFF_PARAM_AUTO))
+        return xoff_err_set(err, XOFF_E_CONFLICT, "count", tpfc_counts[c->count],
+                            "counts the ports that place tw: leave out tw and targets, or use "
+                            "given");
     if (p->tw == XOFF_PARAM_AUTO) {
         c->tw_bytes = p->hw - needed; /* HW - TW >= N * F */
         if (c->tw_bytes <= p->lw)
@@ -192,6 +236,10 @@ static int place_tw(const struct tpfc_params *p, const struct xoff_pause_env *en
                           "must be above lw by the headroom of the targets, which tw: auto leaves "
                           "below hw: at least ",
                           p->lw + needed + 1, "B, or give tw", err);
+        if (c->count != TPFC_GIVEN) {
+            c->tw_bytes = p->hw - env->n_ports * c->in_flight_bytes;
+            c->tw_bytes = c->tw_bytes > p->lw ? c->tw_bytes : p->lw + 1;
+        }
     }
     if (p->lw >= c->tw_bytes)
         return refuse("lw", p->lw, "must be below tw: at most ", c->tw_bytes - 1, "B", err);
@@ -274,7 +322,9 @@ static int tpfc_configure(const void *params, const struct xoff_pause_env *env, 
         .is_fair = p->targeting == TPFC_FAIR,
         .counts_bytes = p->sample == TPFC_BYTES,
         .scans = p->statistics == TPFC_SCAN,
-        .once = p->when == TPFC_CROSSING,
+        .rearms_low = p->rearm == TPFC_REARM_LW,
+        .count = (enum tpfc_count)p->count,
+        .n_skipped = p->when == TPFC_CROSSING ? FOR_GOOD : (uint32_t)(p->every - 1),
         .lw_bytes = p->lw,
         .hw_bytes = p->hw,
         .rng = env->rng,
@@ -305,6 +355,7 @@ static void tpfc_init(const void *cfg, void *state)
     s->rng = c->rng;
     s->free = NO_RECORD;
     for (size_t i = 0; i < c->n_queues; i++) {
+        s->queues[i].tw_bytes = c->tw_bytes;
         s->queues[i].most = UNKNOWN;
         s->queues[i].head = s->queues[i].tail = NO_RECORD;
     }
@@ -469,14 +520,34 @@ static void hold_unfair(const struct tpfc_cfg *c, struct tpfc_state *s, struct t
     queue->most = most;
 }
 
+/* TW of a queue that counts its N: HW - N * F, and above LW. With nobody above the fair share there
+ * is one port to come, as for `targets: auto`. */
+static void place_by_count(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
+                           struct holds_share *shares)
+{
+    if (c->scans)
+        scan(c, s, queue, shares);
+    int64_t n = queue->n_sources;
+    if (c->count == TPFC_AGGRESSORS) {
+        n = 0;
+        for (uint32_t port = 0; port < c->n_ports; port++)
+            n += is_above_fair(queue, shares[port].amount);
+    }
+    const int64_t tw_bytes = c->hw_bytes - (n > 1 ? n : 1) * c->in_flight_bytes;
+    queue->tw_bytes = tw_bytes > c->tw_bytes ? tw_bytes : c->tw_bytes;
+}
+
 /* Chooses whom to hold when a frame arrives for a queue at TW or above. */
 static void choose(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
                    struct holds_share *shares, const struct xoff_arrival *a, struct xoff_edges *out)
 {
     const bool is_high = queue->bytes >= c->hw_bytes;
-    const bool is_chosen = queue->is_chosen;
-    queue->is_chosen = 1;
-    if (queue->n_held == c->n_ports || (c->once && is_chosen && !is_high))
+    const uint32_t to_skip = queue->to_skip;
+    if (to_skip == 0)
+        queue->to_skip = c->n_skipped;
+    else if (to_skip != FOR_GOOD)
+        queue->to_skip--;
+    if (queue->n_held == c->n_ports || (to_skip && !is_high))
         return;
     if (c->scans)
         scan(c, s, queue, shares);
@@ -488,7 +559,7 @@ static void choose(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_q
         .priority = a->priority,
         .port = a->out_port,
         .occupied_bytes = queue->bytes,
-        .threshold_bytes = is_high ? c->hw_bytes : c->tw_bytes,
+        .threshold_bytes = is_high ? c->hw_bytes : queue->tw_bytes,
     };
     if (is_high)
         hold_all(c, s, queue, shares, &cause, out);
@@ -533,7 +604,9 @@ static void tpfc_on_arrival(const void *cfg, void *state, const struct xoff_arri
     const size_t index = index_of(c, arrival->in_port, arrival->out_port, arrival->priority);
     struct tpfc_queue *queue = &s->queues[index];
     struct holds_share *shares = shares_of(c, s, index);
-    if (queue->bytes >= c->tw_bytes)
+    if (c->count != TPFC_GIVEN && queue->bytes >= c->tw_bytes)
+        place_by_count(c, s, queue, shares);
+    if (queue->bytes >= queue->tw_bytes)
         choose(c, s, queue, shares, arrival, out);
     queue->bytes += arrival->bytes;
     if (c->scans)
@@ -560,9 +633,10 @@ static void tpfc_on_departure(const void *cfg, void *state, const struct xoff_de
         record_out(c, s, queue, departure);
     else
         count_out(queue, &shares[departure->in_port], amount_of(c, departure->bytes));
-    if (queue->bytes >= c->tw_bytes)
+    if (queue->bytes >= queue->tw_bytes)
         return;
-    queue->is_chosen = 0;
+    if (!c->rearms_low || queue->bytes <= c->lw_bytes)
+        queue->to_skip = 0;
     queue->most = UNKNOWN;
     if (queue->bytes <= c->lw_bytes && queue->n_held)
         let_go(c, s, queue, shares, departure, out);

@@ -231,6 +231,108 @@ static void test_every_enqueue_or_once(void **unused)
     }
 }
 
+/* With `every: 3` the first frame from TW on chooses, and then each third. A queue that has been
+ * below TW begins anew, or only one that has been at LW: then the count goes on. */
+static void test_every_third(void **unused)
+{
+    (void)unused;
+    for (uint32_t low = 0; low < 2; low++) {
+        struct bench b;
+        tpfc_setup(&b);
+        bench_set_watermarks(&b, "500B", "3000B", "9000B");
+        bench_set(&b, "every", "3");
+        bench_set(&b, "rearm", low ? "lw" : "tw");
+        bench_start(&b);
+        in(&b, 0, 3, 3, 1000);
+        in(&b, 0, 3, 3, 1000);
+        in(&b, 1, 3, 3, 1000);
+        in(&b, 1, 3, 3, 100); /* found 2, 1 */
+        expect_edges(&b, 1, "0");
+        in(&b, 1, 3, 3, 100);
+        in(&b, 1, 3, 3, 100); /* found 2, 3: 1 would be a target */
+        expect_edges(&b, 1, "");
+        in(&b, 1, 3, 3, 100); /* the fourth: found 2, 4 */
+        expect_edges(&b, 1, "1");
+        out(&b, 3, 3); /* 2400 */
+        in(&b, 2, 3, 3, 700);
+        in(&b, 2, 3, 3, 700); /* found 3100: the first anew, or the second after a choice */
+        in(&b, 2, 3, 3, 700);
+        in(&b, 2, 3, 3, 700); /* found 1, 5, 3 of 9: 2 has its share, and no more */
+        expect_edges(&b, 1, "");
+        in(&b, 2, 3, 3, 700); /* found 1, 5, 4 of 10 */
+        expect_edges(&b, 1, low ? "" : "2");
+        in(&b, 2, 3, 3, 700);
+        expect_edges(&b, 1, "");
+        in(&b, 2, 3, 3, 700);
+        expect_edges(&b, 1, low ? "2" : "");
+        bench_end(&b);
+    }
+}
+
+/* Re-armed at 500, not at 501: the next crossing of TW chooses, or not. */
+static void test_rearm_at_lw_to_the_byte(void **unused)
+{
+    (void)unused;
+    for (uint32_t more = 0; more < 2; more++) {
+        struct bench b;
+        tpfc_setup(&b);
+        bench_set_watermarks(&b, "500B", "3000B", "9000B");
+        bench_set(&b, "when", "crossing");
+        bench_set(&b, "rearm", "lw");
+        bench_start(&b);
+        in(&b, 0, 3, 3, 1000);
+        in(&b, 0, 3, 3, 1000);
+        in(&b, 1, 3, 3, 1000);
+        in(&b, 1, 3, 3, 500 + more);
+        expect_edges(&b, 1, "0");
+        out(&b, 3, 3);
+        out(&b, 3, 3);
+        out(&b, 3, 3);
+        expect_edges(&b, 0, more ? "" : "0");
+        in(&b, 1, 3, 3, 1000);
+        in(&b, 1, 3, 3, 1000);
+        in(&b, 2, 3, 3, 1000);
+        in(&b, 2, 3, 3, 64); /* found 3500 or 3501: 3 frames of port 1, 1 of port 2 */
+        expect_edges(&b, 1, more ? "" : "1");
+        bench_end(&b);
+    }
+}
+
+/* TW = HW - N * F with HW 9000 and F 1000, and N counted in the queue. Frames are sent by the ports
+ * of `order`, the last is short by a byte in every second run. Then another one arrives. */
+static void test_counted_tw(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *count, *lw, *order;
+        int64_t tw;
+        const char *targets;
+    } rows[] = {
+        {"partners", "500B", "000012", 6000, "0"},     /* three ports have frames */
+        {"aggressors", "500B", "00000012", 8000, "0"}, /* 6 of 8 is above a third, 1 is not */
+        {"aggressors", "500B", "0101012", 7000, "01"}, /* 3 of 7 are, twice */
+        {"partners", "5999B", "001233", 6000, "03"},   /* 9000 - 4 * 1000, but above LW */
+        {"aggressors", "500B", "01010101", 8000, ""},  /* nobody: as one */
+    };
+    for (uint32_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        struct bench b;
+        const uint32_t missing = i % 2;
+        tpfc_setup(&b);
+        bench_set_watermarks(&b, rows[i / 2].lw, "auto", "9000B");
+        bench_set(&b, "count", rows[i / 2].count);
+        bench_start(&b);
+        for (const char *port = rows[i / 2].order; *port; port++) {
+            in(&b, (uint16_t)(*port - '0'), 3, 3, 1000 - (port[1] ? 0 : missing));
+            expect_edges(&b, 1, "");
+        }
+        in(&b, 2, 3, 3, 64);
+        expect_edges(&b, 1, missing ? "" : rows[i / 2].targets);
+        if (b.edges.n)
+            expect_cause(&b, rows[i / 2].tw, rows[i / 2].tw);
+        bench_end(&b);
+    }
+}
+
 /* Several queues hold one port, two of one priority and one of the other. */
 static void test_several_queues(void **unused)
 {
@@ -546,7 +648,7 @@ static void expect_equal_edges(const struct xoff_edge *x, const struct xoff_edge
 static void test_kept_and_scan_are_equal(void **unused)
 {
     (void)unused;
-    for (uint32_t variant = 0; variant < 8; variant++) {
+    for (uint32_t variant = 0; variant < 16; variant++) {
         static struct bench b[2];
         struct xoff_rng rng;
         uint64_t n_drawn = 0;
@@ -557,6 +659,11 @@ static void test_kept_and_scan_are_equal(void **unused)
             bench_set(&b[i], "sample", variant & 1 ? "bytes" : "frames");
             bench_set(&b[i], "when", variant & 2 ? "crossing" : "enqueue");
             bench_set(&b[i], "statistics", i ? "scan" : "kept");
+            if (variant & 8) { /* from 3000 on with three ports or more */
+                bench_set(&b[i], "tw", "auto");
+                bench_set(&b[i], "count", variant & 1 ? "partners" : "aggressors");
+                bench_set(&b[i], "every", "2");
+            }
             bench_start(&b[i]);
         }
         xoff_rng_init(&rng, 29, variant, 0);
@@ -569,7 +676,7 @@ static void test_kept_and_scan_are_equal(void **unused)
             for (uint32_t e = 0; e < b[0].edges.n; e++)
                 expect_equal_edges(&b[0].edges.at[e], &b[1].edges.at[e]);
             if ((variant & 4) && s.is_in && before < 6000)
-                assert_true(b[0].edges.n <= (before >= 3000));
+                assert_true(b[0].edges.n <= (before >= (variant & 8 ? 2000 : 3000)));
             n_drawn += s.is_in && before >= 3000 && before < 6000 && b[0].edges.n;
         }
         assert_true(n_drawn > 100);
@@ -666,6 +773,18 @@ static void test_refusals(void **unused)
     b.env.lossless = 0; /* nobody to protect */
     bench_start(&b);
     bench_end(&b);
+    /* N is counted or given. */
+    static const char *const keys[][2] = {{"targets", "1"}, {"tw", "6000B"}};
+    for (size_t i = 0; i < 2; i++) {
+        tpfc_setup(&b);
+        bench_set_watermarks(&b, "1000B", "auto", "9000B");
+        bench_set(&b, "count", "aggressors");
+        bench_start(&b);
+        bench_end(&b);
+        bench_set(&b, keys[i][0], keys[i][1]);
+        assert_int_equal(bench_configure(&b), -XOFF_E_CONFLICT);
+        assert_string_equal(b.err.subject, "count");
+    }
     /* A list of frames needs to know how many there can be. */
     tpfc_setup(&b);
     b.env.min_frame_bytes = 1;
@@ -725,6 +844,9 @@ int main(void)
         cmocka_unit_test(test_hw_to_the_byte),
         cmocka_unit_test(test_lw_to_the_byte),
         cmocka_unit_test(test_every_enqueue_or_once),
+        cmocka_unit_test(test_every_third),
+        cmocka_unit_test(test_rearm_at_lw_to_the_byte),
+        cmocka_unit_test(test_counted_tw),
         cmocka_unit_test(test_several_queues),
         cmocka_unit_test(test_what_is_ignored),
         cmocka_unit_test(test_shares_in_frames_and_bytes),
