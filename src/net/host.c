@@ -192,6 +192,17 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
     settle(host, w);
 }
 
+/* Out of line, so the fast path spills no registers. */
+XOFF_SELDOM static void arrive_slow(struct host *host, struct worker *w, const struct frame *frame)
+{
+    if (host->bus)
+        bus_receive(host, frame, sim_now(w));
+    if (host->receiver)
+        receiver_admit(host, w, frame);
+    else
+        host_deliver(host, w, frame);
+}
+
 void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 {
     if (!port_rx(&host->head, &host->port, w, frame)) {
@@ -199,8 +210,8 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
             settle(host, w);
         return;
     }
-    if (host->receiver)
-        receiver_admit(host, w, frame);
+    if (__builtin_expect(host->is_slow, 0))
+        arrive_slow(host, w, frame);
     else
         host_deliver(host, w, frame);
 }

@@ -130,6 +130,16 @@ struct receiver {
     xoff_time done_at; /* end of service of the current frame; XOFF_NEVER: none */
 };
 
+#define BUS_AHEAD 4 /* frames of the largest size */
+
+/* What sending and receiving share at a host (bus.c). */
+struct bus {
+    struct net_wire wire; /* the network's, sending by bus_send() */
+    xoff_rate rate_bps;
+    xoff_time free_at;   /* when all that was begun is over */
+    xoff_time ahead_for; /* a frame may be sent so long before that */
+};
+
 struct host {
     union {
         struct node head; /* its number is also the host's number */
@@ -169,7 +179,9 @@ struct host {
     struct xoff_rng *app_rngs;
     uint32_t *app_connections;      /* flow of each connection of each app; NET_NONE */
     uint32_t *app_first_connection; /* index into app_connections of each app's first connection */
+    bool is_slow;                   /* it has a receiver or a shared limit */
     struct receiver *receiver;
+    struct bus *bus;
     struct rx_flow *rx; /* hash table with open addressing */
     uint32_t rx_mask, n_rx;
     struct flow_note *flow_notes; /* by flow number */
@@ -301,6 +313,10 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
 void receiver_serve(struct host *host, struct worker *w);
 /* The deadline of the receiver's pause policy has come. */
 void receiver_expire(struct host *host, struct worker *w);
+
+/* bus.c: a frame arrives; a port sends one (net_wire.send). */
+void bus_receive(struct host *host, const struct frame *frame, xoff_time now);
+void bus_send(struct port *port, struct worker *w, const struct frame *frame);
 
 /* notes.c: these may allocate, and are not called for a frame that is simply forwarded. */
 void host_grow_flows(struct host *host);

@@ -101,6 +101,8 @@ struct net_spec {
     int64_t ack_every;    /* data frames per ACK */
     xoff_time ack_delay;  /* longest time that an ACK is held back */
     xoff_time timeout_for;
+    int64_t shared_bps; /* of a host's sending and receiving together; 0 and XOFF_PARAM_AUTO: no
+                           limit */
     const struct net_receiver *receivers;
     uint32_t n_receivers;
     const struct app_set *apps;

@@ -118,6 +118,7 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     const struct xoff_mmu_env env = host_env(net, host->node, spec->buffer_bytes, &port);
     const struct xoff_mmu_ops *ops = xoff_mmu_find("static");
     struct receiver *r = host->receiver = build_block(1, sizeof *r);
+    host->is_slow = true;
     r->services = spec->services;
     r->n_services = spec->n_services;
     r->done_at = XOFF_NEVER;
@@ -164,6 +165,46 @@ static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signa
     return code;
 }
 
+static int check_bus(const struct net *net, uint32_t host, struct xoff_err *err)
+{
+    const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host].first_port];
+    const xoff_rate link_bps = net_life_of(net->topo, tp->link).max_rate_bps;
+    const xoff_rate rate_bps = (xoff_rate)net->spec.shared_bps;
+    char text[32], least[32];
+    xoff_format_rate(text, sizeof text, rate_bps);
+    if (net->spec.wire->send)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "shared_limit", text, "not with compat: ns3");
+    if (net->topo->n_changes)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "shared_limit", text,
+                            "not with links that change (links)");
+    if (rate_bps >= link_bps)
+        return 0;
+    const int code = xoff_err_set(err, XOFF_E_RANGE, "shared_limit", text,
+                                  "receiving goes first and must fit: at least the rate of the "
+                                  "link, ");
+    xoff_err_add(err, xoff_format_rate(least, sizeof least, link_bps));
+    xoff_err_add(err, " at ");
+    xoff_err_add(err, net->topo->nodes[host].name);
+    xoff_err_add(err, "; receivers can be slower");
+    return code;
+}
+
+static int build_bus(struct net *net, struct host *host, struct xoff_err *err)
+{
+    const int code = check_bus(net, host->node, err);
+    if (code)
+        return code;
+    host->is_slow = true;
+    host->bus = build_block(1, sizeof *host->bus);
+    *host->bus = (struct bus){.wire = *net->spec.wire, .rate_bps = (xoff_rate)net->spec.shared_bps};
+    host->bus->wire.send = bus_send;
+    host->bus->ahead_for =
+        xoff_time_of_bits((uint64_t)net->spec.max_frame_bytes * 8 * BUS_AHEAD, host->bus->rate_bps);
+    host->port.wire = &host->bus->wire;
+    port_set_rate(&host->port, build_nic_rate(net, host->node));
+    return 0;
+}
+
 static int build_host(struct net *net, struct host *host, uint32_t index, enum net_part *part,
                       struct xoff_err *err)
 {
@@ -196,6 +237,9 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     struct xoff_pause_signalling how;
     int code = signalling_of(net, index, &how, err);
     if (code || (code = build_port(net, index, 0, &how, &host->port, err)))
+        return code;
+    *part = NET_PART_HOST;
+    if (net->spec.shared_bps > 0 && (code = build_bus(net, host, err)))
         return code;
     *part = NET_PART_SCHED;
     return build_sched(net, index, &host->sched, &host->sched_state, err);
@@ -369,6 +413,7 @@ static void free_host(struct host *host)
         free((void *)r->pause.cfg), free(r->pause.state), free(r->edges.at);
         free(r);
     }
+    free(host->bus);
     free((void *)host->sched.cfg), free(host->sched_state);
     free(host->store.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
     free(host->app_rngs), free(host->app_connections), free(host->rx), free(host->flow_notes);

@@ -390,6 +390,8 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
     const uint32_t i = blame.index;
     if (blame.part == NET_PART_NET)
         return located(plan, plan->topology.place, "topology", err);
+    if (blame.part == NET_PART_HOST)
+        return located(plan, plan->host_place, "host", err);
     if (blame.part == NET_PART_RECEIVERS)
         return located(plan, plan->receivers[0].place, "receivers", err);
     if (blame.part == NET_PART_TRANSPORT) { /* a transport that only traffic names has no place */

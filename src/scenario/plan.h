@@ -125,6 +125,7 @@ struct plan {
     char *title, *variant; /* variant: "" when there are none */
     struct net_spec net;   /* without what names nodes or traffic: build_create() adds it */
     struct plan_topology topology;
+    struct plan_place host_place;      /* of `host:` */
     struct net_switch *kinds;          /* net.kinds: `switch`, then the entries of `switches` */
     struct plan_switch *switches;      /* net.n_kinds of them */
     struct plan_transport *transports; /* the first is that of `transport:` */

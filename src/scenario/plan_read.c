@@ -20,6 +20,7 @@ static int read_top(struct fields_reader *r, const struct yaml_node *root, struc
 static int read_section(struct fields_reader *r, const struct yaml_node *root, const char *key,
                         const struct xoff_param *table, void *params, const char *const *others);
 static int read_port(struct fields_reader *r, const struct yaml_node *root, struct net_spec *net);
+static int read_host(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 static int read_transports(struct fields_reader *r, const struct yaml_node *root,
                            struct plan *plan);
 static int read_priorities(struct fields_reader *r, const struct yaml_node *node,
@@ -44,7 +45,7 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     if (!rc)
         rc = read_port(r, root, &plan->net);
     if (!rc)
-        rc = read_section(r, root, "host", section_host, &plan->net, NULL);
+        rc = read_host(r, root, plan);
     if (!rc)
         rc = read_transports(r, root, plan);
     if (!rc)
@@ -160,6 +161,14 @@ int plan_read_kind(struct fields_reader *r, const struct yaml_node *node, const 
     if (!node || node->kind != YAML_MAPPING)
         node = &absent;
     return fields_overlay(r, node, kind->params, *params, others);
+}
+
+static int read_host(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
+{
+    const struct yaml_node *node = yaml_find(root, "host");
+    if (node)
+        plan->host_place = (struct plan_place){node->line, node->column};
+    return read_section(r, root, "host", section_host, &plan->net, NULL);
 }
 
 static int read_port(struct fields_reader *r, const struct yaml_node *root, struct net_spec *net)

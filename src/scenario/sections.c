@@ -102,6 +102,10 @@ const struct xoff_param section_host[] = {
      .max = "1s", .help = "Longest time that an ACK waits for further frames (go-back-N)."},
     {"timeout", XOFF_P_TIME, FIELD(net_spec, timeout_for), .preset = "1ms", .min = "1us",
      .max = "100s", .help = "Time without an ACK after which go-back-N sends again."},
+    {"shared_limit", XOFF_P_RATE, FIELD(net_spec, shared_bps), .preset = "auto", .min = "1kbps",
+     .max = "100Tbps", .allows_auto = true,
+     .help = "Rate of a bus or processor that frames sent and frames received pass, each host's "
+             "own: receiving goes first, sending gets the rest; auto: no limit."},
     {0},
 };
 
