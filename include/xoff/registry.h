@@ -3,6 +3,7 @@
 #ifndef XOFF_REGISTRY_H
 #define XOFF_REGISTRY_H
 
+#include <xoff/arb.h>
 #include <xoff/cp.h>
 #include <xoff/mmu.h>
 #include <xoff/np.h>
@@ -22,6 +23,7 @@ extern const struct xoff_sched_ops *const xoff_scheds[];
 extern const struct xoff_cp_ops *const xoff_cps[];
 extern const struct xoff_rp_ops *const xoff_rps[];
 extern const struct xoff_path_ops *const xoff_paths[];
+extern const struct xoff_arb_ops *const xoff_arbs[];
 extern const struct xoff_rel_ops *const xoff_rels[];
 extern const struct xoff_np_ops *const xoff_nps[];
 
@@ -35,6 +37,7 @@ const struct xoff_sched_ops *xoff_sched_find(const char *name);
 const struct xoff_cp_ops *xoff_cp_find(const char *name);
 const struct xoff_rp_ops *xoff_rp_find(const char *name);
 const struct xoff_path_ops *xoff_path_find(const char *name);
+const struct xoff_arb_ops *xoff_arb_find(const char *name);
 const struct xoff_rel_ops *xoff_rel_find(const char *name);
 const struct xoff_np_ops *xoff_np_find(const char *name);
 

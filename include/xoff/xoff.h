@@ -2,6 +2,7 @@
 #ifndef XOFF_XOFF_H
 #define XOFF_XOFF_H
 
+#include <xoff/arb.h>
 #include <xoff/cp.h>
 #include <xoff/err.h>
 #include <xoff/gate.h>

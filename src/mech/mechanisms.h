@@ -2,6 +2,7 @@
 #ifndef MECH_MECHANISMS_H
 #define MECH_MECHANISMS_H
 
+#include <xoff/arb.h>
 #include <xoff/cp.h>
 #include <xoff/mmu.h>
 #include <xoff/np.h>
@@ -48,6 +49,9 @@ extern const struct xoff_rp_ops xoff_rp_newreno;
 
 extern const struct xoff_path_ops xoff_path_ecmp;
 extern const struct xoff_path_ops xoff_path_scatter;
+
+extern const struct xoff_arb_ops xoff_arb_round_robin;
+extern const struct xoff_arb_ops xoff_arb_longest;
 
 extern const struct xoff_rel_ops xoff_rel_datagram;
 extern const struct xoff_rel_ops xoff_rel_go_back_n;

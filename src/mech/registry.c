@@ -28,21 +28,14 @@ const struct xoff_cp_ops *const xoff_cps[] = {
 };
 
 const struct xoff_rp_ops *const xoff_rps[] = {
-    &xoff_rp_datagram,
-    &xoff_rp_none,
-    &xoff_rp_dcqcn,
-    &xoff_rp_dcqcn_nic,
-    &xoff_rp_hpcc,
-    &xoff_rp_powertcp,
-    &xoff_rp_theta_powertcp,
-    &xoff_rp_timely,
-    &xoff_rp_dctcp,
-    &xoff_rp_dctcp_rate,
-    &xoff_rp_newreno,
-    NULL,
+    &xoff_rp_datagram, &xoff_rp_none,       &xoff_rp_dcqcn,          &xoff_rp_dcqcn_nic,
+    &xoff_rp_hpcc,     &xoff_rp_powertcp,   &xoff_rp_theta_powertcp, &xoff_rp_timely,
+    &xoff_rp_dctcp,    &xoff_rp_dctcp_rate, &xoff_rp_newreno,        NULL,
 };
 
 const struct xoff_path_ops *const xoff_paths[] = {&xoff_path_ecmp, &xoff_path_scatter, NULL};
+
+const struct xoff_arb_ops *const xoff_arbs[] = {&xoff_arb_round_robin, &xoff_arb_longest, NULL};
 
 const struct xoff_rel_ops *const xoff_rels[] = {
     &xoff_rel_datagram,
@@ -96,6 +89,11 @@ const struct xoff_rp_ops *xoff_rp_find(const char *name)
 const struct xoff_path_ops *xoff_path_find(const char *name)
 {
     FIND(xoff_paths, name);
+}
+
+const struct xoff_arb_ops *xoff_arb_find(const char *name)
+{
+    FIND(xoff_arbs, name);
 }
 
 const struct xoff_rel_ops *xoff_rel_find(const char *name)

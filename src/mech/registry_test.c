@@ -27,6 +27,7 @@ static void test_defaults_come_first(void **unused)
     assert_string_equal(xoff_cps[0]->name, "none");
     assert_string_equal(xoff_rps[0]->name, "datagram");
     assert_string_equal(xoff_nps[0]->name, "echo");
+    assert_string_equal(xoff_arbs[0]->name, "round-robin");
 }
 
 static void test_lookup(void **unused)
@@ -48,6 +49,9 @@ static void test_lookup(void **unused)
     static const char *const paths[] = {"ecmp", "scatter", NULL};
     for (size_t i = 0; paths[i]; i++)
         assert_string_equal(xoff_path_find(paths[i])->name, paths[i]);
+    static const char *const arbs[] = {"round-robin", "longest", NULL};
+    for (size_t i = 0; arbs[i]; i++)
+        assert_string_equal(xoff_arb_find(arbs[i])->name, arbs[i]);
     for (size_t i = 0; cps[i]; i++)
         assert_string_equal(xoff_cp_find(cps[i])->name, cps[i]);
     /* Reaction points also in this order, in which help lists them. */
@@ -65,6 +69,7 @@ static void test_lookup(void **unused)
         assert_null(xoff_cp_find(unknown[i]));
         assert_null(xoff_rp_find(unknown[i]));
         assert_null(xoff_path_find(unknown[i]));
+        assert_null(xoff_arb_find(unknown[i]));
         assert_null(xoff_rel_find(unknown[i]));
         assert_null(xoff_np_find(unknown[i]));
     }
@@ -122,6 +127,13 @@ static void test_entries_are_complete(void **unused)
         assert_ptr_equal(xoff_path_find(ops->name), ops);
         assert_non_null(ops->summary);
         expect_good_table(ops->params, ops->params_size);
+    }
+    for (size_t i = 0; xoff_arbs[i]; i++) {
+        const struct xoff_arb_ops *ops = xoff_arbs[i];
+        assert_ptr_equal(xoff_arb_find(ops->name), ops);
+        assert_non_null(ops->summary);
+        expect_good_table(ops->params, ops->params_size);
+        assert_non_null(ops->match);
     }
     for (size_t i = 0; xoff_rps[i]; i++) {
         const struct xoff_rp_ops *ops = xoff_rps[i];

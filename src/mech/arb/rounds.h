@@ -1,0 +1,154 @@
+/* Rounds of request, grant and accept: what the arbiters have in common.
+ *
+ * Source: PIM (Anderson et al., 1993) and iSLIP (McKeown, 1999). In each round every output that is
+ * not matched yet grants to one of the unmatched inputs that ask for it, and every input that got
+ * grants accepts one of them. A round matches at least one pair as long as one is possible, so
+ * n_ports rounds give a maximal matching, and log2(n_ports) do nearly always.
+ *
+ * How an output and an input choose is the arbiter's own. Each port has a pointer for it, which
+ * moves one beyond the partner when a pair is matched in the first round, and only then: a
+ * request cannot be passed over for ever, because the pointer of its output stays until the input
+ * it points at has been served.
+ */
+#ifndef MECH_ARB_ROUNDS_H
+#define MECH_ARB_ROUNDS_H
+
+#include <xoff/arb.h>
+
+#define ROUNDS_INLINE static inline __attribute__((always_inline))
+
+struct rounds_params {
+    int64_t iterations;
+};
+
+struct rounds_cfg {
+    uint32_t n_ports, n_words, n_rounds;
+};
+
+/* Sets of n_words words: free inputs, unmatched outputs, inputs with a grant, and the outputs that
+ * grant to each input; then the pointers of outputs and those of inputs. All sets are empty between
+ * calls, except that the first two keep what they last had. */
+struct rounds_state {
+    uint64_t words[1];
+};
+
+#define ROUNDS_PARAMS                                                                           \
+    {                                                                                           \
+        .name = "iterations", .type = XOFF_P_INT,                                               \
+        .offset = offsetof(struct rounds_params, iterations), .preset = "auto", .min = "1",     \
+        .max = "512", .allows_auto = true,                                                      \
+        .help = "Rounds of request, grant and accept for a matching; auto: log2 of the ports, " \
+                "rounded up."                                                                   \
+    }
+
+static inline int rounds_configure(const struct rounds_params *p, const struct xoff_arb_env *env,
+                                   struct rounds_cfg *c, struct xoff_arb_shape *shape,
+                                   struct xoff_err *err)
+{
+    if (env->n_ports > XOFF_ARB_MAX_PORTS) {
+        xoff_err_set(err, XOFF_E_RANGE, "kind", NULL, "arbitrates among at most 512 ports, not ");
+        xoff_err_add_int(err, env->n_ports);
+        return -(int)XOFF_E_RANGE;
+    }
+    *c = (struct rounds_cfg){.n_ports = env->n_ports, .n_words = (env->n_ports + 63) / 64};
+    c->n_rounds = (uint32_t)p->iterations;
+    if (p->iterations == XOFF_PARAM_AUTO)
+        for (c->n_rounds = 1; 1u << c->n_rounds < env->n_ports;)
+            c->n_rounds++;
+    shape->state_size = (size_t)c->n_words * (3 + env->n_ports) * sizeof(uint64_t) +
+                        2 * env->n_ports * sizeof(uint16_t);
+    return 0;
+}
+
+/* Returns the first port of the set at or after `from`, else the first of all; the set is not
+ * empty. */
+ROUNDS_INLINE uint32_t rounds_first(const uint64_t *set, uint32_t n_words, uint32_t from)
+{
+    uint32_t word = from / 64;
+    uint64_t bits = set[word] & ~UINT64_C(0) << from % 64;
+    while (!bits) {
+        word = word + 1 < n_words ? word + 1 : 0;
+        bits = set[word];
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+/* Returns the next port of the set at or after `from`, or UINT32_MAX. */
+ROUNDS_INLINE uint32_t rounds_next(const uint64_t *set, uint32_t n_words, uint32_t from)
+{
+    uint32_t word = from / 64;
+    if (word >= n_words)
+        return UINT32_MAX;
+    uint64_t bits = set[word] & ~UINT64_C(0) << from % 64;
+    while (!bits) {
+        if (++word == n_words)
+            return UINT32_MAX;
+        bits = set[word];
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+ROUNDS_INLINE uint64_t *rounds_word(uint64_t *set, uint32_t port)
+{
+    return &set[port / 64];
+}
+
+ROUNDS_INLINE uint64_t rounds_bit(uint32_t port)
+{
+    return UINT64_C(1) << port % 64;
+}
+
+/* Chooses one of a set for a port. Weights of the candidates are `step` apart from bytes[0];
+ * `bytes` is NULL if the arbiter does not read them. */
+typedef uint32_t rounds_choice(const uint64_t *set, uint32_t n_words, uint32_t from,
+                               const uint32_t *bytes, uint32_t step);
+
+ROUNDS_INLINE void rounds_match(const struct rounds_cfg *c, struct rounds_state *s,
+                                const struct xoff_arb_view *view, rounds_choice *choose,
+                                struct xoff_arb_matching *out)
+{
+    const uint32_t n_words = c->n_words, n = c->n_ports;
+    uint64_t *free_inputs = s->words, *unmatched = free_inputs + n_words;
+    uint64_t *granted = unmatched + n_words, *grants = granted + n_words;
+    uint16_t *output_from = (uint16_t *)(grants + (size_t)n * n_words);
+    uint16_t *input_from = output_from + n;
+    memset(free_inputs, 0xff, n_words * sizeof *free_inputs);
+    memcpy(unmatched, view->outputs, n_words * sizeof *unmatched);
+    for (uint32_t round = 0; round < c->n_rounds; round++) {
+        bool is_any = false;
+        for (uint32_t output = rounds_next(unmatched, n_words, 0); output != UINT32_MAX;
+             output = rounds_next(unmatched, n_words, output + 1)) {
+            uint64_t set[XOFF_ARB_MAX_WORDS], any = 0;
+            for (uint32_t k = 0; k < n_words; k++)
+                any |= set[k] = view->asking[(size_t)output * n_words + k] & free_inputs[k];
+            if (!any) { /* nobody is left who asks for it */
+                *rounds_word(unmatched, output) &= ~rounds_bit(output);
+                continue;
+            }
+            const uint32_t input = choose(set, n_words, output_from[output],
+                                          view->bytes ? view->bytes + (size_t)output * n : NULL, 1);
+            *rounds_word(grants + (size_t)input * n_words, output) |= rounds_bit(output);
+            *rounds_word(granted, input) |= rounds_bit(input);
+            is_any = true;
+        }
+        if (!is_any)
+            return;
+        for (uint32_t input = rounds_next(granted, n_words, 0); input != UINT32_MAX;
+             input = rounds_next(granted, n_words, input + 1)) {
+            uint64_t *set = grants + (size_t)input * n_words;
+            const uint32_t output = choose(set, n_words, input_from[input],
+                                           view->bytes ? view->bytes + input : NULL, n);
+            memset(set, 0, n_words * sizeof *set);
+            *rounds_word(free_inputs, input) &= ~rounds_bit(input);
+            *rounds_word(unmatched, output) &= ~rounds_bit(output);
+            out->at[out->n++] = (struct xoff_arb_pair){(uint16_t)input, (uint16_t)output};
+            if (round == 0) {
+                output_from[output] = (uint16_t)(input + 1 < n ? input + 1 : 0);
+                input_from[input] = (uint16_t)(output + 1 < n ? output + 1 : 0);
+            }
+        }
+        memset(granted, 0, n_words * sizeof *granted);
+    }
+}
+
+#endif
