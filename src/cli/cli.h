@@ -101,8 +101,11 @@ void cli_run_fini(struct cli_run *run);
 /* Whether Ctrl-C was pressed: nothing more is to be started. */
 bool cli_is_interrupted(void);
 
-/* Writes a text to a temporary file and renames it: the file appears complete or not at all. Prints
- * an error. Returns an exit status. */
+/* Lets `write` fill a temporary file, opened as fopen() does, and renames it: the file appears
+ * complete or not at all. Both return 0 or the reason (errno). */
+typedef int cli_writer(const char *to, const char *mode, const void *context);
+int cli_write_whole(const char *path, cli_writer *write, const void *context);
+/* Writes a text in that way. Prints an error. Returns an exit status. */
 int cli_write_file(const char *path, const char *text);
 /* Writes a text to a file opened as fopen() does. Returns 0 or the reason (errno). */
 int cli_write_text(const char *path, const char *mode, const char *text);
@@ -119,6 +122,9 @@ int cli_write_hpcc(const char *aside, const struct hpcc_config *config,
  * where there is one. `snap_bytes` are kept of each frame; 0: all. */
 int cli_write_captures(const char *aside, const struct results *const *runs, uint32_t n_runs,
                        uint32_t snap_bytes, const char *dir, FILE *told, struct xoff_err *err);
+/* Writes the trace of a run to a file, which appears complete or not at all. */
+int cli_write_trace(const char *path, const struct results *results, FILE *told,
+                    struct xoff_err *err);
 
 /* Prints the table of the summary, one column per run. */
 void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs);

@@ -20,6 +20,8 @@ struct run_arguments {
     uint32_t n_captures, n_variants;
     uint64_t capture_limit;
     uint32_t capture_bytes; /* 0: whole frames */
+    const char *trace;      /* file; NULL: none */
+    xoff_time trace_until;
 };
 
 /* What --compare names. */
@@ -43,7 +45,9 @@ enum {
     OPTION_COMPARE,
     OPTION_CAPTURE,
     OPTION_CAPTURE_LIMIT,
-    OPTION_CAPTURE_BYTES
+    OPTION_CAPTURE_BYTES,
+    OPTION_TRACE,
+    OPTION_TRACE_UNTIL
 };
 
 static const struct argp_option options[] = {
@@ -71,6 +75,12 @@ static const struct argp_option options[] = {
      "Keep the first N frames of each captured port (default: 1000000)", 0},
     {"capture-bytes", OPTION_CAPTURE_BYTES, "N", 0,
      "Keep the first N bytes of each captured frame (default: all)", 0},
+    {"trace", OPTION_TRACE, "FILE", 0,
+     "Write every receive, enqueue, dequeue and drop of all nodes to FILE, in the text form of the "
+     "ns-3 RDMA family; of one run at a time",
+     0},
+    {"trace-until", OPTION_TRACE_UNTIL, "TIME", 0,
+     "End the trace at this simulated time, such as 500us (default: with the run)", 0},
     {0},
 };
 
@@ -153,6 +163,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->capture_bytes = (uint32_t)n;
         return 0;
     }
+    case OPTION_TRACE:
+        if (!*arg)
+            argp_error(state, "--trace needs the name of a file");
+        a->trace = arg;
+        return 0;
+    case OPTION_TRACE_UNTIL:
+        if (xoff_parse_time(arg, &a->trace_until) || a->trace_until <= 0)
+            argp_error(state, "--trace-until %s: give a time above 0, such as 500us", arg);
+        return 0;
     case ARGP_KEY_END:
         if (!a->shared.n_files)
             argp_error(state, "no scenario file given");
@@ -168,6 +187,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (a->compare && a->shared.n_files > 1)
             argp_error(state, "--compare names the results of one run, but there are %u files",
                        a->shared.n_files);
+        if (a->trace && a->shared.n_files > 1)
+            argp_error(state, "--trace names one file, but there are %u scenarios",
+                       a->shared.n_files);
+        if (a->trace_until && !a->trace)
+            argp_error(state, "--trace-until ends a trace: give --trace, too");
         if (a->output && a->shared.n_files > 1)
             argp_error(state, "--output names one folder, but there are %u files",
                        a->shared.n_files);
@@ -309,6 +333,8 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
         fprintf(told, "report: %s/report.html\n", dir);
     if (!code)
         code = folder_publish(folder, &err);
+    if (!code && a->trace)
+        code = cli_write_trace(a->trace, results[0], told, &err);
     if (code) {
         folder_explain(folder, &err);
         cli_print_error(&err);
@@ -455,6 +481,9 @@ static int run_file(const struct run_arguments *a, const char *file)
         theirs.path = compare_path(a->compare, input.import);
         code = hpcc_fct_read(theirs.path, &theirs.fct, &err);
     }
+    if (!code && a->trace && input.scenario->n_plans > 1)
+        code = xoff_err_set(&err, XOFF_E_CONFLICT, "--trace", a->trace,
+                            "the scenario has several variants; choose one with --variant");
     if (code) {
         cli_print_error(&err);
         free(theirs.path);
@@ -492,6 +521,9 @@ static int run_file(const struct run_arguments *a, const char *file)
                                              .captures = a->captures,
                                              .n_captures = a->n_captures,
                                              .capture_limit = a->capture_limit,
+                                             .trace_until = !a->trace        ? 0
+                                                            : a->trace_until ? a->trace_until
+                                                                             : XOFF_NEVER,
                                              .keeps_heard = writes_hpcc(a, import)};
     if (writes_hpcc(a, import) &&
         hpcc_qlen_window(import, &options_of_build.histogram_from, &options_of_build.histogram_to))

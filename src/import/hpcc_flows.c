@@ -210,7 +210,7 @@ static void warn_keys(struct hpcc_config *c)
         {is_hpcc && k->int_multi != 1, "INT_MULTI", "telemetry is as fine as with 1"},
         {k->back_to_zero != 0, "L2_BACK_TO_ZERO", "1 is not supported: go-back-N, as with 0"},
         {k->enable_trace && hpcc_key_line(c, "ENABLE_TRACE"), "ENABLE_TRACE",
-         "packet traces are not written in this format"},
+         "1: give --trace FILE, which writes text and traces all nodes"},
         {k->cc_mode == HPCC_CC_DCTCP, "DCTCP_RATE_AI",
          "not supported: DCTCP holds a window here and adds a frame to it each round trip"},
         {k->lb_mode != 0, "LB_MODE", "not supported: ECMP, as with 0"},

@@ -34,6 +34,7 @@ int build_port(struct net *net, uint32_t node, uint32_t number,
                const struct xoff_pause_signalling *how, struct port *port, struct xoff_err *err);
 void build_gates(struct net *net);
 void build_free_port(struct port *port);
+void build_free_frames(struct capture *capture);
 
 /* The rate of a host's link. */
 xoff_rate build_nic_rate(const struct net *net, uint32_t host);

@@ -209,6 +209,7 @@ static void collect_node(struct net *net, struct results *r, uint32_t n)
     const struct topo_node *node = &net->topo->nodes[n];
     memcpy(out->name, node->name, sizeof out->name);
     out->is_switch = node->kind == TOPO_SWITCH;
+    out->number = node->number;
 }
 
 static void collect_buffer(struct results *r, uint32_t node, const char *name,
@@ -463,6 +464,7 @@ struct results *net_collect(struct net *net)
     histogram_collect(net, r);
     collect_maxima(net, r);
     capture_collect(net, r);
+    trace_collect(net, r);
     collect_pauses(net, r);
     collect_notes(net, r);
     qsort(r->samples, r->n_samples, sizeof *r->samples, compare_samples);
@@ -487,7 +489,7 @@ void net_free_results(struct results *r)
     free(r->histograms), free(r->headroom_maxima);
     for (uint32_t i = 0; i < r->n_captures; i++)
         free(r->captures[i].frames), free(r->captures[i].extras);
-    free(r->captures);
+    free(r->captures), free(r->trace);
     free(r->operations), free(r->heard), free(r->samples), free(r->deadlocks),
         free(r->deadlock_ports), free(r->findings), free(r);
 }

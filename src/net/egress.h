@@ -20,6 +20,10 @@ typedef void egress_sender(struct sw *sw, struct worker *w, struct port *port);
  * frame again. */
 void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined);
 
+/* A frame is about to join or leave its queue of a watched switch (switch.c). */
+XOFF_SELDOM void egress_watch(struct sw *sw, struct port *port, const struct frame *f, bool joins,
+                              xoff_time now);
+
 /* Returns the port that the frame leaves by; ROUTE_NONE: the frame was dropped. */
 EGRESS_INLINE uint32_t sw_route(struct sw *sw, const struct frame *frame, uint32_t in,
                                 xoff_time now)
@@ -143,8 +147,8 @@ EGRESS_INLINE void egress_push(struct sw *sw, struct port *port, uint32_t place,
                                xoff_time now)
 {
     struct egress *queue = sw_queue(sw, port->number, f->priority);
-    if (__builtin_expect(sw->histograms != NULL, 0))
-        histogram_change(sw, port->number, f->bytes, now);
+    if (__builtin_expect(sw->is_watched, 0))
+        egress_watch(sw, port, f, true, now);
     if (queue->n++) {
         store_at(&sw->store, queue->tail)->next = place;
     } else {
@@ -163,8 +167,8 @@ EGRESS_INLINE uint32_t egress_pop(struct sw *sw, struct port *port, uint32_t pri
     struct egress *queue = sw_queue(sw, port->number, priority);
     const uint32_t place = queue->head;
     const struct frame *f = store_at(&sw->store, place);
-    if (__builtin_expect(sw->histograms != NULL, 0))
-        histogram_change(sw, port->number, -(int64_t)f->bytes, now);
+    if (__builtin_expect(sw->is_watched, 0))
+        egress_watch(sw, port, f, false, now);
     queue->bytes -= f->bytes;
     if (--queue->n == 0) {
         port->backlog &= (uint8_t) ~(1u << priority);

@@ -24,6 +24,8 @@ void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack
     struct port *port = &host->port;
     const uint32_t p = ack_queue(host, ack);
     host->offered_bytes += ack->bytes;
+    if (__builtin_expect(port->is_watched, 0))
+        port_note_queued(port, ack, sim_now(w));
     /* As in a switch, an ACK that finds nothing waiting is sent at once. */
     if (!port->is_control_due && port->is_up && port_is_free(port, p, sim_now(w))) {
         host->tx[ack->priority].frames++;

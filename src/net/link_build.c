@@ -40,12 +40,17 @@ void build_gates(struct net *net)
         }
 }
 
-void build_free_port(struct port *port)
+void build_free_frames(struct capture *c)
 {
-    struct capture *c = port->capture;
-    if (!c)
-        return;
     for (uint64_t i = 0; i * CAPTURE_CHUNK < c->n; i++)
         free(c->chunks[i]);
-    free(c->chunks), free(c);
+    free(c->chunks);
+    *c = (struct capture){0};
+}
+
+void build_free_port(struct port *port)
+{
+    if (port->capture)
+        build_free_frames(port->capture);
+    free(port->capture);
 }

@@ -91,6 +91,9 @@ void audit(struct net *net, struct results *results);
 /* capture.c */
 void capture_collect(struct net *net, struct results *results);
 
+/* trace.c */
+void trace_collect(struct net *net, struct results *results);
+
 /* deadlock.c */
 void deadlock_check(struct net *net, xoff_time now);
 

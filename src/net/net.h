@@ -116,6 +116,7 @@ struct net_spec {
     const struct net_capture *captures;
     uint32_t n_captures;
     uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
+    xoff_time trace_until;  /* what every frame meets is noted down before then; 0: no trace */
     bool keeps_heard;       /* pause frames are noted where they are received, too */
     xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
     xoff_time deadlock_after; /* a cycle frozen for so long is a deadlock; 0: no detection */

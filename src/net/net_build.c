@@ -337,13 +337,30 @@ static void build_captures(struct net *net)
 {
     for (uint32_t i = 0; i < net->spec.n_captures; i++) {
         struct port *port = net_port(net, net->spec.captures[i].node, net->spec.captures[i].port);
-        if (port->is_captured)
+        if (port->capture)
             continue;
-        port->is_captured = true;
+        port->is_watched = true;
         port->capture = build_block(1, sizeof *port->capture);
         port->capture->limit =
             net->spec.capture_limit ? net->spec.capture_limit : NET_CAPTURE_LIMIT;
         port->capture->step = net->has_extra ? 2 : 1;
+    }
+}
+
+static void build_tracers(struct net *net)
+{
+    for (uint32_t n = 0; n < net->topo->n_nodes && net->spec.trace_until; n++) {
+        struct node *node = net_node(net, n);
+        struct tracer *t = node->notes.tracer = build_block(1, sizeof *t);
+        t->notes.limit = UINT64_MAX;
+        t->notes.step = 1;
+        t->queues = n < net->n_hosts ? NULL : net_sw(net, n)->queues;
+        t->ports = net_port(net, n, 0);
+        t->until = net->spec.trace_until;
+        for (uint32_t p = 0; p < node->n_ports; p++) {
+            net_port(net, n, p)->is_watched = true;
+            net_port(net, n, p)->tracer = t;
+        }
     }
 }
 
@@ -395,6 +412,7 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     for (uint32_t s = 0; s < net->n_switches; s++)
         node_rearm(&net->switches[s]->head, sim_exclusive(net->sim));
     build_captures(net);
+    build_tracers(net);
     *out = net;
     return 0;
 }
@@ -402,6 +420,9 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
 void build_free_notes(struct notes *notes)
 {
     free(notes->pauses), free(notes->drops), free(notes->samples), free(notes->heard);
+    if (notes->tracer)
+        build_free_frames(&notes->tracer->notes);
+    free(notes->tracer);
 }
 
 static void free_host(struct host *host)

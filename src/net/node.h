@@ -38,6 +38,7 @@ struct notes {
     uint32_t n_drops, drops_capacity;
     struct result_sample *samples;
     uint64_t n_samples, samples_capacity;
+    struct tracer *tracer; /* NULL: no trace */
 };
 
 /* `timers` holds the gate and the signal of each port (port.h), then the owner's own timers from

@@ -24,6 +24,43 @@ static void *grown32(void *array, uint32_t *capacity, size_t size)
     return array;
 }
 
+/* Returns the place of a copy of the frame; NULL: there are enough. */
+static struct frame *keep(struct capture *c, const struct frame *frame, xoff_time now)
+{
+    if (c->n == c->limit) {
+        c->left_out++;
+        return NULL;
+    }
+    if (c->n % CAPTURE_CHUNK == 0) {
+        const uint64_t chunk = c->n / CAPTURE_CHUNK;
+        if (chunk == c->chunks_capacity)
+            c->chunks = grown(c->chunks, &c->chunks_capacity, sizeof *c->chunks);
+        c->chunks[chunk] = aligned_alloc(64, sizeof **c->chunks * c->step * CAPTURE_CHUNK);
+        XOFF_ASSERT(c->chunks[chunk]);
+    }
+    struct frame *to = capture_at(c, c->n++);
+    frame_copy(to, frame, c->step);
+    to->at = now;
+    return to;
+}
+
+static void trace(struct tracer *t, uint32_t port, const struct frame *frame,
+                  enum result_event_kind what, xoff_time now)
+{
+    if (now >= t->until)
+        return;
+    struct frame *to = keep(&t->notes, frame, now);
+    to->pool = (uint8_t)what;
+    to->in_port = (uint16_t)port;
+    to->next = 0;
+    if (!t->queues)
+        return;
+    if (what != RESULT_EVENT_RECEIVE && frame->kind != FRAME_PAUSE)
+        to->next = (uint32_t)t->queues[port * XOFF_N_PRIORITIES + frame->priority].bytes;
+    else if (t->ports[port].is_control_due) /* queue 0, where pause frames wait */
+        to->next = t->ports[port].wire->pause_bytes;
+}
+
 void note_pause(struct notes *notes, const struct pause_note *note)
 {
     if (notes->n_pauses == MAX_PAUSES_PER_NODE) {
@@ -57,6 +94,9 @@ void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const stru
     }
     d->frames++;
     d->bytes += frame->bytes;
+    if (notes->tracer)
+        trace(notes->tracer, out_port == UINT32_MAX ? port : out_port, frame, RESULT_EVENT_DROP,
+              now);
 }
 
 void note_sample(struct notes *notes, const struct result_sample *sample)
@@ -93,29 +133,41 @@ void note_heard(struct notes *notes, uint32_t node, uint32_t port,
 
 void port_note_frame(struct port *port, const struct frame *frame, bool is_sent, xoff_time now)
 {
-    struct capture *c = port->capture;
-    if (c->n == c->limit) {
-        c->left_out++;
-        return;
-    }
-    if (c->n % CAPTURE_CHUNK == 0) {
-        const uint64_t chunk = c->n / CAPTURE_CHUNK;
-        if (chunk == c->chunks_capacity)
-            c->chunks = grown(c->chunks, &c->chunks_capacity, sizeof *c->chunks);
-        c->chunks[chunk] = aligned_alloc(64, sizeof **c->chunks * c->step * CAPTURE_CHUNK);
-        XOFF_ASSERT(c->chunks[chunk]);
-    }
-    struct frame *to = capture_at(c, c->n++);
-    frame_copy(to, frame, c->step);
-    to->at = now;
-    to->pool = is_sent ? CAPTURE_SENT : 0;
+    struct frame *to = port->capture ? keep(port->capture, frame, now) : NULL;
+    if (to)
+        to->pool = is_sent ? CAPTURE_SENT : 0;
+    if (port->tracer)
+        trace(port->tracer, port->number, frame,
+              is_sent ? RESULT_EVENT_DEQUEUE : RESULT_EVENT_RECEIVE, now);
 }
 
 void port_note_corrupt(struct port *port)
 {
     const struct capture *c = port->capture;
-    if (port->is_captured && !c->left_out)
+    if (c && !c->left_out)
         capture_at(c, c->n - 1)->pool |= CAPTURE_CORRUPT;
+}
+
+void port_note_queued(struct port *port, const struct frame *frame, xoff_time now)
+{
+    if (port->tracer)
+        trace(port->tracer, port->number, frame, RESULT_EVENT_ENQUEUE, now);
+}
+
+void port_note_edge(struct port *port, const struct xoff_edge *edge, xoff_time now)
+{
+    const struct tracer *t = port->tracer;
+    for (uint32_t mask = edge->priorities; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        struct frame pause = {.bytes = (uint16_t)port->wire->pause_bytes, .kind = FRAME_PAUSE};
+        port->told_bytes =
+            t->queues ? (uint32_t)t->queues[port->number * XOFF_N_PRIORITIES + p].bytes : 0;
+        pause.pause.classes = (uint8_t)(1u << p);
+        pause.pause.opcode = XOFF_OPCODE_PFC;
+        pause.pause.quanta[p] = edge->pause;
+        pause.hash = port->told_bytes;
+        port_note_queued(port, &pause, now);
+    }
 }
 
 void note_operation(struct host *host, const struct app_offer *offer, xoff_time now)

@@ -51,8 +51,8 @@ static inline void begin(struct port *port, struct worker *w, const struct frame
 }
 
 /* Out of line, so the fast path spills no registers. */
-XOFF_SELDOM static void begin_captured(struct port *port, struct worker *w,
-                                       const struct frame *frame)
+XOFF_SELDOM static void begin_watched(struct port *port, struct worker *w,
+                                      const struct frame *frame)
 {
     port_note_frame(port, frame, true, sim_now(w));
     begin(port, w, frame);
@@ -60,8 +60,8 @@ XOFF_SELDOM static void begin_captured(struct port *port, struct worker *w,
 
 void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame)
 {
-    if (__builtin_expect(port->is_captured, 0))
-        begin_captured(port, w, frame);
+    if (__builtin_expect(port->is_watched, 0))
+        begin_watched(port, w, frame);
     else
         begin(port, w, frame);
 }
@@ -76,6 +76,7 @@ void port_tx_control(struct node *node, struct port *port, struct worker *w)
     /* Only a capture at the other end reads this time: it looks for the decision before it. */
     frame->message = (uint32_t)sim_now(w);
     frame->word = (uint32_t)((uint64_t)sim_now(w) >> 32);
+    frame->hash = port->told_bytes; /* only a trace reads it, at both ends */
     const uint8_t after = port->signal.told;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         port->pause_tx[p] += (after & ~before) >> p & 1;
@@ -140,6 +141,8 @@ void port_apply_edge(struct node *node, struct port *port, struct worker *w,
     note->occupied_bytes = edge->cause.occupied_bytes;
     note->threshold_bytes = edge->cause.threshold_bytes;
     note_pause(&node->notes, note);
+    if (port->tracer)
+        port_note_edge(port, edge, note->at);
     xoff_signal_on_edge(&port->signal_cfg, &port->signal, edge->priorities, edge->pause);
     mirror(port);
     port_wake(node, port, w);

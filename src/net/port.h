@@ -32,6 +32,15 @@ struct capture {
     uint32_t step;
 };
 
+/* Copies of the frames that a node received, queued, sent or dropped, for a trace: `at` says when,
+ * `pool` what (RESULT_EVENT_x), `in_port` where, `next` how many bytes were queued there. */
+struct tracer {
+    struct capture notes;
+    const struct egress *queues; /* by port and priority; NULL: a host */
+    const struct port *ports;
+    xoff_time until;
+};
+
 static inline struct frame *capture_at(const struct capture *c, uint64_t index)
 {
     return &c->chunks[index / CAPTURE_CHUNK][index % CAPTURE_CHUNK * c->step];
@@ -52,14 +61,16 @@ struct port {
     uint8_t open;        /* priorities that the gate lets through */
     uint8_t backlog;     /* priorities with something to send */
     bool is_control_due; /* a pause frame is to be sent */
-    bool is_captured;    /* every frame that crosses it is noted down */
+    bool is_watched;     /* every frame that crosses it is noted down: captured, or traced */
 
     alignas(64) struct tally rx[XOFF_N_PRIORITIES];
 
     struct xoff_wire_clock clock;
     const struct net_wire *wire;
-    bool keeps_heard; /* pause frames are noted where they are received, too */
-    struct capture *capture;
+    bool keeps_heard;              /* pause frames are noted where they are received, too */
+    struct capture *capture;       /* NULL: not captured */
+    struct tracer *tracer;         /* that of the node; NULL: not traced */
+    uint32_t told_bytes;           /* traced: length of the queue when it last asked for a pause */
     struct net_sequence *sequence; /* of wire->is_one_sequence */
     struct xoff_gate gate;
     struct xoff_signal signal;
@@ -86,11 +97,14 @@ void port_tx_begin(struct port *port, struct worker *w, const struct frame *fram
  * sent. */
 void port_tx_control(struct node *node, struct port *port, struct worker *w);
 
-/* The first notes a frame that crosses a captured port; the second, called right after, notes that
+/* The first notes a frame that crosses a watched port; the second, called right after, notes that
  * the frame was corrupt (notes.c). */
 XOFF_SELDOM void port_note_frame(struct port *port, const struct frame *frame, bool is_sent,
                                  xoff_time now);
 void port_note_corrupt(struct port *port);
+/* A frame, or a pause of some priorities, is about to join a queue of the port. */
+XOFF_SELDOM void port_note_queued(struct port *port, const struct frame *frame, xoff_time now);
+XOFF_SELDOM void port_note_edge(struct port *port, const struct xoff_edge *edge, xoff_time now);
 
 /* A pause policy has decided: the port tells its peer to stop or go, and the node notes it down.
  * `note` names the egress queue behind it; the rest is filled here. */
@@ -214,7 +228,7 @@ XOFF_SELDOM void port_rx_corrupt(struct node *node, struct port *port, const str
 static inline bool port_rx(struct node *node, struct port *port, struct worker *w,
                            const struct frame *frame)
 {
-    if (__builtin_expect(port->is_captured, 0))
+    if (__builtin_expect(port->is_watched, 0))
         port_note_frame(port, frame, false, sim_now(w));
     if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
         port_rx_control(node, port, w, frame);

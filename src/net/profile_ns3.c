@@ -1,7 +1,5 @@
 /* The profile of the ns-3 RDMA family, for runs that are compared with it (`compat: ns3`,
  * docs/import.md). */
-#include <stdlib.h>
-
 #include <xoff/units.h>
 
 #include "net/net.h"
@@ -77,13 +75,9 @@ static uint32_t ns3_address(uint32_t id)
     return UINT32_C(0x0b000001) + (id / 256 << 16) + (id % 256 << 8);
 }
 
-/* Node 7 of its files is n7 here. */
 static uint32_t ns3_id(const struct topo *topo, uint32_t node)
 {
-    const char *name = topo->nodes[node].name;
-    if (name[0] != 'n' || name[1] < '0' || name[1] > '9')
-        return node;
-    return (uint32_t)strtoul(name + 1, NULL, 10);
+    return topo->nodes[node].number;
 }
 
 /* Next hops are in descending order of their ids. */

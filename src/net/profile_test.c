@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -68,7 +67,7 @@ static void hops(void **state)
     struct topo_link links[4] = {0};
     struct topo_port ports[8] = {0};
     for (uint32_t n = 0; n < N_HOSTS + N_SWITCHES; n++)
-        snprintf(nodes[n].name, sizeof nodes[n].name, "n%u", n);
+        nodes[n].number = n;
     /* Ports 0..3 of the node under test lead to n8, n9, n10, n11. */
     for (uint32_t i = 0; i < 4; i++) {
         links[i] = (struct topo_link){.node = {6, 8 + i}, .port = {i, 0}};

@@ -60,6 +60,15 @@ void sw_count_held(const struct sw *sw, uint32_t out, int64_t held_bytes[XOFF_N_
     }
 }
 
+void egress_watch(struct sw *sw, struct port *port, const struct frame *f, bool joins,
+                  xoff_time now)
+{
+    if (sw->histograms)
+        histogram_change(sw, port->number, joins ? f->bytes : -(int64_t)f->bytes, now);
+    if (joins)
+        port_note_queued(port, f, now);
+}
+
 /* The number of a flow is unique only at the host that sends its data. */
 static inline uint64_t flow_id(const struct frame *f)
 {
@@ -162,8 +171,10 @@ void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct fram
     if (__builtin_expect(shape->is_timed, 0))
         node_set_timer(&sw->head, w, sw_point_timer(sw, port->number, f->priority),
                        xoff_cp_deadline(&point->cp, state));
-    if (!is_data) /* the mark of an ACK is an echo, and nobody reads its telemetry */
+    if (!is_data) { /* the mark of an ACK is an echo, and nobody reads its telemetry */
+        f->flags |= answer.mark ? FRAME_HIT : 0;
         return;
+    }
     if (answer.mark && !(f->flags & FRAME_MARKED)) {
         f->flags |= FRAME_MARKED;
         queue->marked++;

@@ -85,6 +85,7 @@ struct sw {
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
     struct fifo processing;         /* frames that wait out the processing delay */
     int64_t made_bytes;             /* bytes of frames that the switch made itself */
+    bool is_watched;                /* queues have histograms, or frames are traced */
     struct histogram *histograms;   /* per port; NULL: not asked for */
     struct sampled *sampled;        /* per (port, priority); NULL: no series */
     struct xoff_pause_signalling signalling; /* how its ports signal pauses */

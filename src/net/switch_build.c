@@ -97,6 +97,7 @@ static void build_tables(struct sw *sw)
     sw->queues = build_aligned((size_t)n * XOFF_N_PRIORITIES, sizeof *sw->queues);
     if (spec->histogram_every)
         sw->histograms = build_block(n, sizeof *sw->histograms);
+    sw->is_watched = spec->histogram_every || spec->trace_until;
     if (spec->measure_every)
         sw->sampled = build_block((size_t)n * XOFF_N_PRIORITIES, sizeof *sw->sampled);
     uint32_t n_ranks = 0;

@@ -20,6 +20,7 @@ enum topo_kind { TOPO_HOST, TOPO_SWITCH };
 
 struct topo_node {
     char name[TOPO_NAME];
+    uint32_t number; /* the ns-3 RDMA family's id: of n7 it is 7, see topo_build.c */
     enum topo_kind kind;
     uint32_t first_port; /* index into topo.ports, where a node's ports lie in order of links */
     uint32_t n_ports;

@@ -105,6 +105,25 @@ static int check_node(const struct topo *topo, uint32_t node, struct xoff_err *e
     return 0;
 }
 
+/* The number of a name such as n7, as node 7 of the ns-3 RDMA family's files is called; TOPO_NONE:
+ * another name. */
+static uint32_t id_of(const char *name)
+{
+    const bool is_id = name[0] == 'n' && strspn(name + 1, "0123456789") == strlen(name + 1) &&
+                       (name[1] != '0' || !name[2]);
+    return is_id ? trailing_number(name) : TOPO_NONE;
+}
+
+/* Names are taken for ids only where all of them are, so that no two nodes have the same number. */
+static void number_nodes(struct topo *topo)
+{
+    bool are_ids = true;
+    for (uint32_t i = 0; i < topo->n_nodes; i++)
+        are_ids = are_ids && id_of(topo->nodes[i].name) != TOPO_NONE;
+    for (uint32_t i = 0; i < topo->n_nodes; i++)
+        topo->nodes[i].number = are_ids ? id_of(topo->nodes[i].name) : i;
+}
+
 int topo_finish(struct topo *topo, struct xoff_err *err)
 {
     XOFF_ASSERT(topo->n_hosts <= topo->n_nodes);
@@ -122,6 +141,7 @@ int topo_finish(struct topo *topo, struct xoff_err *err)
             link->port[end] = topo->nodes[link->node[end]].n_ports++;
     }
 
+    number_nodes(topo);
     uint32_t n_ports = 0;
     for (uint32_t i = 0; i < topo->n_nodes; i++) {
         const int rc = check_node(topo, i, err);

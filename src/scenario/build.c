@@ -343,6 +343,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
     spec->captures = b->captures;
     spec->n_captures = b->n_captures;
     spec->capture_limit = options->capture_limit;
+    spec->trace_until = options->trace_until;
     spec->keeps_heard = options->keeps_heard;
     spec->histogram_from = options->histogram_from;
     spec->histogram_to = options->histogram_to;

@@ -13,6 +13,7 @@ struct build_options {
     const char *const *captures; /* NODE:PORT, or NODE of a host: ports to capture */
     uint32_t n_captures;
     uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
+    xoff_time trace_until;  /* every frame is traced before then; 0: none is */
     bool keeps_heard;       /* pause frames are noted where they are received, too */
     xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
 };

@@ -27,6 +27,7 @@ enum {
     FRAME_AGAIN = 8,    /* may have arrived before: see rx_find in flow_rx.c */
     FRAME_REDUCED = 16, /* the sender has answered the echo (TCP's CWR) */
     FRAME_ENDS = 32,    /* ends its flow as well as its message */
+    FRAME_HIT = 64,     /* on what is not data: marked on its way; only a trace reads it */
 };
 
 struct frame {

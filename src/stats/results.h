@@ -77,6 +77,7 @@ struct result_port {
 struct result_node {
     char name[RESULT_NAME];
     uint8_t is_switch;
+    uint32_t number;    /* of n7 it is 7 where all names are such, else the index */
     int64_t held_bytes; /* in queues at the end */
 };
 
@@ -180,6 +181,29 @@ struct result_capture {
     uint64_t left_out; /* frames beyond the limit, not kept */
 };
 
+/* What a frame met at a node. */
+enum result_event_kind {
+    RESULT_EVENT_RECEIVE,
+    RESULT_EVENT_ENQUEUE,
+    RESULT_EVENT_DEQUEUE,
+    RESULT_EVENT_DROP
+};
+struct result_event {
+    xoff_time at, sent_at; /* sent_at: as of result_frame; 0: the transport does not read it */
+    uint64_t seq;          /* as of result_frame */
+    uint32_t node;
+    uint32_t queue_bytes; /* in the queue before it joins, or after it has left; 0 at hosts */
+    uint32_t from, to;    /* hosts; a pause frame's: link and end (0 or 1) of its sender */
+    uint16_t sport, dport;
+    uint16_t port, bytes, payload_bytes;
+    uint8_t what, kind, by; /* enum result_event_kind, enum result_frame_kind, RESULT_BY_x */
+    uint8_t priority, queue;
+    bool is_marked : 1;   /* congestion experienced */
+    bool echoes : 1;      /* an ACK: of a marked frame */
+    bool pauses : 1;      /* a pause frame: else it resumes */
+    uint32_t asked_bytes; /* a pause frame: bytes of its queue when it was asked for */
+};
+
 enum result_metric {
     RESULT_QUEUE_BYTES,
     RESULT_TX_BPS,
@@ -266,6 +290,8 @@ struct results {
     uint64_t *headroom_maxima;
     struct result_capture *captures; /* on request */
     uint32_t n_captures;
+    struct result_event *trace; /* on request; sorted by (at, node, order of events) */
+    uint64_t n_trace;
     uint64_t pauses_left_out;      /* beyond the limit kept */
     uint64_t xoffs_left_out;       /* decisions to pause among them */
     struct result_sample *samples; /* sorted by at, node, port, priority, metric */
