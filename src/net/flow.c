@@ -215,7 +215,7 @@ static void set_pace(struct host *host, uint32_t index, xoff_rate bps, xoff_time
 {
     struct flow *flow = flow_at(host, index);
     if (host->scan.is_on) {
-        scan_set_pace(host, flow, bps, now);
+        scan_set_pace(host, flow, bps);
         return;
     }
     flow->pace_bps = bps;

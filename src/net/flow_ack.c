@@ -112,6 +112,9 @@ void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
         flow_set_timer(host, index, now);
     else
         flow_take_answer(host, index, now);
+    /* The first ACK of a flow only leaves a record. */
+    if (has_hops && host->scan.is_on && before)
+        scan_hasten(host, flow, now);
     flow_settle(host, index, now);
     if (about.newly_acked_bytes)
         finish_acked(host, index, about.acked_to, now);

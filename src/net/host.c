@@ -2,11 +2,12 @@
  * leaves open, timers of its apps and flows, and the receive path. */
 #include "net/model.h"
 
-/* Called after an event: arms the port and the timers for what the event left to do. */
-static void settle(struct host *host, struct worker *w)
+/* Called after an event: arms the port and the timers for what the event left to do. `scans`: a NIC
+ * that scans its flows does so after this event. */
+static void settle(struct host *host, struct worker *w, bool scans)
 {
     if (__builtin_expect(host->scan.is_on, 0))
-        scan_wake(host, w);
+        scan_wake(host, w, scans);
     port_wake(&host->head, &host->port, w);
     node_rearm(&host->head, w);
 }
@@ -136,6 +137,8 @@ void host_transmit(struct host *host, struct worker *w)
                sim_advance(w, port->free_at))
             send(host, w);
     }
+    if (__builtin_expect(host->scan.is_on, 0) && port->free_at > sim_now(w))
+        port_arm(&host->head, port, w); /* a scan follows each frame */
     port_wake(&host->head, port, w);
     node_rearm(&host->head, w);
 }
@@ -191,7 +194,15 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
         flow_on_notice(host, frame, &extra_at(frame)->tag, host_now(host, w));
     if (__builtin_expect(host->n_pending, 0))
         tell_apps(host, w);
-    settle(host, w);
+    settle(host, w, true);
+}
+
+static bool resumes(const struct frame *frame)
+{
+    bool does = false;
+    for (uint32_t p = 0; frame->kind == FRAME_PAUSE && p < XOFF_N_PRIORITIES; p++)
+        does |= frame->pause.classes >> p & 1 && !frame->pause.quanta[p];
+    return does;
 }
 
 /* Out of line, so the fast path spills no registers. */
@@ -209,7 +220,7 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 {
     if (!port_rx(&host->head, &host->port, w, frame)) {
         if (host->scan.is_on)
-            settle(host, w);
+            settle(host, w, resumes(frame));
         return;
     }
     if (__builtin_expect(host->is_slow, 0))
@@ -223,6 +234,7 @@ void host_timer(struct host *host, struct worker *w)
     const xoff_time now = sim_now(w);
     host->timer_at = XOFF_NEVER; /* that event has been handled */
     const uint32_t first_flow_timer = HOST_APPS + host->n_apps;
+    bool scans = false;
     while (heap_top_at(&host->timers) <= now) {
         const uint32_t timer = heap_top_id(&host->timers);
         if (timer >= first_flow_timer) {
@@ -235,10 +247,12 @@ void host_timer(struct host *host, struct worker *w)
             const uint32_t n =
                 app->ops->expire(app->cfg, app->state, &host->app_rngs[a], now, offers);
             take_offers(host, w, a, offers, n);
+            scans = true;
         } else if (timer == HOST_DELAYED) {
             flow_send_delayed(host, w);
         } else if (timer == HOST_NEXT) {
             host->scan.next_at = XOFF_NEVER;
+            scans = true;
             heap_remove(&host->timers, HOST_NEXT);
         } else if (timer == HOST_PAUSE) {
             receiver_expire(host, w);
@@ -248,7 +262,7 @@ void host_timer(struct host *host, struct worker *w)
             port_on_timer(&host->head, &host->port, w, timer);
         }
     }
-    settle(host, w);
+    settle(host, w, scans);
 }
 
 void host_sample(struct host *host, xoff_time now)

@@ -113,7 +113,6 @@ struct ready {
 /* A NIC that scans its flows (scan.c). */
 struct scan {
     bool is_on;
-    bool is_due;     /* a flow has finished since the last scan */
     uint32_t *flows; /* NET_NONE: finished */
     uint32_t n, capacity, last;
     xoff_time next_at; /* a scan is set for then; XOFF_NEVER: none */
@@ -304,9 +303,11 @@ uint32_t scan_pick(struct host *host, uint8_t eligible, xoff_time now);
 /* No flow may send: the next scan is set, unless one is. */
 void scan_wait(struct host *host, xoff_time now);
 /* Something happened that makes the NIC look again. */
-void scan_wake(struct host *host, struct worker *w);
+void scan_wake(struct host *host, struct worker *w, bool scans);
 void scan_pace(struct host *host, struct flow *flow, uint32_t bytes, xoff_time now);
-void scan_set_pace(struct host *host, struct flow *flow, xoff_rate bps, xoff_time now);
+void scan_set_pace(struct host *host, struct flow *flow, xoff_rate bps);
+/* Telemetry has set the flow's pace anew: if it may start before the next scan, that is moved. */
+void scan_hasten(struct host *host, const struct flow *flow, xoff_time now);
 
 /* receiver.c */
 void receiver_admit(struct host *host, struct worker *w, const struct frame *frame);

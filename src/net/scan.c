@@ -18,7 +18,6 @@ void scan_close(struct host *host, uint32_t flow)
     for (uint32_t i = 0; i < s->n; i++)
         if (s->flows[i] == flow)
             s->flows[i] = NET_NONE;
-    s->is_due = true;
 }
 
 /* Removes the finished flows from place `from` on; returns the new place of `kept`. */
@@ -40,7 +39,6 @@ uint32_t scan_pick(struct host *host, uint8_t eligible, xoff_time now)
 {
     struct scan *s = &host->scan;
     uint32_t found = NET_NONE, finished = NET_NONE;
-    s->is_due = false;
     for (uint32_t i = 1; i <= s->n && found == NET_NONE; i++) {
         const uint32_t place = (i + s->last) % s->n;
         if (s->flows[place] == NET_NONE) {
@@ -90,12 +88,12 @@ void scan_wait(struct host *host, xoff_time now)
         set_next(host, at, now);
 }
 
-void scan_wake(struct host *host, struct worker *w)
+void scan_wake(struct host *host, struct worker *w, bool scans)
 {
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         if (host->ready[p].head != NET_NONE)
             host->port.backlog |= (uint8_t)(1u << p);
-    if (host->scan.is_due)
+    if (scans)
         port_arm(&host->head, &host->port, w);
 }
 
@@ -114,13 +112,17 @@ void scan_pace(struct host *host, struct flow *flow, uint32_t bytes, xoff_time n
     flow->next_at = now + gap(host, flow, bytes);
 }
 
-void scan_set_pace(struct host *host, struct flow *flow, xoff_rate bps, xoff_time now)
+void scan_set_pace(struct host *host, struct flow *flow, xoff_rate bps)
 {
     const bool moves = host->transports[flow->transport].np.ops->has_telemetry;
     flow->pace_bps = bps;
     if (!moves || !flow->paced_bytes)
         return;
     flow->next_at = flow->paced_at + gap(host, flow, flow->paced_bytes);
+}
+
+void scan_hasten(struct host *host, const struct flow *flow, xoff_time now)
+{
     if (host->scan.next_at != XOFF_NEVER && flow->next_at < host->scan.next_at)
-        set_next(host, flow->next_at > now ? flow->next_at : now + XOFF_NS, now);
+        set_next(host, flow->next_at > now ? flow->next_at : now, now);
 }
