@@ -16,17 +16,30 @@ static json_t *exact(int64_t value)
     return json_string(text);
 }
 
+/* Charts begin shortly before the traffic and end with it: a run may be idle for seconds. */
+static void set_times(struct run_data *run, int64_t from_ps, int64_t to_ps)
+{
+    const bool is_good = from_ps >= 0 && to_ps > from_ps && to_ps <= run->end_ps;
+    run->traffic_from_ps = is_good ? from_ps : 0;
+    run->traffic_to_ps = is_good ? to_ps : run->end_ps;
+    const int64_t margin_ps = (run->traffic_to_ps - run->traffic_from_ps) / 50;
+    run->from_ps = run->traffic_from_ps > margin_ps ? run->traffic_from_ps - margin_ps : 0;
+    run->to_ps = run->traffic_to_ps;
+}
+
 /* Reads the row of the run into JSON, and into `run` what the other parts need. */
 static json_t *read_run(struct run_data *run)
 {
     struct rows *rows = &run->rows;
     json_t *o = json_object();
     XOFF_ASSERT(o);
-    rows_begin(rows,
-               "SELECT xoff_version, variant, title, scenario_file, seed, digest, verdict, "
-               "interrupted, end_at_ps, stop_at_ps, wall_s, packet_hops, threads, "
-               "pauses_left_out, config_text, scenario_text FROM run WHERE id = ?",
-               run->run_id);
+    rows_begin(
+        rows,
+        "SELECT xoff_version, variant, title, scenario_file, seed, digest, verdict, "
+        "interrupted, end_at_ps, stop_at_ps, wall_s, packet_hops, threads, "
+        "pauses_left_out, config_text, scenario_text, traffic_from_ps, traffic_to_ps FROM run "
+        "WHERE id = ?",
+        run->run_id);
     while (rows_next(rows)) {
         json_object_set_new(o, "xoff_version", rows_json_text(rows, 0, 100));
         json_object_set_new(o, "version_differs",
@@ -48,6 +61,7 @@ static json_t *read_run(struct run_data *run)
         run->pauses_left_out = rows_int(rows, 13);
         json_object_set_new(o, "config", rows_json_text(rows, 14, run->limits.text));
         json_object_set_new(o, "scenario", rows_json_text(rows, 15, run->limits.text));
+        set_times(run, rows_int(rows, 16), rows_int(rows, 17));
     }
     return o;
 }
@@ -228,6 +242,9 @@ json_t *run_data_create(const struct run_file *file, int64_t run_id,
         json_object_set_new(o, "flows", run_flows(&run, victims));
         json_object_set_new(o, "operations", run_operations(&run));
         run_series(&run, o);
+        json_object_set_new(o, "traffic_s", json_seconds(run.traffic_to_ps - run.traffic_from_ps));
+        json_object_set_new(o, "from_s", json_seconds(run.from_ps));
+        json_object_set_new(o, "to_s", json_seconds(run.to_ps));
         json_object_set_new(o, "heat", run_heat(&run));
         json_object_set_new(o, "topology", run_topology(&run));
         json_t *pauses = run_pause_tree(&run);

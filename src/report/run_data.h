@@ -91,8 +91,8 @@ struct run_port {
     uint32_t node, number;
     uint32_t peer_node, peer; /* node, and index here; NONE: not known */
     uint32_t peer_number;
-    double rate_bps, busy, paused; /* the last two as fractions of the run; paused: of the most
-                                      paused priority */
+    double rate_bps, busy, paused; /* the last two as fractions of the time with traffic; paused: of
+                                      the most paused priority */
 };
 
 /* A pause decision, XOFF only, with its duration. */
@@ -131,6 +131,8 @@ struct run_data {
     struct report_limits limits;
     int64_t run_id;
     int64_t end_ps;
+    int64_t traffic_from_ps, traffic_to_ps; /* the time with traffic */
+    int64_t from_ps, to_ps;                 /* the time that charts show */
     int64_t pauses_left_out;
 
     struct run_node *nodes;
@@ -184,7 +186,7 @@ void run_victims_destroy(struct run_victims *victims);
 json_t *run_topology(struct run_data *run);
 json_t *run_flows(struct run_data *run, struct run_victims *victims);
 json_t *run_operations(struct run_data *run);
-/* Sets "series" and "series_left_out". */
+/* Sets "series" and "series_left_out", and widens the time that charts show to the next samples. */
 void run_series(struct run_data *run, json_t *object);
 json_t *run_heat(struct run_data *run);
 json_t *run_pause_tree(struct run_data *run);

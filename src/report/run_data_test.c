@@ -185,6 +185,7 @@ static void test_series_whole(void **state)
 {
     (void)state;
     struct results r = test_results("");
+    r.end_at = 600 * US;
     r.samples = make_samples(600, 77);
     r.n_samples = 600;
     json_t *run = load_results(&r);
@@ -204,6 +205,7 @@ static void test_series_keeps_spikes(void **state)
 {
     (void)state;
     struct results r = test_results("");
+    r.end_at = 10004 * US;
     for (uint32_t spike = 0; spike < 10007; spike += 1429) { /* the first and the last too */
         r.samples = make_samples(10004, spike);
         r.n_samples = 10004;
@@ -235,6 +237,7 @@ static void test_series_sparse(void **state)
     (void)state;
     struct results r = test_results("");
     struct result_sample *s = make_samples(102, 1000);
+    r.end_at = 102 * US;
     for (uint32_t i = 0; i < 101; i++) /* another one, which gives the interval and the end */
         s[i].port = 1;
     s[101].at = US;
@@ -276,6 +279,65 @@ static void test_series_sparse(void **state)
     }
     json_decref(run);
     free(s);
+}
+
+/* Traffic from 2 s on, done after 100 us, in a run to 3 s: charts begin 2 us (a fiftieth) before it
+ * and end with it, both moved to the next sample. The value that held before is drawn at the left
+ * edge, what comes behind the traffic is not. */
+static void test_late_traffic(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    const xoff_time start = 2 * XOFF_S;
+    struct result_flow flow = {.to = 2,
+                               .offered_bytes = 1,
+                               .reliable = 1,
+                               .start_at = start + 25 * US,
+                               .finish_at = start + 124 * US,
+                               .acked_at = start + 125 * US};
+    struct result_sample samples[6];
+    static const xoff_time at_us[] = {-1999990, -50, 40, 50, 130, 500000};
+    static const double values[] = {0, 7, 70, 80, 90, 0};
+    for (uint32_t i = 0; i < 6; i++)
+        samples[i] = (struct result_sample){.at = start + at_us[i] * US,
+                                            .node = 4,
+                                            .port = 2,
+                                            .priority = 3,
+                                            .metric = RESULT_QUEUE_BYTES,
+                                            .value = values[i]};
+    struct result_pause pauses[] = {given_pauses[0], given_pauses[3]};
+    pauses[0].at = start + 30 * US;
+    pauses[1].at = start + 85 * US;
+    r.end_at = 3 * XOFF_S;
+    r.flows = &flow;
+    r.n_flows = 1;
+    r.samples = samples;
+    r.n_samples = 6;
+    r.pauses = pauses;
+    r.n_pauses = 2;
+    given_ports[0].busy_for = 25 * US;
+    json_t *run = load_results(&r);
+    assert_near(number_at(run, "end_s"), 3);
+    assert_near(number_at(run, "traffic_s"), 100e-6);
+    assert_near(number_at(run, "from_s"), 2 + 20e-6); /* of 2.000023 */
+    assert_near(number_at(run, "to_s"), 2 + 130e-6);
+    json_t *points = at(run, "series.0.points");
+    /* 7 at the edge and up to 30 us, 70 at 40, 80 at 50 and up to 120, 90 at 130. */
+    static const double drawn[][2] = {{20, 7}, {30, 7}, {40, 70}, {50, 80}, {120, 80}, {130, 90}};
+    assert_int_equal(json_array_size(points), 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        json_t *p = json_array_get(points, i);
+        assert_near(number_at(p, "0"), 2 + drawn[i][0] * 1e-6);
+        assert_near(number_at(p, "3"), drawn[i][1]);
+    }
+    /* 110 us in 200 columns; paused from column 10 / 0.55 = 18 to 65 / 0.55 = 118. */
+    assert_near(number_at(run, "heat.t0_s"), 2 + 20e-6);
+    assert_near(number_at(run, "heat.dt_s"), 0.55e-6);
+    json_t *cells = at(run, "heat.cells");
+    assert_int_equal(json_array_size(cells), 101);
+    assert_int_equal(number_at(cells, "0.0"), 18);
+    assert_int_equal(number_at(cells, "100.0"), 118);
+    json_decref(run);
 }
 
 static void test_series_choice(void **state)
@@ -610,6 +672,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_series_sparse, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_choice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_pools, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_late_traffic, setup, teardown),
         cmocka_unit_test_setup_teardown(test_heat, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pause_frames, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tree, setup, teardown),

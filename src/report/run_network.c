@@ -62,9 +62,13 @@ static void read_buffers(struct run_data *run)
     }
 }
 
+/* A pause may outlast the traffic. */
 static double fraction(const struct run_data *run, int64_t part)
 {
-    return run->end_ps > 0 ? (double)part / (double)run->end_ps : 0;
+    const int64_t whole = run->traffic_to_ps - run->traffic_from_ps;
+    if (whole <= 0)
+        return 0;
+    return part < whole ? (double)part / (double)whole : 1;
 }
 
 static void read_ports(struct run_data *run)

@@ -205,14 +205,14 @@ static json_t *heat_row(const struct run_data *run, const struct run_line *line)
                      json_seconds(line->paused_ps));
 }
 
-/* Adds the stop's share to each column it overlaps. */
-static void heat(const struct run_stop *stop, double dt_ps, uint32_t n_columns, double *columns)
+/* Adds the stop's share to each column it overlaps; its times count from the first column. */
+static void heat(double from_ps, double to_ps, double dt_ps, uint32_t n_columns, double *columns)
 {
-    uint32_t column = (uint32_t)((double)stop->from_ps / dt_ps);
+    uint32_t column = from_ps > 0 ? (uint32_t)(from_ps / dt_ps) : 0;
     for (; column < n_columns; column++) {
         const double begin = column * dt_ps, end = begin + dt_ps;
-        const double from = (double)stop->from_ps > begin ? (double)stop->from_ps : begin;
-        const double to = (double)stop->to_ps < end ? (double)stop->to_ps : end;
+        const double from = from_ps > begin ? from_ps : begin;
+        const double to = to_ps < end ? to_ps : end;
         if (to <= from)
             return;
         columns[column] += (to - from) / dt_ps;
@@ -224,7 +224,8 @@ json_t *run_heat(struct run_data *run)
     const uint32_t n_columns = run->limits.heat_columns;
     const uint32_t n_rows =
         run->n_lines < run->limits.heat_rows ? run->n_lines : run->limits.heat_rows;
-    const double dt_ps = run->end_ps > 0 ? (double)run->end_ps / n_columns : 1;
+    const double shown_ps = (double)(run->to_ps - run->from_ps);
+    const double dt_ps = shown_ps > 0 ? shown_ps / n_columns : 1;
     uint32_t *order = calloc(run->n_lines + 1, sizeof *order);
     uint32_t *row_of = calloc(run->n_lines + 1, sizeof *row_of);
     double *parts = calloc((size_t)n_rows * n_columns + 1, sizeof *parts);
@@ -239,8 +240,10 @@ json_t *run_heat(struct run_data *run)
         json_array_append_new(rows, heat_row(run, &run->lines[order[i]]));
     for (uint32_t i = 0; i < run->n_stops; i++) {
         const uint32_t row = row_of[run->stops[i].line];
-        if (row != NONE && run->stops[i].from_ps < run->end_ps)
-            heat(&run->stops[i], dt_ps, n_columns, parts + (size_t)row * n_columns);
+        const struct run_stop *stop = &run->stops[i];
+        if (row != NONE && stop->from_ps < run->to_ps && stop->to_ps > run->from_ps)
+            heat((double)(stop->from_ps - run->from_ps), (double)(stop->to_ps - run->from_ps),
+                 dt_ps, n_columns, parts + (size_t)row * n_columns);
     }
     for (uint32_t i = 0; i < n_rows * n_columns; i++)
         if (parts[i] > 0)
@@ -250,9 +253,9 @@ json_t *run_heat(struct run_data *run)
     free(parts);
     free(row_of);
     free(order);
-    return json_pack("{si so sI so so sI}", "t0_s", 0, "dt_s", json_number(dt_ps / (double)XOFF_S),
-                     "columns", (json_int_t)n_columns, "rows", rows, "cells", cells,
-                     "rows_left_out", (json_int_t)(run->n_lines - n_rows));
+    return json_pack("{so so sI so so sI}", "t0_s", json_seconds(run->from_ps), "dt_s",
+                     json_number(dt_ps / (double)XOFF_S), "columns", (json_int_t)n_columns, "rows",
+                     rows, "cells", cells, "rows_left_out", (json_int_t)(run->n_lines - n_rows));
 }
 
 /* ---- causality tree ---- */

@@ -35,6 +35,8 @@ struct series {
     double weight; /* rank: the largest value, or that of all pools of its node */
     int64_t last_ps;
     double last;
+    bool has_held; /* the value before the time that is shown, not yet drawn */
+    double held;
     json_t *points; /* NULL: not shown */
     /* The bucket being filled. */
     int64_t bucket; /* -1: none */
@@ -45,7 +47,7 @@ struct series_set {
     struct series *at;
     struct key_table keys;
     uint32_t capacity;
-    int64_t first_ps, last_ps, every_ps; /* first and last of all samples; the sampling interval */
+    int64_t first_ps, last_ps, every_ps; /* first and last sample shown; the sampling interval */
     int64_t width_ps;                    /* width of a bucket */
 };
 
@@ -119,6 +121,25 @@ static void find_series(struct run_data *run, struct series_set *set)
         if (s.at_ps > set->last_ps)
             set->last_ps = s.at_ps;
     }
+}
+
+/* Widens the time that is shown to the samples next to it, so that traffic shorter than a sampling
+ * interval is seen at all; but not by more than the traffic took. */
+static void choose_times(struct run_data *run, struct series_set *set)
+{
+    const int64_t every_ps = set->every_ps, most_ps = run->traffic_to_ps - run->traffic_from_ps;
+    if (every_ps < INT64_MAX / 4) {
+        const int64_t before_ps = run->from_ps / every_ps * every_ps;
+        const int64_t after_ps = (run->to_ps + every_ps - 1) / every_ps * every_ps;
+        if (run->from_ps - before_ps <= most_ps)
+            run->from_ps = before_ps;
+        if (after_ps - run->to_ps <= most_ps)
+            run->to_ps = after_ps < run->end_ps ? after_ps : run->end_ps;
+    }
+    if (set->first_ps < run->from_ps)
+        set->first_ps = run->from_ps;
+    if (set->last_ps > run->to_ps)
+        set->last_ps = run->to_ps;
 }
 
 static void weigh(const struct run_data *run, struct series_set *set)
@@ -216,6 +237,14 @@ static void add_sample(const struct series_set *set, struct series *s, int64_t a
     s->last_ps = at_ps;
 }
 
+/* Draws the value that held when the time that is shown began. */
+static void add_held(const struct series_set *set, struct series *s)
+{
+    if (s->has_held)
+        add_sample(set, s, set->first_ps, s->held);
+    s->has_held = false;
+}
+
 /* Second pass: fills the buckets of the chosen series. */
 static void fill(struct run_data *run, struct series_set *set)
 {
@@ -224,8 +253,18 @@ static void fill(struct run_data *run, struct series_set *set)
     while (next_sample(&run->rows, &s)) {
         const uint32_t number = key_find(&set->keys, (uint64_t)s.metric << 32 | s.node,
                                          (uint64_t)s.port << 32 | s.priority);
-        if (number != KEY_NONE && set->at[number].points)
-            add_sample(set, &set->at[number], s.at_ps, s.value);
+        if (number == KEY_NONE || !set->at[number].points || s.at_ps > set->last_ps)
+            continue;
+        struct series *series = &set->at[number];
+        if (s.at_ps < set->first_ps) {
+            series->has_held = true;
+            series->held = s.value;
+            continue;
+        }
+        if (s.at_ps == set->first_ps)
+            series->has_held = false;
+        add_held(set, series);
+        add_sample(set, series, s.at_ps, s.value);
     }
 }
 
@@ -252,6 +291,7 @@ void run_series(struct run_data *run, json_t *object)
     struct series_set set = {0};
     json_t *list = json_array();
     find_series(run, &set);
+    choose_times(run, &set);
     weigh(run, &set);
     uint32_t *order = calloc(set.keys.n + 1, sizeof *order);
     XOFF_ASSERT(order && list);
@@ -270,6 +310,7 @@ void run_series(struct run_data *run, json_t *object)
     }
     for (uint32_t i = 0; i < n; i++) {
         struct series *s = &set.at[order[i]];
+        add_held(&set, s);
         end_bucket(s);
         if (s->bucket >= 0 && set.last_ps - s->last_ps > set.every_ps / 2)
             put_point(s, set.last_ps, s->last, s->last, s->last);

@@ -52,6 +52,21 @@ const char *output_sample_metric(uint8_t metric)
     return metric < sizeof names / sizeof *names ? names[metric] : "unknown";
 }
 
+struct output_span output_traffic(const struct results *results)
+{
+    struct output_span span = {.from = results->end_at};
+    for (uint64_t i = 0; i < results->n_flows; i++) {
+        const struct result_flow *f = &results->flows[i];
+        const bool is_acked = f->acked_at != XOFF_NEVER;
+        xoff_time last = results->end_at;
+        if (output_is_finished(f) && (is_acked || !f->reliable))
+            last = is_acked && f->acked_at > f->finish_at ? f->acked_at : f->finish_at;
+        span.from = xoff_time_min(span.from, f->start_at);
+        span.to = last > span.to ? last : span.to;
+    }
+    return results->n_flows ? span : (struct output_span){0, results->end_at};
+}
+
 const char *const output_bucket_names[OUTPUT_BUCKETS] = {"le10KB", "le100KB", "le1MB", "le10MB",
                                                          "gt10MB"};
 

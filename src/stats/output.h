@@ -51,6 +51,14 @@ static inline double output_slowdown(const struct result_flow *flow)
     return ratio > 1 ? ratio : 1;
 }
 
+/* The time in which there was traffic: from the first start of a flow to the last byte received or
+ * acknowledged, or to the end of the run when some flow is not done by then. The whole run where
+ * there was no flow. */
+struct output_span {
+    xoff_time from, to;
+};
+struct output_span output_traffic(const struct results *results);
+
 /* An acknowledged flow with a standalone time has a slowdown in the ns-3 RDMA family's sense. */
 static inline bool output_has_slowdown_ns3(const struct result_flow *flow)
 {

@@ -282,7 +282,7 @@ static void database(void **state)
     assert_int_equal(sqlite3_open_v2(path("db/deep/run.sqlite"), &db, SQLITE_OPEN_READONLY, NULL),
                      SQLITE_OK);
     assert_string_equal(ask(db, "PRAGMA integrity_check"), "ok");
-    assert_string_equal(ask(db, "PRAGMA user_version"), "4");
+    assert_string_equal(ask(db, "PRAGMA user_version"), "5");
     assert_string_equal(ask(db, "PRAGMA application_id"), "2020566630"); /* 0x786f6666 */
     static const struct {
         const char *sql, *row;

@@ -21,7 +21,7 @@
 #include "stats/output.h"
 #include "stats/tables.h"
 
-#define SCHEMA_VERSION "4"
+#define SCHEMA_VERSION "5"
 #define MAX_COLUMNS 40
 #define APPLICATION_ID "0x786f6666" /* "xoff" */
 
@@ -54,7 +54,8 @@ static const char *const finishes[] = {
     "b.insurance_watermark_bytes FROM buffer b JOIN run r ON r.id = b.run_id "
     "JOIN node n ON n.run_id = b.run_id AND n.id = b.node_id",
     "CREATE VIEW v_port AS SELECT r.variant, n.name AS node, p.port, m.name AS peer, p.peer_port, "
-    "p.rate_bps / 1e9 AS rate_gbps, 1.0 * p.busy_ps / nullif(r.end_at_ps, 0) AS utilisation, "
+    "p.rate_bps / 1e9 AS rate_gbps, 1.0 * p.busy_ps / nullif(r.traffic_to_ps - "
+    "r.traffic_from_ps, 0) AS utilisation, "
     "p.pause_tx_pkts, p.pause_rx_pkts FROM port p JOIN run r ON r.id = p.run_id "
     "JOIN node n ON n.run_id = p.run_id AND n.id = p.node_id "
     "LEFT JOIN node m ON m.run_id = p.run_id AND m.id = p.peer_node_id",

@@ -74,6 +74,7 @@ struct operation_tally {
 
 struct build {
     const struct results *results;
+    xoff_time traffic_for; /* how long there was traffic */
     struct summary *summary;
     uint32_t capacity;
     bool failed;          /* out of memory */
@@ -107,7 +108,8 @@ struct summary *summary_create(const struct results *results)
         results->n_flows > results->n_operations ? results->n_flows : results->n_operations;
     const size_t n = most ? (size_t)most : 1;
     const size_t n_groups = (size_t)results->n_tags + OUTPUT_BUCKETS + 2;
-    struct build b = {.results = results};
+    const struct output_span traffic = output_traffic(results);
+    struct build b = {.results = results, .traffic_for = traffic.to - traffic.from};
 
     b.summary = calloc(1, sizeof *b.summary);
     b.labels = calloc((size_t)results->n_tags + 1, sizeof *b.labels);
@@ -225,10 +227,10 @@ static void make_labels(struct build *b)
 }
 
 /* Adds a flow's mean payload rate over its life, which ends with its last byte or with the run. */
-static void tally_flow(struct tally *t, const struct result_flow *flow, xoff_time end_at)
+static void tally_flow(const struct build *b, struct tally *t, const struct result_flow *flow)
 {
     const bool is_finished = output_is_finished(flow);
-    const xoff_time lived = (is_finished ? flow->finish_at : end_at) - flow->start_at;
+    const xoff_time lived = (is_finished ? flow->finish_at : b->results->end_at) - flow->start_at;
 
     t->n_flows++;
     t->n_finished += is_finished;
@@ -244,7 +246,7 @@ static void tally_flow(struct tally *t, const struct result_flow *flow, xoff_tim
     t->n_rates++;
     t->rate_sum += rate;
     t->rate_square_sum += rate * rate;
-    t->n_starved += !flow->delivered_bytes && lived >= end_at / 10;
+    t->n_starved += !flow->delivered_bytes && lived >= b->traffic_for / 10;
 }
 
 static void add_flows(struct build *b)
@@ -257,9 +259,9 @@ static void add_flows(struct build *b)
         return;
     }
     for (uint64_t i = 0; i < r->n_flows; i++) {
-        tally_flow(&all, &r->flows[i], r->end_at);
+        tally_flow(b, &all, &r->flows[i]);
         if (r->flows[i].tag < r->n_tags)
-            tally_flow(&by_tag[r->flows[i].tag], &r->flows[i], r->end_at);
+            tally_flow(b, &by_tag[r->flows[i].tag], &r->flows[i]);
     }
     add_throughput(b, &all, NULL);
     for (uint32_t i = 0; i < r->n_tags; i++)
@@ -280,10 +282,10 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
         "flows whose last byte was received");
     add(b, "sent", group, NULL, "B", (double)t->sent_bytes, "payload sent, repeats included");
     add(b, "delivered", group, NULL, "B", (double)t->delivered_bytes, "payload received");
-    if (b->results->end_at > 0)
+    if (b->traffic_for > 0)
         add(b, "throughput", group, NULL, "bps",
-            (double)t->delivered_bytes * 8 / output_seconds(b->results->end_at),
-            "payload received per second of the whole run, sum of the flows");
+            (double)t->delivered_bytes * 8 / output_seconds(b->traffic_for),
+            "payload received per second of the time with traffic, sum of the flows");
     add_fairness(b, t, group);
     if (!t->n_rates)
         return;
@@ -306,7 +308,7 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
 static void add_fairness(struct build *b, const struct tally *t, const char *group)
 {
     add(b, "starved", group, NULL, "", (double)t->n_starved,
-        "flows that lived for a tenth of the run or more and received nothing");
+        "flows that lived for a tenth of the time with traffic and received nothing");
     if (t->rate_sum > 0)
         add(b, "min_share", group, NULL, "ratio", t->rate_min / (t->rate_sum / (double)t->n_rates),
             "throughput of the slowest flow over the mean of the flows' throughputs");
@@ -566,7 +568,8 @@ static void add_ports(struct build *b)
     for (uint32_t i = 0; i < r->n_ports; i++) {
         const struct result_port *port = &r->ports[i];
         const bool is_switch = port->node < r->n_nodes && r->nodes[port->node].is_switch;
-        const double busy = r->end_at > 0 ? (double)port->busy_for / (double)r->end_at : 0;
+        const double busy =
+            b->traffic_for > 0 ? (double)port->busy_for / (double)b->traffic_for : 0;
         busy_sum += busy;
         if (busy > busy_max)
             busy_max = busy;
@@ -584,11 +587,11 @@ static void add_ports(struct build *b)
                 fraction_max = fraction;
         }
     }
-    if (r->n_ports && r->end_at > 0) {
+    if (r->n_ports && b->traffic_for > 0) {
         add(b, "utilisation", NULL, "mean", "ratio", busy_sum / r->n_ports,
-            "share of the run that a link was occupied, mean over link directions");
+            "share of the time with traffic that a link was occupied, mean over link directions");
         add(b, "utilisation", NULL, "max", "ratio", busy_max,
-            "share of the run that a link was occupied, busiest direction");
+            "share of the time with traffic that a link was occupied, busiest direction");
     }
     add(b, "queue", NULL, "peak", "B", (double)queue_peak,
         "longest egress queue of a switch (port, priority)");
@@ -728,6 +731,11 @@ static void add_run(struct build *b)
         "data and ACK frames carried over a link");
     add(b, "control_hops", NULL, NULL, "frames", (double)r->control_hops,
         "PAUSE and PFC frames carried over a link");
+    const struct output_span traffic = output_traffic(r);
+    add(b, "traffic_start", NULL, NULL, "s", output_seconds(traffic.from),
+        "when the first flow started");
+    add(b, "traffic_end", NULL, NULL, "s", output_seconds(traffic.to),
+        "when the last flow was done, or the end of the run");
     add(b, "end_time", NULL, NULL, "s", output_seconds(r->end_at), "simulated time at the end");
 }
 
@@ -761,12 +769,12 @@ static void add_curves(struct build *b)
 
 /* First parts of all metric names above. */
 static const char *const families[] = {
-    "buffer",      "control_hops",    "curve",       "deadlock",   "deadlocked",
-    "deadlocks",   "delivered",       "drops",       "end_time",   "fct",
-    "findings",    "flows",           "headroom",    "insurance",  "jain",
-    "marks",       "operations",      "packet_hops", "pause_time", "pauses",
-    "queue",       "retransmissions", "sent",        "slowdown",   "throughput",
-    "utilisation", "min_share",       "starved"};
+    "buffer",      "control_hops",    "curve",       "deadlock",    "deadlocked",
+    "deadlocks",   "delivered",       "drops",       "end_time",    "fct",
+    "findings",    "flows",           "headroom",    "insurance",   "jain",
+    "marks",       "operations",      "packet_hops", "pause_time",  "pauses",
+    "queue",       "retransmissions", "sent",        "slowdown",    "throughput",
+    "utilisation", "min_share",       "starved",     "traffic_end", "traffic_start"};
 
 bool summary_has_family(const char *name)
 {

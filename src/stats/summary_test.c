@@ -132,6 +132,70 @@ static void undefined_is_absent(void **state)
     summary_destroy(NULL);
 }
 
+/* Throughput and utilisation are over the time with traffic: from 2 s to 2.001 s in a run to 3 s,
+ * until something is not done by its end. */
+static void time_with_traffic(void **state)
+{
+    (void)state;
+    struct result_flow flows[] = {flow(2 * XOFF_S + XOFF_US, 99 * XOFF_US, 1000, 0),
+                                  flow(2 * XOFF_S, 500 * XOFF_US, 1000, 0)};
+    struct result_port port = {.busy_for = 250 * XOFF_US};
+    struct results r = {
+        .flows = flows, .n_flows = 2, .ports = &port, .n_ports = 1, .end_at = 3 * XOFF_S};
+    static const struct {
+        bool reliable, is_finished;
+        xoff_time acked_for; /* of the second flow */
+        xoff_time to;
+    } rows[] = {
+        {false, true, XOFF_NEVER, 2 * XOFF_S + 500 * XOFF_US}, /* datagrams: last byte */
+        {true, true, XOFF_MS, 2 * XOFF_S + XOFF_MS},           /* last ACK */
+        {true, true, 400 * XOFF_US, 2 * XOFF_S + 500 * XOFF_US},
+        {true, true, XOFF_NEVER, 3 * XOFF_S}, /* it would have sent again */
+        {false, false, XOFF_NEVER, 3 * XOFF_S},
+        {true, false, XOFF_MS, 3 * XOFF_S},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        flows[1].reliable = rows[i].reliable;
+        flows[1].acked_at =
+            rows[i].acked_for == XOFF_NEVER ? XOFF_NEVER : 2 * XOFF_S + rows[i].acked_for;
+        flows[1].finish_at = rows[i].is_finished ? 2 * XOFF_S + 500 * XOFF_US : XOFF_NEVER;
+        const double length = (double)(rows[i].to - 2 * XOFF_S) / 1e12;
+        struct summary *s = summary_create(&r);
+        check(s, "traffic_start", 2, "s");
+        check(s, "traffic_end", (double)rows[i].to / 1e12, "s");
+        check(s, "end_time", 3, "s");
+        check(s, "throughput", 16000 / length, "bps");
+        check(s, "utilisation.max", 250e-6 / length, "ratio");
+        summary_destroy(s);
+    }
+    /* Traffic from 0 to the end is the whole run, and so is none at all. */
+    flows[0].start_at = 0;
+    struct summary *s = summary_create(&r);
+    check(s, "throughput", 16000. / 3, "bps");
+    summary_destroy(s);
+    r.n_flows = 0;
+    s = summary_create(&r);
+    check(s, "traffic_start", 0, "s");
+    check(s, "traffic_end", 3, "s");
+    check(s, "utilisation.max", 250e-6 / 3, "ratio");
+    summary_destroy(s);
+    /* A tenth of the time with traffic without a byte is starvation: 100 ms of 1 s. */
+    r.n_flows = 1;
+    flows[0] = flow(2 * XOFF_S, XOFF_NEVER, 1000, 0);
+    flows[0].delivered_bytes = 0;
+    struct result_flow two[] = {flows[0], flows[0]};
+    r.flows = two;
+    r.n_flows = 2;
+    two[1].start_at = 3 * XOFF_S - 100 * XOFF_MS;
+    s = summary_create(&r);
+    check(s, "starved", 2, "");
+    summary_destroy(s);
+    two[1].start_at++;
+    s = summary_create(&r);
+    check(s, "starved", 1, "");
+    summary_destroy(s);
+}
+
 /* Both times of that family are whole nanoseconds: 2999 ps and 1000 ps past 100 ns are 102 and 100.
  * Flows without an ACK or without a standalone time do not count. */
 static void slowdown_of_ns3(void **state)
@@ -654,6 +718,7 @@ int main(void)
         cmocka_unit_test(undefined_is_absent),
         cmocka_unit_test(slowdown_and_buckets),
         cmocka_unit_test(slowdown_of_ns3),
+        cmocka_unit_test(time_with_traffic),
         cmocka_unit_test(traffic_entries),
         cmocka_unit_test(operations_by_entry),
         cmocka_unit_test(operations_against_a_slow_model),

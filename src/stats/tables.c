@@ -83,6 +83,16 @@ static void get_verdict(const struct table_row *row, struct cell *cell)
     set_text(cell, output_verdict(row->run->results));
 }
 
+static void get_traffic_from(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, output_traffic(row->run->results).from);
+}
+
+static void get_traffic_to(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, output_traffic(row->run->results).to);
+}
+
 static const struct column run_columns[] = {
     {"xoff_version", COLUMN_STRING, "", "version that wrote the file", .get = get_version},
     {"variant", COLUMN_STRING, "", "name of the variant, empty without variants",
@@ -102,6 +112,10 @@ static const struct column run_columns[] = {
     {"end_at_ps", COLUMN_SIGNED, "ps", "simulated end", FIELD(results, end_at)},
     {"stop_at_ps", COLUMN_SIGNED, "ps", "instant from which nothing new was offered",
      FIELD(results, stop_at)},
+    {"traffic_from_ps", COLUMN_SIGNED, "ps", "start of the first flow", .get = get_traffic_from},
+    {"traffic_to_ps", COLUMN_SIGNED, "ps",
+     "last byte received or acknowledged; the end, if some flow was not done",
+     .get = get_traffic_to},
     {"wall_s", COLUMN_REAL, "s", "real time that the run took", FIELD(results, wall_s)},
     {"threads", COLUMN_UNSIGNED, "", "threads used", FIELD(results, threads)},
     {"packet_hops", COLUMN_UNSIGNED, "frames", "data and ACK frames carried over a link",

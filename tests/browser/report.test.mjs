@@ -203,16 +203,17 @@ test("the verdict comes first, with what was run", () =>
 test("zoom moves all charts of the time axis", () =>
   withPage(files.run, {}, async (page) => {
     const {
-      runs: [{ end_s: end }],
+      runs: [{ from_s: from, to_s: to }],
     } = await dataOf(page);
+    const part = (share) => from + (to - from) * share;
     const charts = page.locator("#timeline .chart");
-    assertSame(await ranges(page), [0, end], "at first");
+    assertSame(await ranges(page), [from, to], "at first");
     await charts
       .first()
       .evaluate((box) =>
         echarts.getInstanceByDom(box).dispatchAction({ type: "dataZoom", start: 25, end: 75 }),
       );
-    assertSame(await ranges(page), [end / 4, (end * 3) / 4], "after an action");
+    assertSame(await ranges(page), [part(1 / 4), part(3 / 4)], "after an action");
 
     await charts.last().scrollIntoViewIfNeeded();
     const box = await charts.last().boundingBox();
@@ -221,17 +222,60 @@ test("zoom moves all charts of the time axis", () =>
     await page.mouse.wheel(0, -240);
     await page.keyboard.up("Control");
     const [wheeled, ...others] = await ranges(page);
-    assert.ok(wheeled[1] - wheeled[0] < end * 0.49, `the wheel left ${wheeled}`);
+    assert.ok(wheeled[1] - wheeled[0] < (to - from) * 0.49, `the wheel left ${wheeled}`);
     if (others.length) assertSame(others, wheeled, "after the wheel");
 
     await page.getByRole("button", { name: "Show the whole run" }).click();
-    assertSame(await ranges(page), [0, end], "whole run again");
+    assertSame(await ranges(page), [from, to], "whole run again");
     await charts.first().focus();
     await page.keyboard.press("+");
-    assertSame(await ranges(page), [end / 4, (end * 3) / 4], "after a key");
+    assertSame(await ranges(page), [part(1 / 4), part(3 / 4)], "after a key");
     await page.keyboard.press("ArrowRight");
-    assertSame(await ranges(page), [(end * 3) / 8, (end * 7) / 8], "after an arrow");
+    assertSame(await ranges(page), [part(3 / 8), part(7 / 8)], "after an arrow");
     assert.ok((await page.locator(".timebar output").innerText()).includes(" to "));
+  }));
+
+// The shares of the time axis at which a chart's first and last coloured pixels lie: what is drawn
+// in grey (axes, words) does not count.
+function inkedPart(page, title) {
+  return figureTitled(page, title)
+    .locator(".chart")
+    .evaluate((box) => {
+      const chart = echarts.getInstanceByDom(box);
+      const rect = chart.getModel().getComponent("grid").coordinateSystem.getRect();
+      const canvas = box.querySelector("canvas");
+      const scale = canvas.width / canvas.clientWidth;
+      const [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height].map((v) =>
+        Math.round(v * scale),
+      );
+      const { data } = canvas.getContext("2d").getImageData(x, y, width, height);
+      const columns = [];
+      for (let i = 0; i < data.length; i += 4) {
+        const [low, high] = [Math.min, Math.max].map((f) => f(data[i], data[i + 1], data[i + 2]));
+        if (data[i + 3] > 0 && high - low > 60) columns.push((i / 4) % width);
+      }
+      const ends = [Math.min, Math.max].map((f) => columns.reduce((a, c) => f(a, c)));
+      return ends.map((column) => column / width);
+    });
+}
+
+test("time charts span the traffic", { skip: !real }, () =>
+  withPage(files.run, {}, async (page) => {
+    const data = await dataOf(page);
+    const [run] = data.runs;
+    const figure = (name) => run.metrics.find((m) => m.name === name).value;
+    const [start, end] = [figure("traffic_start"), figure("traffic_end")];
+    assert.ok(run.from_s <= start && run.to_s >= end - 1e-12, `${run.from_s} to ${run.to_s}`);
+    assert.ok(run.to_s - run.from_s < (end - start) * 1.5, "little of the axis is idle");
+    assertSame(await ranges(page), [run.from_s, run.to_s], "the axis");
+    for (const title of ["Queues", "Throughput", "Pauses by port and priority"]) {
+      const [first, last] = await inkedPart(page, title);
+      assert.ok(last - first > 0.5 && first < 0.3, `${title} is drawn at ${first} to ${last}`);
+    }
+    // Instants on the axis can be told from each other.
+    const words = await page.locator(".timebar output").innerText();
+    const [from, to] = words.split(" to ");
+    assert.notEqual(from, to);
   }));
 
 test("hovering a series shows its figure", () =>
@@ -245,7 +289,7 @@ test("hovering a series shows its figure", () =>
       .sort((a, b) => peak(b) - peak(a));
     const top = queues[0];
     const i = top.points.findIndex((p) => p[2] === peak(top));
-    const until = i + 1 < top.points.length ? top.points[i + 1][0] : run.end_s;
+    const until = i + 1 < top.points.length ? top.points[i + 1][0] : run.to_s;
     // The pointer takes the nearest point.
     const inside = top.points[i][0] + (until - top.points[i][0]) / 4;
     const box = figureTitled(page, "Queues").locator(".chart");

@@ -1,7 +1,7 @@
 // Pauses per port and priority as a heat map on the time axis of the other series. The cells are
 // drawn by hand, because the library's heat map has no continuous axis to link with.
 
-function heatFigure(run, span, slider) {
+function heatFigure(run, slider) {
   const heat = run.heat || {};
   const rows = list(heat.rows);
   const cells = list(heat.cells);
@@ -15,7 +15,7 @@ function heatFigure(run, span, slider) {
     onCreate: followZoom,
     onKey: onTimeKey,
     height: (slider ? 58 : 36) + Math.max(3, rows.length) * step,
-    option: (width) => heatOption(rows, cells, from, span, step, slider, width),
+    option: (width) => heatOption(rows, cells, from, step, slider, width),
     says: () => saysHeat(rows, cells, from) + leftOut(heat.rows_left_out, "less paused row"),
     below: h("div.ramps", rampKey("paused for little", "all of the interval")),
     csv: () => [
@@ -34,18 +34,18 @@ function heatFigure(run, span, slider) {
 function saysHeat(rows, cells, from) {
   const worst = cells.reduce((a, c) => (c[2] > a[2] ? c : a));
   const touched = new Set(cells.filter((c) => c[2] > 0).map((c) => c[1])).size;
-  const place = `${rows[worst[1]] ? rows[worst[1]].name : NONE}, from ${showTime(from(worst[0]))}`;
+  const place = `${rows[worst[1]] ? rows[worst[1]].name : NONE}, from ${showInstant(from(worst[0]))}`;
   return (
     `${plural(touched, "port and priority was", "ports and priorities were")} paused. ` +
     `Densest: ${place}, paused for ${showShare(worst[2])} of the interval.`
   );
 }
 
-function heatOption(rows, cells, from, span, step, slider, width) {
+function heatOption(rows, cells, from, step, slider, width) {
   const t = theme();
   const names = rows.map(rowLabel);
   return {
-    ...timeParts(span, slider, width),
+    ...timeParts(slider, width),
     yAxis: axis({
       type: "category",
       inverse: true,
@@ -66,7 +66,7 @@ function heatOption(rows, cells, from, span, step, slider, width) {
         return tip(rows[row].name, [
           [
             rampColour(heatShade(share)),
-            `${showTime(from(column))} to ${showTime(from(column + 1))}`,
+            `${showInstant(from(column))} to ${showInstant(from(column + 1))}`,
             `paused ${showShare(share)}`,
           ],
         ]);

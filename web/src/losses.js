@@ -53,7 +53,7 @@ function dropTable(drops) {
     ["class", (d) => (d.lossless ? "lossless" : "lossy")],
     ["frames", (d) => showNumber(d.frames), { number: true }],
     ["bytes", (d) => showBytes(d.bytes), { number: true }],
-    ["first at", (d) => showTime(d.first_s), { number: true }],
+    ["first at", (d) => showInstant(d.first_s), { number: true }],
   ];
   const known = {
     "came in at port": "port",
@@ -74,8 +74,8 @@ function saysDeadlock(d) {
     typeof p === "string" ? p : p.name || `${p.node}:${p.port} priority ${p.priority}`,
   );
   const when = [
-    isFigure(d.onset_s) && `closed at ${showTime(d.onset_s)}`,
-    isFigure(d.found_s) && `found at ${showTime(d.found_s)}`,
+    isFigure(d.onset_s) && `closed at ${showInstant(d.onset_s)}`,
+    isFigure(d.found_s) && `found at ${showInstant(d.found_s)}`,
   ]
     .filter(Boolean)
     .join(", ");

@@ -68,7 +68,7 @@ function saysTree(roots) {
   return (
     `Most waiting comes from ${first.egress || first.name}: ${plural(first.count || 0, "pause")}` +
     `${isFigure(first.paused_s) ? ` for ${showTime(first.paused_s)} together` : ""}` +
-    `${isFigure(first.first_s) ? `, first at ${showTime(first.first_s)}` : ""}` +
+    `${isFigure(first.first_s) ? `, first at ${showInstant(first.first_s)}` : ""}` +
     `${under ? `, and ${plural(under, "further pause")} behind it` : ""}.`
   );
 }
@@ -93,7 +93,7 @@ function treeItem(node, most, depth) {
   const amount = [
     plural(node.count || 0, "pause"),
     isFigure(node.paused_s) && showTime(node.paused_s),
-    isFigure(node.first_s) && `first at ${showTime(node.first_s)}`,
+    isFigure(node.first_s) && `first at ${showInstant(node.first_s)}`,
   ]
     .filter(Boolean)
     .join(", ");
@@ -240,7 +240,7 @@ function treeTip(n) {
     [null, "for", n.egress || NONE],
     [null, "pauses", showNumber(n.count)],
     [null, "time paused", showTime(n.paused_s)],
-    [null, "first at", showTime(n.first_s)],
+    [null, "first at", showInstant(n.first_s)],
   ]);
 }
 

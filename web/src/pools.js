@@ -41,7 +41,7 @@ function stackedPools(node, found) {
   return { node, pools, peak, buffer: found[0].buffer };
 }
 
-function poolsFigure(run, span, series, slider) {
+function poolsFigure(run, series, slider) {
   const switches = poolSwitches(series);
   if (!switches.length) return null;
   let [chosen] = switches;
@@ -55,7 +55,7 @@ function poolsFigure(run, span, series, slider) {
     group: TIME_GROUP,
     onCreate: followZoom,
     onKey: onTimeKey,
-    option: (width) => poolsOption(span, chosen, slider, width),
+    option: (width) => poolsOption(chosen, slider, width),
     says: () => saysPools(chosen),
     controls:
       switches.length > 1 &&
@@ -95,18 +95,18 @@ function saysPools(chosen) {
     ({ name, s }) => `${name} ${showBytes(peakOf(s)[2])} of ${showBytes(s.capacity)}`,
   );
   return (
-    `${node}, fullest at ${showTime(peak[0])}: ${showBytes(peak[1])} of ${showBytes(buffer)}. ` +
+    `${node}, fullest at ${showInstant(peak[0])}: ${showBytes(peak[1])} of ${showBytes(buffer)}. ` +
     `Most in each pool: ${most.join(", ")}. Pools are stacked` +
     (showsCapacity(chosen) ? "; the dashed line is the buffer." : ".")
   );
 }
 
-function poolsOption(span, chosen, slider, width) {
+function poolsOption(chosen, slider, width) {
   const { pools, buffer } = chosen;
   // The lowest is drawn last: the edge of an empty pool lies on that of the pool below it.
   const layers = pools.map((p) => ({ name: p.name, i: p.i, s: { points: p.layer } })).reverse();
   return {
-    ...timeParts(span, slider, width),
+    ...timeParts(slider, width),
     yAxis: axis({
       type: "value",
       min: 0,
@@ -119,13 +119,13 @@ function poolsOption(span, chosen, slider, width) {
       formatter: (at) => poolsTip(at[0].axisValue, chosen),
     }),
     series: [
-      ...layers.flatMap((r) => [bandSeries(r, span, 0.55), lineSeries(r, span)]).filter(Boolean),
-      showsCapacity(chosen) && capacityLine(buffer, span),
+      ...layers.flatMap((r) => [bandSeries(r, 0.55), lineSeries(r)]).filter(Boolean),
+      showsCapacity(chosen) && capacityLine(buffer),
     ].filter(Boolean),
   };
 }
 
-function capacityLine(bytes, span) {
+function capacityLine(bytes) {
   const { soft } = theme();
   return {
     name: "buffer",
@@ -133,8 +133,8 @@ function capacityLine(bytes, span) {
     silent: true,
     showSymbol: false,
     data: [
-      [0, bytes],
-      [span, bytes],
+      [span.from, bytes],
+      [span.to, bytes],
     ],
     itemStyle: { color: soft },
     lineStyle: { width: 1.2, color: soft, type: [6, 4] },
@@ -153,5 +153,5 @@ function poolsTip(t, { node, pools, buffer }) {
   });
   const top = pools.length && pointAt(pools[pools.length - 1].layer, t);
   const all = [null, "all", showBytes(top ? top[2] : 0), ` of ${showBytes(buffer)}`];
-  return tip(`${node}, ${showTime(t)}`, [...rows.reverse(), all]);
+  return tip(`${node}, ${showInstant(t)}`, [...rows.reverse(), all]);
 }

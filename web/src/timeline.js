@@ -13,13 +13,16 @@ const METRICS = [
 const FIRST_SHOWN = 4; // series drawn before anyone chooses
 const FIRST_KEYS = 16; // keys not folded away
 
+// The time that the charts of the run on the page span, in seconds.
+let span = { from: 0, to: 1 };
+
 // The part of the time axis that is shown, in percent.
 const zoom = { start: 0, end: 100, listeners: new Set() };
 
 function timelineSection(run) {
-  const span = timeSpan(run);
+  span = timeSpan(run);
   const series = list(run.series).filter((s) => list(s.points).length);
-  const heat = heatFigure(run, span, !series.length);
+  const heat = heatFigure(run, !series.length);
   if (!series.length && !heat)
     return section(
       "timeline",
@@ -33,30 +36,38 @@ function timelineSection(run) {
   const figures = METRICS.map(([metric, title, unit]) =>
     seriesFigure(
       run,
-      span,
       title,
       unit,
       series.filter((s) => s.metric === metric),
       metric === sliderOn,
     ),
   ).filter(Boolean);
-  const pools = poolsFigure(run, span, series, !sliderOn);
+  const pools = poolsFigure(run, series, !sliderOn);
   const lead =
     "The line is the mean of each interval, the band reaches from its smallest to its largest " +
     "value." +
     (run.series_left_out > 0
       ? ` Only in run.sqlite: ${plural(run.series_left_out, "quieter series", "quieter series")}.`
       : "");
-  return section("timeline", "Over time", lead, timeBar(span), h("div.grid", figures, pools, heat));
+  return section("timeline", "Over time", lead, timeBar(), h("div.grid", figures, pools, heat));
 }
 
+// From shortly before the first traffic to the last.
 function timeSpan(run) {
-  if (run.end_s > 0) return run.end_s;
+  if (run.to_s > run.from_s) return { from: run.from_s, to: run.to_s };
+  if (run.end_s > 0) return { from: 0, to: run.end_s };
   const ends = list(run.series)
     .map((s) => list(s.points))
     .filter((p) => p.length)
     .map((p) => p[p.length - 1][0]);
-  return Math.max(1e-9, ...ends);
+  return { from: 0, to: Math.max(1e-9, ...ends) };
+}
+
+// An instant, with as many more digits as the axis begins far from 0: those of 2 s and 2.0001 s
+// must not read alike.
+function showInstant(t, digits = 4) {
+  const far = Math.floor(Math.log10(span.to / (span.to - span.from)));
+  return showTime(t, digits + Math.max(0, far));
 }
 
 // ------------------------------------------------------------------------------------------ zoom
@@ -103,10 +114,12 @@ function onTimeKey(event) {
   ZOOMS[action]();
 }
 
-function timeBar(span) {
+function timeBar() {
   const output = h("output", { "aria-live": "polite" });
   const tell = () => {
-    const [from, to] = [zoom.start, zoom.end].map((percent) => showTime((span * percent) / 100));
+    const [from, to] = [zoom.start, zoom.end].map((percent) =>
+      showInstant(span.from + ((span.to - span.from) * percent) / 100),
+    );
     output.textContent = `${from} to ${to}`;
   };
   zoom.listeners.add(tell);
@@ -140,7 +153,7 @@ function timeBar(span) {
 
 // What every chart on the time axis has: axis, zoom, pointer.
 // One of them carries the slider; the others have it unseen, since a zoom finds its like by name.
-function timeParts(span, slider, width) {
+function timeParts(slider, width) {
   const coarse = matchMedia("(pointer: coarse)").matches;
   const { start, end } = zoom;
   const t = theme();
@@ -154,11 +167,15 @@ function timeParts(span, slider, width) {
     },
     xAxis: axis({
       type: "value",
-      min: 0,
-      max: span,
+      min: span.from,
+      max: span.to,
       splitLine: { show: false },
       splitNumber: Math.max(3, Math.round((width - TIME_LEFT) / 110)),
-      axisLabel: { formatter: (v) => showTime(v, 3), showMaxLabel: false },
+      axisLabel: {
+        formatter: (v) => showInstant(v, 3),
+        showMinLabel: span.from > 0 ? false : null,
+        showMaxLabel: false,
+      },
     }),
     dataZoom: [
       {
@@ -221,7 +238,7 @@ function peakOf(s) {
   return s.points.reduce((a, p) => (p[2] > a[2] ? p : a));
 }
 
-function seriesFigure(run, span, title, fallbackUnit, series, slider) {
+function seriesFigure(run, title, fallbackUnit, series, slider) {
   if (!series.length) return null;
   const unit = series[0].metric === "pause" ? "fraction" : series[0].unit || fallbackUnit;
   // Style belongs to the series, by rank, so that a key keeps its colour when others come and go.
@@ -238,7 +255,6 @@ function seriesFigure(run, span, title, fallbackUnit, series, slider) {
     onKey: onTimeKey,
     option: (width) =>
       seriesOption(
-        span,
         unit,
         ranked.filter((r) => r.on),
         slider,
@@ -261,7 +277,7 @@ function saysSeries(ranked, unit) {
   const shown = ranked.filter((r) => r.on).length;
   return (
     `${shown} of ${plural(ranked.length, "series", "series")} drawn. ` +
-    `Highest: ${top.name}, ${show(top.peak[2], unit)} at ${showTime(top.peak[0])}.`
+    `Highest: ${top.name}, ${show(top.peak[2], unit)} at ${showInstant(top.peak[0])}.`
   );
 }
 
@@ -296,9 +312,9 @@ function seriesKeys(ranked, onChange) {
   );
 }
 
-function seriesOption(span, unit, shown, slider, width) {
+function seriesOption(unit, shown, slider, width) {
   return {
-    ...timeParts(span, slider, width),
+    ...timeParts(slider, width),
     yAxis: axis({
       type: "value",
       min: 0,
@@ -312,7 +328,7 @@ function seriesOption(span, unit, shown, slider, width) {
       axisPointer: { type: "line", snap: true },
       formatter: (at) => seriesTip(at[0].axisValue, shown, unit),
     }),
-    series: shown.flatMap((r) => [bandSeries(r, span), lineSeries(r, span)]).filter(Boolean),
+    series: shown.flatMap((r) => [bandSeries(r), lineSeries(r)]).filter(Boolean),
   };
 }
 
@@ -323,11 +339,11 @@ function axisTop(unit, shown) {
 }
 
 // The value holds until the next point: repeated values may have been left out.
-function lineSeries(r, span) {
+function lineSeries(r) {
   const style = styleOf(r.i);
   const data = r.s.points.map(([t, , , mean]) => [t, mean]);
   const last = data[data.length - 1];
-  if (last[0] < span) data.push([span, last[1]]);
+  if (last[0] < span.to) data.push([span.to, last[1]]);
   return {
     name: r.name,
     type: "line",
@@ -344,7 +360,7 @@ function lineSeries(r, span) {
 
 // From smallest to largest value as one polygon, drawn with the first point; the other points only
 // give the axis its range.
-function bandSeries(r, span, opacity = 0.2) {
+function bandSeries(r, opacity = 0.2) {
   if (r.s.points.every(([, min, max]) => min === max)) return null;
   const points = r.s.points;
   const { color } = styleOf(r.i);
@@ -361,7 +377,7 @@ function bandSeries(r, span, opacity = 0.2) {
       if (params.dataIndex !== 0) return null;
       const edge = (column) =>
         points.flatMap((p, i) => {
-          const until = i + 1 < points.length ? points[i + 1][0] : span;
+          const until = i + 1 < points.length ? points[i + 1][0] : span.to;
           return [api.coord([p[0], p[column]]), api.coord([until, p[column]])];
         });
       return {
@@ -375,7 +391,7 @@ function bandSeries(r, span, opacity = 0.2) {
 
 function seriesTip(t, shown, unit) {
   return tip(
-    showTime(t),
+    showInstant(t),
     shown.map((r) => {
       const p = pointAt(r.s.points, t);
       if (!p) return [styleOf(r.i).color, r.name, NONE];

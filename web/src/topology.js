@@ -1,5 +1,6 @@
 // The network, a row per level. Each link is two lines, one per direction: the wider, the more it
-// carried; the warmer, the longer it was paused. Utilisation and pauses are shares of the run.
+// carried; the warmer, the longer it was paused. Utilisation and pauses are shares of the time with
+// traffic.
 
 function topologySection(run) {
   const topology = run.topology || {};
@@ -23,8 +24,8 @@ function topologySection(run) {
       leftOut(topology.links_left_out, "link"),
     below: h(
       "div.ramps",
-      h("span.ramp", "a line per direction; width: share of the run that it was busy"),
-      most > 0 && rampKey("colour: never paused", `paused for ${showShare(most)} of the run`),
+      h("span.ramp", "a line per direction; width: share of the time with traffic that it was busy"),
+      most > 0 && rampKey("colour: never paused", `paused for ${showShare(most)} of it`),
     ),
     csv: () => [
       ["from", "to", "rate_bps", "utilisation", "paused"],
@@ -66,8 +67,8 @@ function linkTable(run, lines) {
 
 function pausedFor(run, line) {
   if (!isFigure(line.paused)) return NONE;
-  return isFigure(run.end_s)
-    ? `${showTime(line.paused * run.end_s)} (${showShare(line.paused)})`
+  return isFigure(run.traffic_s)
+    ? `${showTime(line.paused * run.traffic_s)} (${showShare(line.paused)})`
     : showShare(line.paused);
 }
 
