@@ -215,7 +215,7 @@ function metrics(worse) {
       "throughput",
       198e9 / worse,
       "bps",
-      "payload received per second of the whole run, sum of the flows",
+      "payload received per second of the time with traffic, sum of the flows",
     ],
     ["fct.p50", 7.708952e-5 * worse, "s", "completion time, finished flows, median"],
     ["fct.p99", 0.002029780397 * worse, "s", "completion time, finished flows, 99th percentile"],
