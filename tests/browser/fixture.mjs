@@ -358,10 +358,14 @@ export function bareFixture() {
 }
 
 export function reproduceFixture() {
-  const claim = (id, verdict, recorded, published, measured, unit) => ({
+  const claim = (id, verdict, recorded, published, measured, unit, more) => ({
     id,
+    kind: "number",
+    strength: "independent",
+    strength_why: null,
+    chapter: "5 Flow control",
+    quote: "About 40 % of the data is lost.",
     place: "section 5.3",
-    figure: "Figure 5-3",
     statement: "Without PFC a receiver at half the speed loses two fifths of what is sent to it.",
     published,
     measured,
@@ -372,17 +376,45 @@ export function reproduceFixture() {
     recorded,
     changed: recorded === "holds" && verdict === "fails" ? "worse" : null,
     notes: "The buffer's size is not given; 4 MB taken.",
+    shipped: null,
+    readings: [],
+    ...more,
   });
+  const share = (held, all) => ({ held, all });
+  const row = (independent, returned, tuned) => ({ independent, returned, tuned });
+  const totals = {
+    reproduced: share(2, 4),
+    left_out: 1,
+    number: row(share(2, 3), share(0, 0), share(0, 1)),
+    direction: row(share(0, 1), share(0, 0), share(0, 0)),
+    own: row(share(0, 0), share(0, 0), share(0, 0)),
+  };
   const spread = (mean) => ({ mean, min: mean * 0.95, max: mean * 1.06, n: 5, text: null });
   return {
     page: "reproduce",
     title: "Claims of the papers",
     xoff_version: "0.3.0",
     quick: true,
+    totals,
     papers: [
       {
         paper: "fairness-in-a-data-center",
         title: "Fairness in a data center",
+        source: "a dissertation of 2012",
+        results: { xoff_version: "0.2.9", digest: "0123456789abcdef" },
+        readings: [
+          { id: "plain", title: "as the text says", held: 1, all: 1, plain_held: 1 },
+          {
+            id: "cells",
+            title: "counts in cells",
+            text: "Given in 6.2.",
+            after_the_fact: true,
+            held: 0,
+            all: 1,
+            plain_held: 1,
+          },
+        ],
+        totals,
         claims: [
           claim(
             "pfc-off-loss",
@@ -391,6 +423,16 @@ export function reproduceFixture() {
             { value: 0.4, text: null },
             spread(0.41),
             "fraction",
+            {
+              readings: [
+                {
+                  reading: "cells",
+                  verdict: "fails",
+                  measured: spread(0.9),
+                  why: "Cells make more of it.",
+                },
+              ],
+            },
           ),
           claim(
             "pfc-on-loss",
@@ -407,6 +449,7 @@ export function reproduceFixture() {
             { value: 5e9, text: null },
             spread(6.4e9),
             "bps",
+            { strength: "tuned", strength_why: "the delay, 9 us; it holds from 8 to 12 us" },
           ),
           claim(
             "ets",
@@ -416,7 +459,19 @@ export function reproduceFixture() {
             spread(0.17),
             "fraction",
           ),
-          claim("cost", "untestable", "untestable", { value: null, text: "cheaper" }, null, null),
+          claim("cost", "untestable", "untestable", { value: null, text: "cheaper" }, null, null, {
+            kind: "direction",
+            chapter: "6 Costs",
+          }),
+          claim(
+            "long",
+            "left-out",
+            "fails",
+            { value: 10, text: null },
+            { mean: null, min: null, max: null, n: null, text: "not in --quick" },
+            "MB/s",
+            { shipped: { verdict: "fails", measured: { ...spread(20), n: 9 } } },
+          ),
         ],
         figures: [
           {
@@ -496,6 +551,32 @@ export function reproduceFixture() {
               { name: "shared", n: 0, of: 4, points: [] },
             ],
             marks: [{ name: "static", points: [[3, 1]] }],
+          },
+          {
+            id: "5-7",
+            title: "Figure 5-7: many streams",
+            kind: "line",
+            state: "shipped",
+            x: { label: "size", unit: "B", categories: null },
+            y: { label: "throughput", unit: "Gb/s" },
+            series: Array.from({ length: 9 }, (_, k) => ({
+              name: `stream ${k + 1} with a name that takes room`,
+              points: [
+                [64, k, k, k],
+                [1500, 9 - k, 9 - k, 9 - k],
+              ],
+            })),
+            marks: [{ name: "paper", points: [[64, 9]] }],
+          },
+          {
+            id: "5-8",
+            title: "Figure 5-8: not run, without shipped results",
+            kind: "line",
+            state: "left-out",
+            x: { label: "size", unit: "B", categories: null },
+            y: { label: "throughput", unit: "Gb/s" },
+            series: [],
+            marks: [{ name: "paper", points: [[64, 9]] }],
           },
         ],
       },

@@ -748,3 +748,104 @@ test("the scoreboard shows every claim and figure", () =>
     assert.deepEqual(steps[2], ["measured", "static", "2", "0.75", "", ""]);
     assert.equal(steps.length, 4);
   }));
+
+test("the scoreboard says what a result is worth, in the open", () =>
+  withPage(files.reproduce, {}, async (page) => {
+    const text = await page.locator("main").innerText();
+    assert.match(text, /2 of 4 independent claims that the paper states are reproduced/);
+    assert.deepEqual(await page.locator("#scoreboard table tbody tr td").allInnerTexts(), [
+      "number the paper states a number",
+      "2 of 3",
+      "\u2013",
+      "0 of 1",
+      "direction the paper states a direction",
+      "0 of 1",
+      "\u2013",
+      "\u2013",
+      "own our own variant or check",
+      "\u2013",
+      "\u2013",
+      "\u2013",
+    ]);
+    assert.deepEqual(await page.locator(".chapter h3").allInnerTexts(), [
+      "5 Flow control",
+      "6 Costs",
+    ]);
+    // Nothing need be opened to see why a claim is red, and what the paper says itself.
+    for (const id of ["ets", "victim", "cost", "long"])
+      assert.ok(await page.locator(`#claim-${id} .reason`).first().isVisible(), id);
+    assert.match(await page.locator("#claim-ets").innerText(), /Why: The paper reads/);
+    assert.match(await page.locator("#claim-ets blockquote").innerText(), /^About 40 %/);
+    assert.match(await page.locator("#claim-victim").innerText(), /Tuned: the delay, 9 us/);
+    assert.match(await page.locator("#claim-victim").innerText(), /number, tuned/);
+    assert.doesNotMatch(await page.locator("#claim-pfc-off-loss").innerText(), /Why:/);
+    // What was not run shows what is shipped, and says so.
+    const long = await page.locator("#claim-long").innerText();
+    assert.match(long, /does not hold shipped results of xoff 0\.2\.9, digest 0123456789abcdef/);
+    assert.match(long, /20 MB\/s[^]*9 seeds/);
+    const readings = page.locator(".readings");
+    assert.match(await readings.innerText(), /1 of 1 hold[^]*0 of 1 hold/);
+    assert.match(
+      await readings.innerText(),
+      /Found after the results were known\. 0 of 1 hold; by the plain reading 1 of the same 1/,
+    );
+    const figures = page.locator("figure");
+    assert.match(
+      await figures.nth(4).innerText(),
+      /Not run now: shipped results of xoff 0\.2\.9, digest 0123456789abcdef/,
+    );
+    assert.match(await figures.nth(5).innerText(), /Not run now\. Hollow marks/);
+    assert.match(await readings.innerText(), /pfc-off-loss: Cells make more of it/);
+  }));
+
+test("the scoreboard can be filtered", () =>
+  withPage(files.reproduce, {}, async (page) => {
+    const shown = () =>
+      page
+        .locator(".claim:visible")
+        .evaluateAll((all) => all.map((e) => e.id.replace("claim-", "")));
+    const press = (name) => page.getByRole("button", { name, exact: true }).click();
+    assert.equal((await shown()).length, 6);
+    await press("\u2717 does not hold");
+    assert.deepEqual(await shown(), ["ets", "long"]); // the second by its shipped result
+    assert.match(await page.locator(".filter output").innerText(), /2 of 6 claims shown/);
+    assert.deepEqual(await page.locator(".chapter:visible h3").allInnerTexts(), ["5 Flow control"]);
+    await press("direction");
+    assert.deepEqual(await shown(), []);
+    await press("all verdicts");
+    assert.deepEqual(await shown(), ["cost"]);
+    await press("all kinds");
+    await press("tuned");
+    assert.deepEqual(await shown(), ["victim"]);
+    await press("all strengths");
+    assert.equal((await shown()).length, 6);
+  }));
+
+test("a figure's key shows every name, above the plot", () =>
+  withPage(files.reproduce, { viewport: { width: 700, height: 900 } }, async (page) => {
+    const figures = await page.evaluate(() =>
+      [...document.querySelectorAll("figure .chart:not([hidden])")].map((box) => {
+        const chart = echarts.getInstanceByDom(box);
+        const key = chart.getModel().getComponent("legend");
+        const view = chart.getViewOfComponentModel(key).group;
+        const rect = view.getBoundingRect().clone();
+        rect.applyTransform(view.getComputedTransform());
+        return {
+          kind: key.get("type"),
+          n: key.get("data").length,
+          drawn: view.childAt(0).childCount(),
+          bottom: rect.y + rect.height,
+          right: rect.x + rect.width,
+          width: chart.getWidth(),
+          top: chart.getModel().getComponent("grid").coordinateSystem.getRect().y,
+        };
+      }),
+    );
+    assert.ok(figures.length > 2);
+    for (const f of figures) {
+      assert.equal(f.kind, "plain");
+      assert.equal(f.drawn, f.n);
+      assert.ok(f.bottom < f.top - 7, JSON.stringify(f)); // half a mark may stand above the plot
+      assert.ok(f.right <= f.width + 1, JSON.stringify(f));
+    }
+  }));

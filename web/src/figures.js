@@ -7,16 +7,23 @@ function paperFigure(paper, f) {
   return figure({
     title: [f.id, f.title].filter(Boolean).join(": ") || "Figure",
     run: paper.paper,
-    height: 320,
+    height: (width) => 298 + keyHeight(keyNames(f, series, marks), width),
+    controls:
+      f.state === "shipped" && h("p.small.soft.shipped", `Not run now: ${shippedName(paper)}.`),
     nothing:
       f.kind === "cdf" && series.length
         ? `No run has such a value: ${series.map((s) => seriesName(f, s)).join(", ")}.`
         : f.state === "left-out"
-          ? "Not part of the reduced set (--quick)."
+          ? "Not part of the reduced set (--quick), and there are no shipped results."
           : "Nothing was measured for this figure.",
     option: (width) =>
-      series.some((s) => list(s.points).length) ? paperOption(f, series, marks, width) : null,
-    says: () => [saysPaper(f, series, marks), f.notes].filter(Boolean).join(" "),
+      [...series, ...marks].some((s) => list(s.points).length)
+        ? paperOption(f, series, marks, width)
+        : null,
+    says: () =>
+      [f.state === "left-out" && "Not run now.", saysPaper(f, series, marks), f.notes]
+        .filter(Boolean)
+        .join(" "),
     csv: () => [
       ["kind", "series", "x", "y", "low", "high"],
       ...series.flatMap((s) =>
@@ -32,6 +39,24 @@ function paperFigure(paper, f) {
 // Of a distribution over runs, how many of them have a value: a curve may end below 1.
 function seriesName(f, s) {
   return isFigure(s.of) ? `${s.name} (${s.n} of ${s.of})` : s.name;
+}
+
+function keyNames(f, series, marks) {
+  return [...series.map((s) => seriesName(f, s)), ...marks.map(markName)];
+}
+
+const KEY_LINE = 22; // px
+
+// Height of a key that shows all names, in as many lines as they need. A letter is counted as wider
+// than most are, so that a line is rather added than missed.
+function keyHeight(names, width) {
+  let [lines, used] = [1, 0];
+  for (const name of names) {
+    const own = Math.min(width, 24 + 5 + 16 + 7 * name.length);
+    if (used && used + own > width) [lines, used] = [lines + 1, 0];
+    used += own;
+  }
+  return lines * KEY_LINE;
 }
 
 // Categories are named by their position or by their name.
@@ -82,10 +107,20 @@ function paperOption(f, series, marks, width) {
     f.kind === "bar" ? paperBars(f, s, i, names) : paperLine(f, s, i, right),
   );
   return {
-    grid: { left: 10, right: 18, top: 62, bottom: names ? 48 : 26, containLabel: true },
+    grid: {
+      left: 10,
+      right: 18,
+      top: 40 + keyHeight(keyNames(f, series, marks), width),
+      bottom: names ? 48 : 26,
+      containLabel: true,
+    },
     legend: {
       ...legend([...series.map((s) => seriesName(f, s)), ...marks.map((m) => markKey(m, t))]),
       show: true,
+      type: "plain", // all names, whatever the room they need
+      width,
+      itemHeight: 12,
+      itemGap: 10,
     },
     tooltip:
       f.kind === "time"
