@@ -185,9 +185,10 @@ static void damaged(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "{}", "{\"claims\":[{\"id\":\"a\",\"verdict\":\"good\"}],\"figures\":{}}",
-        "{\"claims\":[1,{\"id\":\"a\",\"verdict\":\"left-out\"}],"
-        "\"figures\":[{\"id\":\"f\",\"series\":[{\"name\":\"m\",\"points\":[[\"one\",1,1,1]]}]}]}",
+        "{}",
+        "{\"claims\":[{\"id\":\"a\",\"verdict\":\"good\"}],\"figures\":{}}",
+        "{\"claims\":[1,{\"id\":\"a\",\"verdict\":\"left-out\"}]}",
+        "{\"figures\":[{\"id\":\"f\",\"series\":[{\"name\":\"m\",\"points\":[[\"one\",1,1,1]]}]}]}",
         "{\"figures\":[{\"id\":\"f\",\"series\":[{\"name\":\"n\",\"points\":[[\"two\",1,1,1]]}]}]}",
         "{\"figures\":[{\"id\":\"f\",\"series\":[{\"name\":\"n\",\"points\":[[\"one\",1,1]]}]}]}"};
     struct paper *paper = read_claims(CLAIMS);
