@@ -135,7 +135,7 @@ static json_t *figure_json(const struct scored_figure *s)
     for (uint32_t i = 0; i < f->n_series; i++) {
         json_t *series = json_object();
         put(series, "name", json_string(f->series[i].name));
-        if (f->kind == FIGURE_CDF)
+        if (f->series[i].value.text) /* a distribution over seeds */
             put(series, "n", json_integer(d->series[i].n_values));
         put(series, "points",
             d->series ? curve_json(d->series[i].points, d->series[i].n_points)
