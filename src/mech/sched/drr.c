@@ -100,8 +100,9 @@ static int drr_configure(const void *params, const struct xoff_sched_env *env, v
     c->scale = 1;
     c->overhead_bytes = (p->count_overhead ? XOFF_OVERHEAD_BYTES : 0) + p->added_bytes;
     c->unit_bytes = p->unit;
-    const int64_t quantum =
-        p->quantum == XOFF_PARAM_AUTO ? rounds_cost(c, env->max_frame_bytes) : p->quantum;
+    const int64_t quantum = p->quantum == XOFF_PARAM_AUTO
+                                ? rounds_cost(c, ROUNDS_UNITS, env->max_frame_bytes)
+                                : p->quantum;
     XOFF_ASSERT(quantum > 0);
     for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
         c->credit[q] = quantum;
@@ -110,8 +111,8 @@ static int drr_configure(const void *params, const struct xoff_sched_env *env, v
         return code;
     for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
         c->credit[q] *= env->weight[q];
-    rounds_warn(c, env, given, "quanta", err);
-    return rounds_warn(c, env, 0xff & ~given, "quantum", err);
+    rounds_warn(c, ROUNDS_UNITS, env, given, "quanta", err);
+    return rounds_warn(c, ROUNDS_UNITS, env, 0xff & ~given, "quantum", err);
 }
 
 static void drr_init(const void *cfg, void *state)
@@ -120,14 +121,28 @@ static void drr_init(const void *cfg, void *state)
     rounds_init(state);
 }
 
+/* Out of line, so that the fast path spills no registers. */
+XOFF_SELDOM static uint32_t select_in_units(const struct rounds_cfg *c, void *state,
+                                            const struct xoff_sched_view *view)
+{
+    return rounds_select(c, ROUNDS_UNITS, state, view, view->eligible);
+}
+
 static uint32_t drr_select(const void *cfg, void *state, const struct xoff_sched_view *view)
 {
-    return rounds_select(cfg, state, view, view->eligible);
+    const struct rounds_cfg *c = cfg;
+    if (__builtin_expect(c->unit_bytes > 1, 0))
+        return select_in_units(c, state, view);
+    return rounds_select(c, ROUNDS_PLAIN, state, view, view->eligible);
 }
 
 static void drr_charge(const void *cfg, void *state, uint32_t queue, uint32_t bytes, bool emptied)
 {
-    rounds_charge(cfg, state, queue, bytes, emptied);
+    const struct rounds_cfg *c = cfg;
+    if (__builtin_expect(c->unit_bytes > 1, 0))
+        rounds_charge(c, ROUNDS_UNITS, state, queue, bytes, emptied);
+    else
+        rounds_charge(c, ROUNDS_PLAIN, state, queue, bytes, emptied);
 }
 
 const struct xoff_sched_ops xoff_sched_drr = {

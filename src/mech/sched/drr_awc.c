@@ -255,7 +255,7 @@ static uint32_t awc_select(const void *cfg, void *state, const struct xoff_sched
     struct awc *s = state;
     if (__builtin_expect(view->now >= s->period_end_at, 0))
         awc_end_period(cfg, s, view->now);
-    return rounds_select(&s->current, &s->rounds, view, view->eligible);
+    return rounds_select(&s->current, ROUNDS_UNITS, &s->rounds, view, view->eligible);
 }
 
 static void awc_charge(const void *cfg, void *state, uint32_t queue, uint32_t bytes, bool emptied)
@@ -267,7 +267,7 @@ static void awc_charge(const void *cfg, void *state, uint32_t queue, uint32_t by
         b++;
     s->bins[queue][b].frames++;
     s->bins[queue][b].bytes += bytes;
-    rounds_charge(&s->current, &s->rounds, queue, bytes, emptied);
+    rounds_charge(&s->current, ROUNDS_UNITS, &s->rounds, queue, bytes, emptied);
 }
 
 const struct xoff_sched_ops xoff_sched_drr_awc = {

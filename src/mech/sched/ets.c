@@ -72,7 +72,7 @@ static int ets_configure(const void *params, const struct xoff_sched_env *env, v
         if (env->weight[q] < c->rounds.scale)
             c->rounds.scale = env->weight[q];
     }
-    return rounds_warn(&c->rounds, env, (uint8_t)~env->strict, "quantum", err);
+    return rounds_warn(&c->rounds, ROUNDS_SCALED, env, (uint8_t)~env->strict, "quantum", err);
 }
 
 static void ets_init(const void *cfg, void *state)
@@ -87,14 +87,14 @@ static uint32_t ets_select(const void *cfg, void *state, const struct xoff_sched
     const uint32_t strict = view->eligible & c->strict;
     if (strict)
         return 31 - (uint32_t)__builtin_clz(strict);
-    return rounds_select(&c->rounds, state, view, view->eligible);
+    return rounds_select(&c->rounds, ROUNDS_SCALED, state, view, view->eligible);
 }
 
 static void ets_charge(const void *cfg, void *state, uint32_t queue, uint32_t bytes, bool emptied)
 {
     const struct ets_cfg *c = cfg;
     if (!(c->strict >> queue & 1))
-        rounds_charge(&c->rounds, state, queue, bytes, emptied);
+        rounds_charge(&c->rounds, ROUNDS_SCALED, state, queue, bytes, emptied);
 }
 
 const struct xoff_sched_ops xoff_sched_ets = {

@@ -59,7 +59,7 @@ struct rounds_cfg {
     int64_t credit[XOFF_N_PRIORITIES]; /* per visit, in 1/scale bytes; > 0 where used */
     int64_t scale;
     int64_t overhead_bytes; /* charged with each frame */
-    int64_t unit_bytes;     /* a charge is a multiple of it; 0 and 1: any number of bytes */
+    int64_t unit_bytes;     /* a charge is a multiple of it; ROUNDS_UNITS alone */
 };
 
 /* No padding: the state may be hashed and compared as bytes. */
@@ -69,11 +69,18 @@ struct rounds {
     uint32_t credited; /* bit n: deficit[n] may differ from 0 */
 };
 
-/* What a frame costs, in bytes. */
-static inline int64_t rounds_cost(const struct rounds_cfg *cfg, uint32_t bytes)
+/* How a scheduler charges: in 1/scale of a byte, in bytes (its scale is 1), or in bytes rounded up
+ * to units. It is a constant where these functions are called, so that none pays for the others. */
+enum rounds_kind { ROUNDS_SCALED, ROUNDS_PLAIN, ROUNDS_UNITS };
+
+/* What a frame costs, in 1/scale bytes. */
+static inline int64_t rounds_cost(const struct rounds_cfg *cfg, enum rounds_kind kind,
+                                  uint32_t bytes)
 {
     const int64_t cost = bytes + cfg->overhead_bytes;
-    if (__builtin_expect(cfg->unit_bytes <= 1, 1))
+    if (kind == ROUNDS_SCALED)
+        return cost * cfg->scale;
+    if (kind == ROUNDS_PLAIN)
         return cost;
     return (cost + cfg->unit_bytes - 1) / cfg->unit_bytes * cfg->unit_bytes;
 }
@@ -100,13 +107,14 @@ static inline int rounds_check_weights(const struct xoff_sched_env *env, uint8_t
  * grant works, but the queue is skipped at some visits (2.4 of the dissertation advises against
  * it). Returns 0.
  */
-static inline int rounds_warn(const struct rounds_cfg *cfg, const struct xoff_sched_env *env,
-                              uint32_t used, const char *key, struct xoff_err *err)
+static inline int rounds_warn(const struct rounds_cfg *cfg, enum rounds_kind kind,
+                              const struct xoff_sched_env *env, uint32_t used, const char *key,
+                              struct xoff_err *err)
 {
-    const int64_t largest = rounds_cost(cfg, env->max_frame_bytes);
+    const int64_t largest = rounds_cost(cfg, kind, env->max_frame_bytes);
     for (uint32_t left = used; left; left &= left - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(left);
-        if (cfg->credit[p] >= largest * cfg->scale)
+        if (cfg->credit[p] >= largest)
             continue;
         char value[32];
         xoff_err_set(err, XOFF_E_OK, key,
@@ -114,7 +122,7 @@ static inline int rounds_warn(const struct rounds_cfg *cfg, const struct xoff_sc
                      "priority ");
         xoff_err_add_int(err, p);
         xoff_err_add(err, " is granted less per visit than the largest frame needs (");
-        xoff_err_add_int(err, largest);
+        xoff_err_add_int(err, largest / cfg->scale);
         xoff_err_add(err, "B): it is skipped until enough visits have added up");
         return 0;
     }
@@ -128,10 +136,11 @@ static inline void rounds_init(struct rounds *r)
 }
 
 /* What queue q lacks to send its head; <= 0: nothing. */
-static inline int64_t rounds_missing(const struct rounds_cfg *cfg, const struct rounds *r,
-                                     const struct xoff_sched_view *view, uint32_t q)
+static inline int64_t rounds_missing(const struct rounds_cfg *cfg, enum rounds_kind kind,
+                                     const struct rounds *r, const struct xoff_sched_view *view,
+                                     uint32_t q)
 {
-    return rounds_cost(cfg, view->head_bytes[q]) * cfg->scale - r->deficit[q];
+    return rounds_cost(cfg, kind, view->head_bytes[q]) - r->deficit[q];
 }
 
 /* Grants that cover `missing` > 0. */
@@ -149,13 +158,14 @@ static inline void rounds_grant(const struct rounds_cfg *cfg, struct rounds *r, 
 
 /* One turn of the ring from behind the cursor. Returns the first queue whose head is covered, with
  * the cursor on it; ROUNDS_NONE when each eligible queue was granted its credit in vain. */
-static inline uint32_t rounds_turn(const struct rounds_cfg *cfg, struct rounds *r,
-                                   const struct xoff_sched_view *view, uint32_t eligible)
+static inline uint32_t rounds_turn(const struct rounds_cfg *cfg, enum rounds_kind kind,
+                                   struct rounds *r, const struct xoff_sched_view *view,
+                                   uint32_t eligible)
 {
     const uint32_t from = r->cursor + 1;
     for (uint32_t ahead = ((eligible << 8 | eligible) >> from) & 0xff; ahead; ahead &= ahead - 1) {
         const uint32_t q = (from + (uint32_t)__builtin_ctz(ahead)) % XOFF_N_PRIORITIES;
-        const int64_t missing = rounds_missing(cfg, r, view, q);
+        const int64_t missing = rounds_missing(cfg, kind, r, view, q);
         if (missing > 0)
             rounds_grant(cfg, r, q, 1);
         if (missing <= cfg->credit[q]) {
@@ -168,13 +178,14 @@ static inline uint32_t rounds_turn(const struct rounds_cfg *cfg, struct rounds *
 
 /* Grants all turns that cover no head at once: one fewer than the smallest number of grants any
  * eligible queue still needs. No head of an eligible queue may be covered. */
-static inline void rounds_skip(const struct rounds_cfg *cfg, struct rounds *r,
-                               const struct xoff_sched_view *view, uint32_t eligible)
+static inline void rounds_skip(const struct rounds_cfg *cfg, enum rounds_kind kind,
+                               struct rounds *r, const struct xoff_sched_view *view,
+                               uint32_t eligible)
 {
     int64_t fewest = INT64_MAX;
     for (uint32_t left = eligible; left; left &= left - 1) {
         const uint32_t q = (uint32_t)__builtin_ctz(left);
-        const int64_t n = rounds_needed(rounds_missing(cfg, r, view, q), cfg->credit[q]);
+        const int64_t n = rounds_needed(rounds_missing(cfg, kind, r, view, q), cfg->credit[q]);
         fewest = n < fewest ? n : fewest;
     }
     for (uint32_t left = eligible; left; left &= left - 1)
@@ -182,8 +193,9 @@ static inline void rounds_skip(const struct rounds_cfg *cfg, struct rounds *r,
 }
 
 /* The queue to serve among `eligible` (not 0). */
-static inline uint32_t rounds_select(const struct rounds_cfg *cfg, struct rounds *r,
-                                     const struct xoff_sched_view *view, uint32_t eligible)
+static inline uint32_t rounds_select(const struct rounds_cfg *cfg, enum rounds_kind kind,
+                                     struct rounds *r, const struct xoff_sched_view *view,
+                                     uint32_t eligible)
 {
     /* Queues that lost their frames other than by sending (a flush) lose their deficit as well. */
     for (uint32_t gone = r->credited & ~(uint32_t)view->backlogged; gone; gone &= gone - 1) {
@@ -192,18 +204,18 @@ static inline uint32_t rounds_select(const struct rounds_cfg *cfg, struct rounds
     }
     if (!(eligible & (eligible - 1))) { /* one queue gets every turn */
         const uint32_t q = (uint32_t)__builtin_ctz(eligible);
-        const int64_t missing = rounds_missing(cfg, r, view, q);
+        const int64_t missing = rounds_missing(cfg, kind, r, view, q);
         if (missing > 0)
             rounds_grant(cfg, r, q, rounds_needed(missing, cfg->credit[q]));
         r->cursor = q;
         return q;
     }
-    if (eligible >> r->cursor & 1 && rounds_missing(cfg, r, view, r->cursor) <= 0)
+    if (eligible >> r->cursor & 1 && rounds_missing(cfg, kind, r, view, r->cursor) <= 0)
         return r->cursor;
-    uint32_t q = rounds_turn(cfg, r, view, eligible);
+    uint32_t q = rounds_turn(cfg, kind, r, view, eligible);
     if (q == ROUNDS_NONE) {
-        rounds_skip(cfg, r, view, eligible);
-        q = rounds_turn(cfg, r, view, eligible);
+        rounds_skip(cfg, kind, r, view, eligible);
+        q = rounds_turn(cfg, kind, r, view, eligible);
         XOFF_ASSERT(q != ROUNDS_NONE);
     }
     return q;
@@ -211,10 +223,10 @@ static inline uint32_t rounds_select(const struct rounds_cfg *cfg, struct rounds
 
 /* Takes the cost of a sent frame off the deficit that covered it; `bytes` is the head of the queue
  * that rounds_select() answered. */
-static inline void rounds_charge(const struct rounds_cfg *cfg, struct rounds *r, uint32_t q,
-                                 uint32_t bytes, bool emptied)
+static inline void rounds_charge(const struct rounds_cfg *cfg, enum rounds_kind kind,
+                                 struct rounds *r, uint32_t q, uint32_t bytes, bool emptied)
 {
-    const int64_t left = r->deficit[q] - rounds_cost(cfg, bytes) * cfg->scale;
+    const int64_t left = r->deficit[q] - rounds_cost(cfg, kind, bytes);
     XOFF_ASSERT(left >= 0);
     r->deficit[q] = emptied ? 0 : left;
     r->credited &= ~((uint32_t)emptied << q);
