@@ -1,7 +1,8 @@
-/* Role cp: congestion point of an egress queue. It is told about frames that join and leave the
- * queue and about expiry; it answers whether to mark the frame, what telemetry or tag to write into
- * it, and what notification to send to the frame's source. The message is data (notice.h): the
- * switch makes a frame of it and sends it like any other.
+/* Role cp: congestion point of a queue: an egress queue, or all frames of a priority that came in
+ * by one port and lie in the switch. It is told about frames that join and leave the queue and
+ * about expiry; it answers whether to mark the frame, what telemetry or tag to write into it, and
+ * what notification to send to the frame's source. The message is data (notice.h): the switch makes
+ * a frame of it and sends it like any other.
  *
  * The contract is that of every role (role.h). cfg belongs to a port, state to a queue (port,
  * priority). The shape says what the caller may know of a configured congestion point; with a shape
@@ -25,7 +26,7 @@ struct xoff_cp_env {
 };
 
 struct xoff_cp_frame {
-    int64_t queue_bytes; /* of its egress queue, this frame included */
+    int64_t queue_bytes; /* of its queue, this frame included */
     uint32_t bytes;
     uint32_t draw;      /* 32 uniform bits, drawn for this frame if shape.draws */
     uint32_t flow_hash; /* the same for all frames of a flow */
@@ -39,24 +40,41 @@ struct xoff_cp_frame {
     uint64_t port_tx_bytes;
 };
 
-/* The caller has cleared the four flags. It reads `hop` and `notice` only if a flag that stands for
- * them is set. */
+/* The caller has cleared the first four flags. It reads `hop`, `notice` and `from_buffer` only if a
+ * flag that stands for them is set. */
 struct xoff_cp_answer {
     bool mark;   /* set congestion experienced */
     bool stamp;  /* write `hop` into the frame's telemetry */
     bool notify; /* send `notice` to the source of the frame */
     bool write;  /* write `notice` into the frame, in place of the tag it carries */
+    /* With `notify`, and only if shape.unit_bytes: the notice is not for the source of this frame
+     * but for that of a frame which the caller draws from the queue (see there). */
+    bool from_buffer;
     struct xoff_int_hop hop;
     struct xoff_notice notice;
 };
 
+/* The state of a point with shape.samples begins with this. */
+struct xoff_cp_sampling {
+    int64_t left_bytes; /* that may still join the queue before a sample is due */
+};
+
 struct xoff_cp_shape {
     size_t state_size; /* of a queue */
+    /* The point looks at a frame only now and then. The caller counts the bytes that join the queue
+     * with xoff_cp_is_due() and makes on_enqueue only when that says so. Frames that are not data
+     * are counted, and a sample that falls due on one waits for the next data frame. */
+    bool samples;
+    /* Above 0: `from_buffer` is possible. The queue is seen as units of so many bytes, each of
+     * which belongs to one data frame: a frame of b bytes has b / unit_bytes of them, rounded up.
+     * The caller draws one of the occupied units, each with the same probability, and sends the
+     * notice to the source of its frame. */
+    uint32_t unit_bytes;
     /* Up to this queue length, which includes the frame that joins or leaves, a call would neither
      * answer anything nor change the state, so the caller may skip it. 0: every frame counts. */
     int64_t quiet_below;
     bool skips_enqueue, skips_dequeue; /* the call need not be made at all */
-    bool draws;                        /* needs a random value with every frame */
+    bool draws;                        /* needs a random value with every call for a frame */
     bool sees_port;                    /* reads port_bytes and port_tx_bytes */
     bool is_timed;                     /* has deadlines: see deadline() */
     /* What the point may answer. A frame has room for telemetry or for a tag, not for both. */
@@ -132,6 +150,15 @@ static inline int64_t xoff_cp_quiet_below(const struct xoff_cp *cp)
 static inline void xoff_cp_clear(struct xoff_cp_answer *answer)
 {
     answer->mark = answer->stamp = answer->notify = answer->write = false;
+}
+
+/* Counts a frame that has joined a queue whose point samples; returns whether the point is to look
+ * at it. */
+static inline bool xoff_cp_is_due(void *state, uint32_t bytes, bool is_data)
+{
+    struct xoff_cp_sampling *sampling = (struct xoff_cp_sampling *)state;
+    sampling->left_bytes -= bytes;
+    return __builtin_expect(sampling->left_bytes <= 0, 0) && is_data;
 }
 
 /* Must not be called when xoff_cp_skips_enqueue() is true; the same holds for dequeue. */

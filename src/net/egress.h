@@ -20,9 +20,14 @@ typedef void egress_sender(struct sw *sw, struct worker *w, struct port *port);
  * frame again. */
 void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined);
 
-/* A frame is about to join or leave its queue of a watched switch (switch.c). */
-XOFF_SELDOM void egress_watch(struct sw *sw, struct port *port, const struct frame *f, bool joins,
-                              xoff_time now);
+/* For traces, histograms and the units of egress queues: a frame is about to join its queue of a
+ * watched switch, or to leave it (switch.c). */
+XOFF_SELDOM void egress_watch(struct sw *sw, uint32_t place, bool joins, xoff_time now);
+
+/* A frame joins or leaves what lies in the switch from its input; called where sw->at_inputs. The
+ * first may send a notification, so a pointer to the frame must be looked up again (switch.c). */
+void input_take(struct sw *sw, struct worker *w, uint32_t place);
+void input_give(struct sw *sw, uint32_t place);
 
 /* Returns the port that the frame leaves by; ROUTE_NONE: the frame was dropped. */
 EGRESS_INLINE uint32_t sw_route(struct sw *sw, const struct frame *frame, uint32_t in,
@@ -133,6 +138,22 @@ EGRESS_INLINE void sw_let_go(struct sw *sw, const struct frame *f)
         *sw_held(sw, f->priority, f->in_port, f->out_port) -= f->bytes;
 }
 
+/* Ends the time that a frame lies in the buffer of its input, for congestion points at inputs:
+ * called by a fabric with leaves_inputs, before the place is returned. */
+EGRESS_INLINE void input_leave(struct sw *sw, const struct frame *f)
+{
+    if (__builtin_expect(sw->at_inputs, 0))
+        input_give(sw, (uint32_t)(f - sw->store.frames));
+}
+
+/* Whether a congestion point is to look at a frame that has joined its queue. */
+EGRESS_INLINE bool point_is_due(const struct point *point, const struct frame *f)
+{
+    return !point->samples ||
+           xoff_cp_is_due(point->states + f->priority * point->cp.shape.state_size, f->bytes,
+                          f->kind == FRAME_DATA);
+}
+
 /* Makes a frame wait out the processing delay; the fabric's processed() is called afterwards. */
 EGRESS_INLINE void sw_process(struct sw *sw, struct worker *w, uint32_t place)
 {
@@ -143,12 +164,28 @@ EGRESS_INLINE void sw_process(struct sw *sw, struct worker *w, uint32_t place)
         node_set_timer(&sw->head, w, node_timer(&sw->head, SW_PROCESSING), f->at);
 }
 
+/* Moves a frame on that has been admitted and has its place: past the congestion point of its
+ * input, into the processing line or straight to `join`. */
+EGRESS_INLINE void sw_move_on(struct sw *sw, struct worker *w, uint32_t place,
+                              void (*join)(struct sw *, struct worker *, uint32_t))
+{
+    if (__builtin_expect(sw->detains, 0)) {
+        if (sw->at_inputs)
+            input_take(sw, w, place);
+        if (sw->spec->processing_for) {
+            sw_process(sw, w, place);
+            return;
+        }
+    }
+    join(sw, w, place);
+}
+
 EGRESS_INLINE void egress_push(struct sw *sw, struct port *port, uint32_t place, struct frame *f,
                                xoff_time now)
 {
     struct egress *queue = sw_queue(sw, port->number, f->priority);
     if (__builtin_expect(sw->is_watched, 0))
-        egress_watch(sw, port, f, true, now);
+        egress_watch(sw, place, true, now);
     if (queue->n++) {
         store_at(&sw->store, queue->tail)->next = place;
     } else {
@@ -168,7 +205,7 @@ EGRESS_INLINE uint32_t egress_pop(struct sw *sw, struct port *port, uint32_t pri
     const uint32_t place = queue->head;
     const struct frame *f = store_at(&sw->store, place);
     if (__builtin_expect(sw->is_watched, 0))
-        egress_watch(sw, port, f, false, now);
+        egress_watch(sw, place, false, now);
     queue->bytes -= f->bytes;
     if (--queue->n == 0) {
         port->backlog &= (uint8_t) ~(1u << priority);
@@ -247,13 +284,16 @@ EGRESS_INLINE void egress_join(struct sw *sw, struct worker *w, uint32_t place,
     const struct egress *queue = sw_queue(sw, f->out_port, f->priority);
     if (__builtin_expect(!port->is_up, 0)) {
         sw_drop(sw, f, f->in_port, f->out_port, RESULT_DROP_LINK_DOWN, now);
+        if (!sw->fabric->leaves_inputs)
+            input_leave(sw, f);
         release(sw, w, f, queue->bytes);
         store_return(&sw->store, place);
         return;
     }
     f->at = now;
     egress_push(sw, port, place, f, now);
-    if (__builtin_expect(queue->bytes > port->quiet_below, 0) && sw->points[port->number].marks_in)
+    if (__builtin_expect(queue->bytes > port->quiet_below, 0) &&
+        sw->points[port->number].marks_in && point_is_due(&sw->points[port->number], f))
         egress_mark(sw, w, port, f, true);
     if (port->is_armed)
         return;

@@ -42,6 +42,9 @@ struct fabric_ops {
     size_t params_size;
     size_t size; /* bytes of a switch of this kind, which begins with struct sw */
     uint32_t n_timers, n_port_timers; /* its own timers: per switch, per port */
+    /* Frames leave the buffer of their input before they are sent, and the fabric says when
+     * (input_leave); else they leave it with their egress queue, which needs no call. */
+    bool leaves_inputs;
     /* Called when struct sw is ready except for what depends on the fabric: ports, queues, timers
      * and the frame store. `env` describes a buffer over all ports. Sets sw->signalling. */
     int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,

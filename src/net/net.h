@@ -60,12 +60,17 @@ struct net_capture {
 
 enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8, NET_POOLS = 16 };
 
+/* The queues of a switch that have congestion points. */
+enum net_points { NET_POINTS_OUTPUT, NET_POINTS_INPUT };
+
 /* The mechanisms and sizes of one kind of switch. */
 struct net_switch {
     const struct fabric_ops *fabric; /* NULL: the default */
     const void *fabric_params;
     int64_t buffer_bytes;
     xoff_time processing_for;
+    int64_t points_at;       /* where congestion points are: enum net_points */
+    int64_t notice_priority; /* of notifications; XOFF_PARAM_AUTO: that of the frame */
     const struct xoff_mmu_ops *mmu;
     const struct xoff_pause_ops *pause;
     const struct xoff_sched_ops *sched;
@@ -86,9 +91,8 @@ struct net_spec {
     /* Switches. */
     const struct net_switch *kinds;
     uint32_t n_kinds;
-    const uint8_t *kind_of;  /* by node - n_hosts; NULL: all are of the first kind */
-    int64_t notice_priority; /* priority of notifications; XOFF_PARAM_AUTO: that of the frame */
-    uint32_t notice_bytes;   /* size of a notification's frame; 0: XOFF_MIN_FRAME_BYTES */
+    const uint8_t *kind_of; /* by node - n_hosts; NULL: all are of the first kind */
+    uint32_t notice_bytes;  /* size of a notification's frame; 0: XOFF_MIN_FRAME_BYTES */
     const struct net_wire *wire;
     /* Ports; XOFF_PARAM_AUTO: computed. */
     int64_t response_quanta, headroom_bytes;

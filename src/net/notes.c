@@ -331,3 +331,17 @@ void store_grow(struct frame_store *store)
     store->frames = frames;
     store->capacity = capacity;
 }
+
+void occupancy_grow_queue(struct occupied *queue)
+{
+    queue->at = grown32(queue->at, &queue->capacity, sizeof *queue->at);
+}
+
+void occupancy_grow_places(struct occupancy *occupancy, uint32_t n_places)
+{
+    while (occupancy->n_places < n_places)
+        occupancy->n_places = occupancy->n_places ? 2 * occupancy->n_places : 16;
+    const size_t n = (size_t)occupancy->n_places * occupancy->per_frame;
+    occupancy->index = realloc(occupancy->index, n * sizeof *occupancy->index);
+    XOFF_ASSERT(occupancy->index);
+}

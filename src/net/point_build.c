@@ -1,37 +1,89 @@
 /* Building a switch, continued: the congestion points of its ports, its choice of paths, and the
  * check that transports find the telemetry they read. */
+#include <stdlib.h>
+
 #include "net/build.h"
 
-int build_points(struct net *net, struct sw *sw, struct xoff_err *err)
+/* Refuses a marking that cannot watch the frames of an input: they leave it when a wire is free. */
+static int check_input(const struct xoff_cp *cp, struct xoff_err *err)
+{
+    if (xoff_cp_skips_dequeue(cp) && !cp->shape.sees_port)
+        return 0;
+    return xoff_err_set(
+        err, XOFF_E_CONFLICT, "kind", cp->ops->name,
+        "looks at frames that leave an egress queue; with switch.congestion_points: "
+        "input a marking looks at arrivals alone (qcn, or ecn with at: enqueue)");
+}
+
+static int build_point(struct net *net, struct sw *sw, uint32_t p, struct xoff_err *err)
 {
     const uint32_t first_port = net->topo->nodes[sw->node].first_port;
     const struct xoff_cp_ops *ops = sw->spec->marking;
+    struct point *point = &sw->points[p];
+    const struct topo_link *link = &net->topo->links[net->topo->ports[first_port + p].link];
+    const struct xoff_cp_env env = {.rate_bps = link->rate_bps,
+                                    .buffer_bytes = sw->spec->buffer_bytes,
+                                    .port_id = first_port + p};
+    int code = net_configured(net, NET_PART_MARKING, sw->node,
+                              xoff_cp_configure(&point->cp, ops, sw->spec->marking_params, &env,
+                                                build_block(1, ops->cfg_size), err),
+                              err);
+    if (!code && sw->at_inputs)
+        code = check_input(&point->cp, err);
+    if (code)
+        return code;
+    const struct xoff_cp_shape *shape = &point->cp.shape;
+    XOFF_ASSERT(!shape->stamps || !shape->writes); /* both use the second line */
+    point->states = build_block(XOFF_N_PRIORITIES, shape->state_size);
+    for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
+        xoff_cp_init(&point->cp, point->states + q * shape->state_size);
+    sw->ports[p].quiet_below = sw->at_inputs ? 0 : xoff_cp_quiet_below(&point->cp);
+    point->marks_in = !sw->at_inputs && !xoff_cp_skips_enqueue(&point->cp);
+    point->marks_out = !xoff_cp_skips_dequeue(&point->cp);
+    point->samples = shape->samples;
+    sw->is_timed |= shape->is_timed;
+    net->has_stamps |= shape->stamps;
+    net->has_extra |= shape->stamps || shape->writes || shape->notifies;
+    return 0;
+}
+
+/* The units of all queues of the switch; the index of places grows with the store. */
+static struct occupancy *build_occupancy(const struct sw *sw, uint32_t unit_bytes)
+{
+    struct occupancy *occupancy = build_block(1, sizeof *occupancy);
+    occupancy->unit_bytes = unit_bytes;
+    occupancy->per_frame = (sw->net->spec.max_frame_bytes + unit_bytes - 1) / unit_bytes;
+    occupancy->n_queues = sw->n_ports * XOFF_N_PRIORITIES;
+    occupancy->queues = build_block(occupancy->n_queues, sizeof *occupancy->queues);
+    xoff_rng_init(&occupancy->rng, sw->net->spec.seed, sw->node, STREAM_CULPRITS);
+    return occupancy;
+}
+
+void build_free_occupancy(struct occupancy *occupancy)
+{
+    for (uint32_t q = 0; occupancy && q < occupancy->n_queues; q++)
+        free(occupancy->queues[q].at);
+    if (occupancy)
+        free(occupancy->queues), free(occupancy->index);
+    free(occupancy);
+}
+
+int build_points(struct net *net, struct sw *sw, struct xoff_err *err)
+{
     xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
     sw->points = build_block(sw->n_ports, sizeof *sw->points);
+    const struct xoff_cp_ops *ops = sw->spec->marking;
+    sw->at_inputs = sw->spec->points_at == NET_POINTS_INPUT && (ops->on_enqueue || ops->on_dequeue);
     for (uint32_t p = 0; p < sw->n_ports; p++) {
-        struct point *point = &sw->points[p];
-        const struct topo_link *link = &net->topo->links[net->topo->ports[first_port + p].link];
-        const struct xoff_cp_env env = {.rate_bps = link->rate_bps,
-                                        .buffer_bytes = sw->spec->buffer_bytes,
-                                        .port_id = first_port + p};
-        const int code = net_configured(net, NET_PART_MARKING, sw->node,
-                                        xoff_cp_configure(&point->cp, ops, sw->spec->marking_params,
-                                                          &env, build_block(1, ops->cfg_size), err),
-                                        err);
+        const int code = build_point(net, sw, p, err);
         if (code)
             return code;
-        const struct xoff_cp_shape *shape = &point->cp.shape;
-        XOFF_ASSERT(!shape->stamps || !shape->writes); /* both use the second line */
-        point->states = build_block(XOFF_N_PRIORITIES, shape->state_size);
-        for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
-            xoff_cp_init(&point->cp, point->states + q * shape->state_size);
-        sw->ports[p].quiet_below = xoff_cp_quiet_below(&point->cp);
-        point->marks_in = !xoff_cp_skips_enqueue(&point->cp);
-        point->marks_out = !xoff_cp_skips_dequeue(&point->cp);
-        sw->is_timed |= shape->is_timed;
-        net->has_stamps |= shape->stamps;
-        net->has_extra |= shape->stamps || shape->writes || shape->notifies;
     }
+    const uint32_t unit_bytes = sw->points[0].cp.shape.unit_bytes;
+    if (unit_bytes)
+        sw->occupancy = build_occupancy(sw, unit_bytes);
+    sw->is_watched = sw->histograms || sw->occupancy || sw->at_inputs || net->spec.trace_until > 0;
+    sw->detains = sw->at_inputs || sw->spec->processing_for;
     return 0;
 }
 

@@ -60,15 +60,6 @@ void sw_count_held(const struct sw *sw, uint32_t out, int64_t held_bytes[XOFF_N_
     }
 }
 
-void egress_watch(struct sw *sw, struct port *port, const struct frame *f, bool joins,
-                  xoff_time now)
-{
-    if (sw->histograms)
-        histogram_change(sw, port->number, joins ? f->bytes : -(int64_t)f->bytes, now);
-    if (joins)
-        port_note_queued(port, f, now);
-}
-
 /* The number of a flow is unique only at the host that sends its data. */
 static inline uint64_t flow_id(const struct frame *f)
 {
@@ -123,7 +114,8 @@ XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct fra
         .bytes = (uint16_t)spec->notice_bytes,
         .kind = FRAME_NOTICE,
         .transport = f->transport,
-        .priority = spec->notice_priority < 0 ? f->priority : (uint8_t)spec->notice_priority,
+        .priority =
+            sw->spec->notice_priority < 0 ? f->priority : (uint8_t)sw->spec->notice_priority,
     };
     extra_of(&made.frame)->tag = *notice;
     sw->used |= (uint8_t)(1u << made.frame.priority);
@@ -132,8 +124,11 @@ XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct fra
     if (out == ROUTE_NONE)
         return;
     const uint32_t place = sw->fabric->admit(sw, w, &made.frame, in, out);
-    if (place != NET_NONE)
-        sw_process(sw, w, place);
+    if (place == NET_NONE)
+        return;
+    if (sw->at_inputs)
+        input_take(sw, w, place);
+    sw_process(sw, w, place);
 }
 
 static inline void *point_state(const struct point *point, uint32_t priority)
@@ -141,14 +136,29 @@ static inline void *point_state(const struct point *point, uint32_t priority)
     return point->states + priority * point->cp.shape.state_size;
 }
 
-void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined)
+/* Tells the source of a frame: of this one, or of one drawn from the queue by the units it holds.
+ */
+XOFF_SELDOM static void tell_source(struct sw *sw, struct worker *w, uint32_t at,
+                                    const struct frame *f, const struct xoff_cp_answer *answer)
+{
+    struct point *point = &sw->points[at];
+    point->queues[f->priority].n_notices++;
+    if (point->cp.shape.unit_bytes && answer->from_buffer)
+        f = store_at(&sw->store,
+                     occupancy_draw(sw->occupancy, at * XOFF_N_PRIORITIES + f->priority));
+    notify(sw, w, f, &answer->notice);
+}
+
+/* Asks the congestion points of port `at` about a frame that joined its queue, or is about to leave
+ * it; the queue has `queue_bytes` with it. */
+static void ask_point(struct sw *sw, struct worker *w, uint32_t at, int64_t queue_bytes,
+                      struct frame *f, bool joined)
 {
     const xoff_time now = sim_now(w);
-    const struct point *point = &sw->points[port->number];
+    struct point *point = &sw->points[at];
     const struct xoff_cp_shape *shape = &point->cp.shape;
-    struct egress *queue = sw_queue(sw, port->number, f->priority);
     const bool is_data = f->kind == FRAME_DATA;
-    struct xoff_cp_frame view = {.queue_bytes = queue->bytes + (joined ? 0 : f->bytes),
+    struct xoff_cp_frame view = {.queue_bytes = queue_bytes,
                                  .bytes = f->bytes,
                                  .flow_hash = f->hash,
                                  .priority = f->priority,
@@ -157,8 +167,8 @@ void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct fram
         view.draw = xoff_rng_u32(&sw->marking_rng);
     if (shape->sees_port)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-            view.port_bytes += sw_queue(sw, port->number, p)->bytes;
-            view.port_tx_bytes += sw_queue(sw, port->number, p)->tx.bytes;
+            view.port_bytes += sw_queue(sw, at, p)->bytes;
+            view.port_tx_bytes += sw_queue(sw, at, p)->tx.bytes;
         }
     if (shape->writes && is_data && extra_of(f)->tag.kind != XOFF_NOTICE_NONE)
         view.tag = &extra_of(f)->tag;
@@ -168,8 +178,9 @@ void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct fram
         xoff_cp_on_enqueue(&point->cp, state, &view, now, &answer);
     else
         xoff_cp_on_dequeue(&point->cp, state, &view, now, &answer);
+    point->queues[f->priority].n_samples += point->samples;
     if (__builtin_expect(shape->is_timed, 0))
-        node_set_timer(&sw->head, w, sw_point_timer(sw, port->number, f->priority),
+        node_set_timer(&sw->head, w, sw_point_timer(sw, at, f->priority),
                        xoff_cp_deadline(&point->cp, state));
     if (!is_data) { /* the mark of an ACK is an echo, and nobody reads its telemetry */
         f->flags |= answer.mark ? FRAME_HIT : 0;
@@ -177,7 +188,7 @@ void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct fram
     }
     if (answer.mark && !(f->flags & FRAME_MARKED)) {
         f->flags |= FRAME_MARKED;
-        queue->marked++;
+        sw_queue(sw, f->out_port, f->priority)->marked++;
     }
     if (answer.stamp) { /* frames have room for it, since the shape said so */
         struct xoff_int *telemetry = &extra_of(f)->telemetry;
@@ -187,7 +198,58 @@ void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct fram
     if (__builtin_expect(answer.write, 0))
         extra_of(f)->tag = answer.notice;
     if (__builtin_expect(answer.notify, 0))
-        notify(sw, w, f, &answer.notice);
+        tell_source(sw, w, at, f, &answer);
+}
+
+void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined)
+{
+    const int64_t queue_bytes = sw_queue(sw, port->number, f->priority)->bytes;
+    ask_point(sw, w, port->number, queue_bytes + (joined ? 0 : f->bytes), f, joined);
+}
+
+/* Keeps the units of the frame's queue: of port `at`, input or output. Only data has a source that
+ * can be told. */
+static void note_occupancy(struct sw *sw, uint32_t at, uint32_t place, const struct frame *f,
+                           bool joins)
+{
+    if (!sw->occupancy || f->kind != FRAME_DATA)
+        return;
+    const uint32_t queue = at * XOFF_N_PRIORITIES + f->priority;
+    if (joins)
+        occupancy_add(sw->occupancy, queue, place, f->bytes);
+    else
+        occupancy_remove(sw->occupancy, queue, place, f->bytes);
+}
+
+void egress_watch(struct sw *sw, uint32_t place, bool joins, xoff_time now)
+{
+    const struct frame *f = store_at(&sw->store, place);
+    if (sw->histograms)
+        histogram_change(sw, f->out_port, joins ? f->bytes : -(int64_t)f->bytes, now);
+    if (joins)
+        port_note_queued(&sw->ports[f->out_port], f, now);
+    if (!sw->at_inputs)
+        note_occupancy(sw, f->out_port, place, f, joins);
+    else if (!joins && !sw->fabric->leaves_inputs)
+        input_give(sw, place);
+}
+
+void input_take(struct sw *sw, struct worker *w, uint32_t place)
+{
+    struct frame *f = store_at(&sw->store, place);
+    struct point *point = &sw->points[f->in_port];
+    int64_t *bytes = &point->queues[f->priority].bytes;
+    *bytes += f->bytes;
+    note_occupancy(sw, f->in_port, place, f, true);
+    if (!xoff_cp_skips_enqueue(&point->cp) && point_is_due(point, f))
+        ask_point(sw, w, f->in_port, *bytes, f, true);
+}
+
+void input_give(struct sw *sw, uint32_t place)
+{
+    const struct frame *f = store_at(&sw->store, place);
+    sw->points[f->in_port].queues[f->priority].bytes -= f->bytes;
+    note_occupancy(sw, f->in_port, place, f, false);
 }
 
 /* The deadline of a congestion point has come. */

@@ -10,6 +10,7 @@
 
 #include "net/frames.h"
 #include "net/net.h"
+#include "net/occupancy.h"
 
 /* An egress queue: one cache line. */
 struct egress {
@@ -52,11 +53,20 @@ struct ledger {
     uint32_t timer; /* timer of the pause policy's deadline */
 };
 
-/* The congestion points of a port's queues. */
+/* What the congestion point of a queue counts. */
+struct point_queue {
+    int64_t bytes; /* at an input: bytes that came in by the port and lie in the switch */
+    uint64_t n_samples, n_notices;
+};
+
+/* The congestion points of a port's queues: its egress queues, or, where sw->at_inputs, all frames
+ * of a priority that came in by the port. */
 struct point {
     struct xoff_cp cp;
     unsigned char *states;    /* by priority, cp.shape.state_size apart */
-    bool marks_in, marks_out; /* whether it looks at frames that join, and at frames that leave */
+    bool marks_in, marks_out; /* of egress queues: it looks at frames that join, that leave */
+    bool samples;             /* cp.shape.samples */
+    struct point_queue queues[XOFF_N_PRIORITIES];
 };
 
 struct sw {
@@ -75,9 +85,13 @@ struct sw {
     bool keeps_flows; /* the path of a frame follows from its hash alone */
     bool by_hash;     /* and is what routes_lookup() says */
     bool is_timed;    /* some congestion point has deadlines */
+    bool at_inputs;   /* congestion points watch inputs, not egress queues */
+    bool detains;     /* admitted frames do not go straight to their queue: sw_move_on() */
+    bool is_watched;  /* every change of an egress queue is to be told: egress_watch() */
     struct xoff_sched sched;
     unsigned char *sched_states; /* sched.shape.state_size apart */
     struct point *points;        /* by port */
+    struct occupancy *occupancy; /* NULL: no congestion point draws frames from its queue */
     struct xoff_path path;
     struct xoff_path_port *path_ports; /* candidates of a frame; NULL: path does not read them */
     struct xoff_rng marking_rng, path_rng;
@@ -85,7 +99,6 @@ struct sw {
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
     struct fifo processing;         /* frames that wait out the processing delay */
     int64_t made_bytes;             /* bytes of frames that the switch made itself */
-    bool is_watched;                /* queues have histograms, or frames are traced */
     struct histogram *histograms;   /* per port; NULL: not asked for */
     struct sampled *sampled;        /* per (port, priority); NULL: no series */
     struct xoff_pause_signalling signalling; /* how its ports signal pauses */

@@ -16,6 +16,8 @@ void build_store(struct sw *sw)
     struct frame_store *store = &sw->store;
     store->free = NET_NONE;
     store->step = sw->net->has_extra ? 2 : 1;
+    if (sw->occupancy)
+        sw->occupancy->step = store->step;
     if (sw->net->spec.wire->has_free_priority) /* the number has no bound */
         return;
     int64_t buffer_bytes = 0;
@@ -97,7 +99,6 @@ static void build_tables(struct sw *sw)
     sw->queues = build_aligned((size_t)n * XOFF_N_PRIORITIES, sizeof *sw->queues);
     if (spec->histogram_every)
         sw->histograms = build_block(n, sizeof *sw->histograms);
-    sw->is_watched = spec->histogram_every || spec->trace_until;
     if (spec->measure_every)
         sw->sampled = build_block((size_t)n * XOFF_N_PRIORITIES, sizeof *sw->sampled);
     uint32_t n_ranks = 0;
@@ -173,6 +174,7 @@ void sw_destroy(struct sw *sw)
         munmap(sw->store.frames, store_bytes(&sw->store));
     else
         free(sw->store.frames);
+    build_free_occupancy(sw->occupancy);
     free((void *)sw->sched.cfg), free(sw->sched_states);
     free((void *)sw->path.cfg), free(sw->path.state), free(sw->path_ports), free(sw->points);
     free(sw->held_bytes), free(sw->timers.entries), free(sw->timers.pos);

@@ -100,10 +100,7 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
     const uint32_t place = admit(sw, w, frame, in, out);
     if (place == NET_NONE)
         return;
-    if (sw->spec->processing_for)
-        sw_process(sw, w, place);
-    else
-        join(sw, w, place);
+    sw_move_on(sw, w, place, join);
 }
 
 static void transmit(struct sw *sw, struct worker *w, uint32_t port)

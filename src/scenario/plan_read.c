@@ -36,7 +36,6 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     struct plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return fields_no_memory(r);
-    plan->net.notice_priority = XOFF_PARAM_AUTO;
     int rc = read_top(r, root, plan);
     if (!rc)
         rc = plan_read_topology(r, root, &plan->topology);

@@ -45,12 +45,22 @@ const struct xoff_param section_link[] = {
     {0},
 };
 
+static const char *const points[] = {
+    [NET_POINTS_OUTPUT] = "output", [NET_POINTS_INPUT] = "input", NULL};
+
 const struct xoff_param section_switch[] = {
     {"buffer", XOFF_P_BYTES, FIELD(net_switch, buffer_bytes), .preset = "16MB", .min = "64B",
      .max = "4GB", .help = "Packet memory of a switch."},
     {"processing_delay", XOFF_P_TIME, FIELD(net_switch, processing_for), .preset = "0s",
      .min = "0s", .max = "1s",
      .help = "Time from the last bit of a frame in to its place in an egress queue."},
+    {"congestion_points", XOFF_P_CHOICE, FIELD(net_switch, points_at), .preset = "output",
+     .choices = points,
+     .help = "The queues that marking looks at: the egress queues of a port, or all frames of a "
+             "priority that came in by a port and lie in the switch."},
+    {"notice_priority", XOFF_P_INT, FIELD(net_switch, notice_priority), .preset = "7", .min = "0",
+     .max = "7", .allows_auto = true,
+     .help = "Priority of notifications from congestion points; auto: that of the frame."},
     {0},
 };
 

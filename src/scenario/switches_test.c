@@ -199,7 +199,8 @@ static void refused(void **state)
     assert_fails(CLOS "switches: [leaf0]\n", 4, 12, "switches.0", "a plain value is given");
     assert_fails(CLOS "switches: [{buffer: 1MB}]\n", 4, 12, "switches.0.match", "missing");
     assert_fails(CLOS "switches: [{match: leaf0, bufer: 1MB}]\n", 4, 27, "switches.0.bufer",
-                 "did you mean buffer? accepted: buffer, processing_delay, match, fabric, mmu");
+                 "did you mean buffer? accepted: buffer, processing_delay, congestion_points, "
+                 "notice_priority, match, fabric, mmu");
     assert_fails(CLOS "switches: [{match: leaf0, buffer: 1B}]\n", 4, 35, "switches.0.buffer",
                  "from 64B");
     assert_fails(CLOS "switches: [{match: leaf0, mmu: {alhpa: 1}}]\n", 4, 33,

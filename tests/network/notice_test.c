@@ -101,8 +101,9 @@ static void adjust(const void *context, struct net_spec *spec, struct net_switch
     kinds->marking = m->cp;
     kinds->marking_params = m->cp_params;
     spec->notice_bytes = m->notice_bytes;
+    kinds->notice_priority = XOFF_PARAM_AUTO;
     if (m->notice_priority)
-        spec->notice_priority = m->notice_priority;
+        kinds->notice_priority = m->notice_priority;
     if (!m->obeys)
         return;
     obedient = *transports[0].rp;
