@@ -17,10 +17,11 @@ extern "C" {
 #endif
 
 #define XOFF_NOTICE_NONE 0 /* the frame carries no tag yet */
+#define XOFF_NOTICE_QCN 1  /* feedback, queue_offset_bytes, queue_delta_bytes */
 
 struct xoff_notice {
     uint64_t cp_id;             /* the congestion point that wrote it: xoff_cp_id() */
-    int32_t feedback;           /* how bad it is, in the scheme's units; QCN: Fb, quantised */
+    int32_t feedback;           /* how bad it is, in the scheme's units; QCN: Fb, -63 .. -1 */
     int32_t queue_offset_bytes; /* queue length less its set point */
     int32_t queue_delta_bytes;  /* queue length less that of the sample before */
     xoff_rate rate_bps;         /* rate granted to each flow; FECN's explicit rate */

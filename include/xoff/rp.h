@@ -17,6 +17,7 @@ extern "C" {
 #endif
 
 #define XOFF_RP_NO_WINDOW UINT64_MAX
+#define XOFF_CN_TAG_BYTES 4          /* EtherType 0x22E9 and the number of the flow (802.1Qau) */
 #define XOFF_RP_LINE_RATE UINT64_MAX /* stands for the link's rate; not for arithmetic */
 
 struct xoff_rp_env {
@@ -29,6 +30,7 @@ struct xoff_rp_env {
 struct xoff_rp_flow {
     xoff_time base_rtt; /* of a full frame and its ACK over the flow's path when nothing queues */
     xoff_rate pace_bps; /* the application's own pace, 0: none */
+    uint64_t seed;      /* of the flow's own random draws */
 };
 
 struct xoff_rp_ack {
@@ -69,6 +71,7 @@ struct xoff_rp_ops {
     const char *marking;  /* the marking of switches that it reads: "none", "ecn", "int"... */
     const char *np;       /* the notification point that it needs: "echo", "cnp"... */
     const char *rel;      /* the reliability it uses unless the scenario says otherwise */
+    uint32_t tag_bytes;   /* of a tag that its data frames carry: XOFF_CN_TAG_BYTES, or none */
     bool needs_acks;      /* it learns nothing without ACKs */
     bool reads_rtt;       /* data frames carry a timestamp, where the wire profile says so */
     bool reads_each_mark; /* TCP's echo must tell marked bytes from others (DCTCP) */

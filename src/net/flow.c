@@ -465,7 +465,9 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
     xoff_rel_init_tx(&t->rel, &flow->rel);
     if (host->scan.is_on)
         scan_add(host, index);
-    const struct xoff_rp_flow about = {.base_rtt = flow->base_rtt, .pace_bps = offer->rate_bps};
+    const struct xoff_rp_flow about = {.base_rtt = flow->base_rtt,
+                                       .pace_bps = offer->rate_bps,
+                                       .seed = host->priority_rng.key ^ xoff_mix64(number + 1)};
     xoff_rp_init(&t->rp, flow_rp_state(host, flow), &about, now, &flow->rp);
     flow_take_answer(host, index, now);
     return index;
