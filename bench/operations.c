@@ -1,7 +1,7 @@
 /* Costs of single operations: buffer admission and release, pause policies, queue selection by each
- * scheduler, route lookup, event queue, random draw; and the sizes of the most frequent objects.
- * Buffers get the same frames each and take turns, so that other load on the machine affects all of
- * them alike; so do pause policies. */
+ * scheduler, congestion point, route lookup, event queue, random draw; and the sizes of the most
+ * frequent objects. Buffers get the same frames each and take turns, so that other load on the
+ * machine affects all of them alike; so do pause policies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +57,8 @@ struct rig {
     struct topo topo;
     struct queue *queue;
     struct xoff_rng rng;
+    struct xoff_cp cp;
+    _Alignas(16) unsigned char cp_state[64];
 };
 
 static enum xoff_pool mmu_in(const struct xoff_mmu *mmu, uint32_t i, struct xoff_crossings *out)
@@ -190,6 +192,26 @@ static void bench_event(struct rig *rig)
     while (queue_take(q, 8) != QUEUE_END)
         ;
     q->word = 0;
+    sink = sum;
+}
+
+/* A frame joins a queue at the set point of its congestion point, as the switch asks it: most
+ * frames are counted, one in a hundred is sampled, with its draw. */
+static void bench_point(struct rig *rig)
+{
+    struct xoff_cp_answer answer;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < REPEATS; i++) {
+        if (xoff_cp_is_due(rig->cp_state, 1518, true)) {
+            const struct xoff_cp_frame frame = {.queue_bytes = 26000,
+                                                .bytes = 1518,
+                                                .draw = xoff_rng_u32(&rig->rng),
+                                                .is_data = true};
+            xoff_cp_on_enqueue(&rig->cp, rig->cp_state, &frame, 0, &answer);
+            sum += answer.notify;
+        }
+        __asm__ volatile("" : : "r"(rig->cp_state) : "memory"); /* the count is in memory */
+    }
     sink = sum;
 }
 
@@ -342,8 +364,23 @@ static void make_pause(uint32_t row, struct xoff_pause *pause)
         pause_in(pause, i);
 }
 
+static void make_point(struct rig *rig)
+{
+    const struct xoff_cp_ops *ops = xoff_cp_find("qcn");
+    const struct xoff_cp_env env = {.rate_bps = 10 * XOFF_GBPS, .buffer_bytes = 1000000};
+    void *params = calloc(1, ops->params_size), *cfg = calloc(1, ops->cfg_size);
+    struct xoff_err err;
+    XOFF_ASSERT(params && cfg);
+    xoff_param_defaults(ops->params, params);
+    XOFF_ASSERT(xoff_cp_configure(&rig->cp, ops, params, &env, cfg, &err) == 0);
+    XOFF_ASSERT(rig->cp.shape.state_size <= sizeof rig->cp_state);
+    xoff_cp_init(&rig->cp, rig->cp_state);
+    free(params);
+}
+
 static void make_rig(struct rig *rig)
 {
+    make_point(rig);
     for (uint32_t i = 0; i < N_PAUSES; i++)
         make_pause(i, &rig->pauses[i]);
     rig->n_queued = QUEUED;
@@ -365,7 +402,7 @@ static void free_rig(struct rig *rig)
         free((void *)rig->mmus[i].cfg), free(rig->mmus[i].state);
     for (uint32_t i = 0; i < N_PAUSES; i++)
         free((void *)rig->pauses[i].cfg), free(rig->pauses[i].state);
-    free((void *)rig->sched.cfg);
+    free((void *)rig->sched.cfg), free((void *)rig->cp.cfg);
     free(rig->queue->key), free(rig->queue->next), free(rig->queue);
     routes_destroy(rig->routes);
     topo_fini(&rig->topo);
@@ -386,6 +423,7 @@ unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BEN
         make_sched(&rig, xoff_sched_find(names[i]));
         rows[n++] = (struct bench_operation){titles[i], median_ns(clock, &rig, bench_select)};
     }
+    rows[n++] = (struct bench_operation){"enqueue, qcn", median_ns(clock, &rig, bench_point)};
     rows[n++] = (struct bench_operation){"route", median_ns(clock, &rig, bench_route)};
     rows[n++] = (struct bench_operation){"event in and out", median_ns(clock, &rig, bench_event)};
     rows[n++] = (struct bench_operation){"random draw", median_ns(clock, &rig, bench_draw)};

@@ -117,6 +117,7 @@ static void collect_flows(struct net *net, struct results *r)
                 .acked_at = n->acked_at,
                 .ideal_for = n->is_connection ? 0 : ideal_of(net, routes, h, n, hops),
                 .retransmitted_frames = n->again_frames,
+                .notices = n->n_notices,
             };
         }
     routes_destroy(routes);
@@ -196,6 +197,8 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         if (!sw)
             continue;
         q->marked_frames = sw_queue(sw, number, p)->marked;
+        q->samples = sw->points[number].queues[p].n_samples;
+        q->notices = sw->points[number].queues[p].n_notices;
         q->queue_peak_bytes = sw_queue(sw, number, p)->peak_bytes;
         if (sw_is_lossless(sw, p))
             collect_headroom(sw, number, p, q);

@@ -136,7 +136,9 @@ void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
 void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
                     xoff_time now)
 {
-    const uint32_t index = host->flow_notes[frame->flow].open;
+    struct flow_note *note = &host->flow_notes[frame->flow];
+    const uint32_t index = note->open;
+    note->n_notices++;
     if (index == NET_NONE)
         return;
     struct flow *flow = flow_at(host, index);

@@ -71,6 +71,7 @@ struct flow_note {
     xoff_time start_at, acked_at;
     uint32_t
         open; /* index of the open flow; NET_NONE: closed, or a later message of its connection */
+    uint32_t n_notices; /* notifications received; of a connection, at its first record */
 };
 
 /* A flow at its receiver. */

@@ -48,6 +48,7 @@ struct result_flow {
      * digest. */
     xoff_time standalone_for;
     uint64_t marked_frames, retransmitted_frames;
+    uint64_t notices; /* notifications of congestion points that reached the source */
 };
 
 /* A closed-loop operation of an app: a query, an I/O command, a step of a collective. */
@@ -60,6 +61,7 @@ struct result_operation {
 struct result_queue {                                  /* per (port, priority) */
     uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes; /* data and ACK frames, MAC bytes */
     uint64_t marked_frames;
+    uint64_t samples, notices; /* of the congestion point: taken, and notifications sent */
     uint64_t pause_tx, resume_tx, pause_rx, resume_rx; /* XOFF and XON, refreshes not counted */
     xoff_time paused_for;                              /* gate closed by the peer */
     int64_t queue_peak_bytes;

@@ -64,7 +64,8 @@ static const char *const finishes[] = {
     "q.pg_packets, q.pg_bytes, q.pg_xoff_room_watermark_bytes, q.pg_xoff_room_bytes, "
     "1.0 * q.pg_xoff_room_watermark_bytes / nullif(q.pg_xoff_room_bytes, 0) AS xoff_room_used, "
     "q.xoff_tx, q.xon_tx, q.pfc_on2off_rx_pkts, q.xon_rx, "
-    "q.pfc_rx_pause_duration_ps / 1e6 AS pfc_rx_pause_duration_us FROM queue q "
+    "q.pfc_rx_pause_duration_ps / 1e6 AS pfc_rx_pause_duration_us, q.cp_samples, "
+    "q.cp_notices FROM queue q "
     "JOIN run r ON r.id = q.run_id JOIN node n ON n.run_id = q.run_id AND n.id = q.node_id "
     "JOIN port p ON p.run_id = q.run_id AND p.node_id = q.node_id AND p.port = q.port "
     "LEFT JOIN node m ON m.run_id = p.run_id AND m.id = p.peer_node_id",
@@ -75,7 +76,7 @@ static const char *const finishes[] = {
     "(f.acked_at_ps - f.start_at_ps) / 1e6 AS fct_ack_us, f.ideal_ps / 1e6 AS ideal_us, "
     "f.slowdown, 8e12 * f.delivered_bytes / "
     "nullif(coalesce(f.finish_at_ps, r.end_at_ps) - f.start_at_ps, 0) AS throughput_bps, "
-    "f.marked_frames, f.retransmitted_frames FROM flow f JOIN run r ON r.id = f.run_id "
+    "f.marked_frames, f.retransmitted_frames, f.notices FROM flow f JOIN run r ON r.id = f.run_id "
     "LEFT JOIN node a ON a.run_id = f.run_id AND a.id = f.from_node_id "
     "LEFT JOIN node b ON b.run_id = f.run_id AND b.id = f.to_node_id",
     "CREATE VIEW v_operations AS SELECT r.variant, o.id, n.name AS node, o.traffic, o.bytes, "

@@ -535,7 +535,7 @@ static void add_drops(struct build *b)
 static void add_pauses(struct build *b)
 {
     const struct results *r = b->results;
-    uint64_t xoffs = r->xoffs_left_out, marked = 0;
+    uint64_t xoffs = r->xoffs_left_out, marked = 0, samples = 0, notices = 0, heard = 0;
     xoff_time longest = 0;
     unsigned __int128 paused = 0;
 
@@ -548,14 +548,23 @@ static void add_pauses(struct build *b)
             if (q->paused_for > longest)
                 longest = q->paused_for;
             marked += q->marked_frames;
+            samples += q->samples;
+            notices += q->notices;
         }
     }
+    for (uint64_t i = 0; i < r->n_flows; i++)
+        heard += r->flows[i].notices;
     add(b, "pauses", NULL, NULL, "", (double)xoffs, "decisions to pause (XOFF), refreshes apart");
     add(b, "pause_time", NULL, NULL, "s", (double)paused / (double)XOFF_S,
         "time that transmitters were paused, sum over ports and priorities");
     add(b, "pause_time", NULL, "max", "s", output_seconds(longest),
         "time that the most paused (port, priority) was paused");
     add(b, "marks", NULL, NULL, "frames", (double)marked, "frames marked with ECN");
+    add(b, "notices", NULL, "samples", "", (double)samples, "samples that congestion points took");
+    add(b, "notices", NULL, "sent", "frames", (double)notices,
+        "notifications that congestion points sent");
+    add(b, "notices", NULL, "received", "frames", (double)heard,
+        "notifications that reached their source");
 }
 
 static void add_ports(struct build *b)
@@ -769,12 +778,12 @@ static void add_curves(struct build *b)
 
 /* First parts of all metric names above. */
 static const char *const families[] = {
-    "buffer",      "control_hops",    "curve",       "deadlock",    "deadlocked",
-    "deadlocks",   "delivered",       "drops",       "end_time",    "fct",
-    "findings",    "flows",           "headroom",    "insurance",   "jain",
-    "marks",       "operations",      "packet_hops", "pause_time",  "pauses",
-    "queue",       "retransmissions", "sent",        "slowdown",    "throughput",
-    "utilisation", "min_share",       "starved",     "traffic_end", "traffic_start"};
+    "buffer",       "control_hops", "curve",       "deadlock",  "deadlocked",      "deadlocks",
+    "delivered",    "drops",        "end_time",    "fct",       "findings",        "flows",
+    "headroom",     "insurance",    "jain",        "marks",     "notices",         "operations",
+    "packet_hops",  "pause_time",   "pauses",      "queue",     "retransmissions", "sent",
+    "slowdown",     "throughput",   "utilisation", "min_share", "starved",         "traffic_end",
+    "traffic_start"};
 
 bool summary_has_family(const char *name)
 {

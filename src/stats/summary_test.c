@@ -541,11 +541,14 @@ static void ports_and_buffers(void **state)
     ports[0].queue[3] = (struct result_queue){.queue_peak_bytes = 9999, .paused_for = 30};
     ports[1].queue[0] = (struct result_queue){.queue_peak_bytes = 700,
                                               .marked_frames = 5,
+                                              .samples = 7,
+                                              .notices = 2,
                                               .paused_for = 20,
                                               .headroom_peak_bytes = 60,
                                               .headroom_bytes = 100};
     ports[1].queue[7] = (struct result_queue){.queue_peak_bytes = 600,
                                               .marked_frames = 6,
+                                              .notices = 3,
                                               .headroom_peak_bytes = 80,
                                               .headroom_bytes = 200};
     struct result_pause pauses[] = {{.pause = 1}, {.pause = 0}, {.pause = 1}};
@@ -577,6 +580,8 @@ static void ports_and_buffers(void **state)
     check(s, "pause_time", 50e-12, "s");
     check(s, "pause_time.max", 30e-12, "s");
     check(s, "marks", 11, "frames");
+    check(s, "notices.samples", 7, "");
+    check(s, "notices.sent", 5, "frames");
     check(s, "deadlocks", 2, "");
     check(s, "deadlocked", 1, "");
     check(s, "deadlock.onset", 70e-12, "s");

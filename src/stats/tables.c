@@ -232,6 +232,8 @@ static const struct column flow_columns[] = {
      FIELD(result_flow, marked_frames), DIGEST_SHIFTED(9, 32)},
     {"retransmitted_frames", COLUMN_UNSIGNED, "frames", "sent again",
      FIELD(result_flow, retransmitted_frames), DIGEST(9)},
+    {"notices", COLUMN_UNSIGNED, "frames",
+     "notifications of congestion points that reached the source", FIELD(result_flow, notices)},
     {0},
 };
 
@@ -343,6 +345,10 @@ static const struct column queue_columns[] = {
     {"xon_rx", COLUMN_UNSIGNED, "", "resumes received", FIELD(result_queue, resume_rx)},
     {"pfc_rx_pause_duration_ps", COLUMN_SIGNED, "ps",
      "time that the peer kept this transmitter paused", FIELD(result_queue, paused_for), DIGEST(5)},
+    {"cp_samples", COLUMN_UNSIGNED, "", "samples that the congestion point took",
+     FIELD(result_queue, samples)},
+    {"cp_notices", COLUMN_UNSIGNED, "frames", "notifications that it sent to sources",
+     FIELD(result_queue, notices)},
     {0},
 };
 

@@ -348,7 +348,8 @@ static void test_digest(void **state)
                                .acked_at = 8,
                                .ideal_for = 9,
                                .marked_frames = 10,
-                               .retransmitted_frames = 11};
+                               .retransmitted_frames = 11,
+                               .notices = 94};
     struct result_operation operation = {
         .host = 12, .tag = 13, .bytes = 16, .start_at = 14, .finish_at = 15};
     struct result_port port = {.node = 90,
@@ -370,7 +371,9 @@ static void test_digest(void **state)
                                           .paused_for = 24,
                                           .queue_peak_bytes = 25,
                                           .headroom_peak_bytes = 26,
-                                          .headroom_bytes = 95};
+                                          .headroom_bytes = 95,
+                                          .samples = 96,
+                                          .notices = 97};
     struct result_drop drop = {.node = 27,
                                .port = 28,
                                .out_port = 90,
