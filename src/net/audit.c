@@ -66,6 +66,25 @@ static void audit_held(const struct net *net, const struct sw *sw, const int64_t
     }
 }
 
+/* Checks what congestion points know of their queues: no more than what is held. */
+static void audit_points(const struct net *net, const struct sw *sw, int64_t held_bytes,
+                         struct results *results)
+{
+    int64_t bytes = 0;
+    uint64_t n_units = 0;
+    for (uint32_t port = 0; port < sw->n_ports; port++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            bytes += sw->points[port].queues[p].bytes;
+    for (uint32_t q = 0; sw->occupancy && q < sw->occupancy->n_queues; q++)
+        n_units += sw->occupancy->queues[q].n;
+    if (bytes < 0 || bytes > held_bytes || (n_units && !held_bytes))
+        results_add_finding(results,
+                            "%s: congestion points see %lld B from inputs and %llu units, but %lld "
+                            "B are held",
+                            name_of(net, sw->node), (long long)bytes, (unsigned long long)n_units,
+                            (long long)held_bytes);
+}
+
 static void audit_switch(const struct net *net, const struct sw *sw, struct results *results)
 {
     int64_t held = 0, by_priority[XOFF_N_PRIORITIES] = {0};
@@ -92,6 +111,7 @@ static void audit_switch(const struct net *net, const struct sw *sw, struct resu
                             name_of(net, sw->node), (long long)in, (long long)out,
                             (long long)dropped, (long long)held);
     audit_held(net, sw, by_priority, results);
+    audit_points(net, sw, held, results);
     results->nodes[sw->node].held_bytes = held;
 }
 
