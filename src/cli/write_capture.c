@@ -188,7 +188,19 @@ static void fill_pause(const struct results *r, const struct result_frame *frame
         xoff_packet_host_mac(sender->node, packet->source_mac);
 }
 
-static void fill_extra(const struct result_frame_extra *extra, struct packet *packet)
+/* A notification of QCN is a CNM, which comes from the port of its congestion point. */
+static void fill_cnm(const struct results *r, const struct result_frame *frame,
+                     const struct xoff_notice *notice, struct packet *packet)
+{
+    const struct result_port *port = &r->ports[notice->cp_id / XOFF_N_PRIORITIES];
+    packet->notice.is_cnm = true;
+    packet->notice.about_priority = notice->cp_id % XOFF_N_PRIORITIES;
+    packet->notice.about_bytes = frame->payload_bytes;
+    xoff_packet_switch_mac(port->node - r->n_hosts, port->port, packet->source_mac);
+}
+
+static void fill_extra(const struct results *r, const struct result_frame *frame,
+                       const struct result_frame_extra *extra, struct packet *packet)
 {
     if (packet->kind == PACKET_NOTICE)
         packet->notice =
@@ -198,6 +210,8 @@ static void fill_extra(const struct result_frame_extra *extra, struct packet *pa
                                    .queue_offset_bytes = extra->notice.queue_offset_bytes,
                                    .queue_delta_bytes = extra->notice.queue_delta_bytes,
                                    .kind = extra->notice.kind};
+    if (packet->kind == PACKET_NOTICE && extra->notice.kind == XOFF_NOTICE_QCN)
+        fill_cnm(r, frame, &extra->notice, packet);
     packet->n_sacks = extra->n_sacks;
     memcpy(packet->sack_from, extra->sack_from, sizeof packet->sack_from);
     memcpy(packet->sack_to, extra->sack_to, sizeof packet->sack_to);
@@ -236,7 +250,8 @@ static void fill_packet(const struct capture_writer *w, uint64_t index, struct p
     packet->to = frame->to;
     packet->flow = frame->flow;
     packet->hash = frame->hash;
-    packet->payload_bytes = frame->payload_bytes;
+    packet->payload_bytes = frame->kind == RESULT_FRAME_NOTICE ? 0 : frame->payload_bytes;
+    packet->is_tagged = frame->is_tagged;
     packet->priority = frame->priority;
     packet->is_marked = frame->is_marked;
     packet->is_first = frame->is_first;
@@ -247,7 +262,7 @@ static void fill_packet(const struct capture_writer *w, uint64_t index, struct p
     packet->psn = frame->psn;
     packet->stamp = (uint32_t)(frame->sent_at / XOFF_US);
     if (w->capture->extras)
-        fill_extra(&w->capture->extras[index], packet);
+        fill_extra(w->results, frame, &w->capture->extras[index], packet);
 }
 
 static bool flush(struct capture_writer *w)

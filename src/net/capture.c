@@ -141,8 +141,11 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
     out->by = by_of[net->spec.transports[f->transport].rel->format];
     out->priority = f->priority;
     out->is_marked = f->flags & FRAME_MARKED;
-    if (f->kind == FRAME_NOTICE)
+    out->is_tagged = f->flags & FRAME_TAGGED;
+    if (f->kind == FRAME_NOTICE) {
+        out->payload_bytes = f->payload;
         return;
+    }
     if (f->kind != FRAME_DATA) {
         const uint32_t n = frames_before(host, numbering, f->flow, f->seq);
         out->psn = f->kind == FRAME_ACK ? n - 1 : n;

@@ -322,7 +322,8 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         .transport = flow->transport & 15u,
         .priority = flow->priority,
         .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (ends ? FRAME_ENDS : 0) |
-                           (s.is_again ? FRAME_AGAIN : 0) | (s.has_reduced ? FRAME_REDUCED : 0)),
+                           (s.is_again ? FRAME_AGAIN : 0) | (s.has_reduced ? FRAME_REDUCED : 0) |
+                           flow->flags),
         .message = number,
         .word = word,
     };
@@ -447,6 +448,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .transport = offer->transport,
         .is_sequential = xoff_rel_is_sequential(&t->rel),
         .has_acks = t->rel.ops->has_acks,
+        .flags = t->rp.ops->tag_bytes ? FRAME_TAGGED : 0,
         .endless = offer->bytes == UINT64_MAX,
         .is_connection = offer->continues,
         .has_messages = offer->continues && offer->is_message,

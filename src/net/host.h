@@ -27,6 +27,7 @@ struct flow {
     bool is_bound;      /* the window holds the flow back */
     bool is_sequential; /* xoff_rel_is_sequential(), kept here since every frame asks */
     bool has_acks;      /* that of its reliability */
+    uint8_t flags;      /* of all its frames: FRAME_TAGGED, or none */
     uint32_t word;
     uint64_t offered;   /* payload bytes */
     xoff_rate app_bps;  /* pace of the app, 0: none */

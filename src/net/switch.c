@@ -112,7 +112,9 @@ XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct fra
         .hash = f->hash,
         .sent_at = sim_now(w),
         .bytes = (uint16_t)spec->notice_bytes,
+        .payload = f->bytes,
         .kind = FRAME_NOTICE,
+        .flags = f->flags & FRAME_TAGGED,
         .transport = f->transport,
         .priority =
             sw->spec->notice_priority < 0 ? f->priority : (uint8_t)sw->spec->notice_priority,

@@ -28,6 +28,7 @@ enum {
     FRAME_REDUCED = 16, /* the sender has answered the echo (TCP's CWR) */
     FRAME_ENDS = 32,    /* ends its flow as well as its message */
     FRAME_HIT = 64,     /* on what is not data: marked on its way; only a trace reads it */
+    FRAME_TAGGED = 128, /* carries a CN-TAG; on a notification: the frame it is about does */
 };
 
 struct frame {
@@ -44,7 +45,8 @@ struct frame {
         struct xoff_pause_frame pause;
     };
     uint16_t bytes;   /* MAC frame with FCS */
-    uint16_t payload; /* on an ACK: frames it acknowledges; upper byte: those marked */
+    uint16_t payload; /* on an ACK: frames it acknowledges; upper byte: those marked; on a
+                         notification: bytes of the frame it is about */
     uint8_t kind : 4, transport : 4;
     uint8_t priority, flags;
     /* Scratch space of the node that holds the frame. */

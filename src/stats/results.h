@@ -155,7 +155,7 @@ struct result_frame {
             uint8_t classes;
         };
     };
-    uint16_t bytes, payload_bytes;
+    uint16_t bytes, payload_bytes;  /* payload of a notification: the frame it is about, whole */
     uint8_t kind, by, priority;     /* enum result_frame_kind, RESULT_BY_x */
     bool is_sent : 1;               /* else received */
     bool is_corrupt : 1;            /* hit by an error of the link; the port dropped it */
@@ -163,6 +163,7 @@ struct result_frame {
     bool is_first : 1, is_last : 1; /* of its message */
     bool asks : 1;                  /* for an ACK at once */
     bool is_reduced : 1;            /* TCP: the echo was answered */
+    bool is_tagged : 1;             /* carries a CN-TAG; notification: the frame it is about does */
 };
 
 /* Further contents that only some frames carry. */

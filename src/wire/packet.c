@@ -11,12 +11,21 @@
  *   ports     TCP: the flow's number in 14 bits each, from 49152 at its source and 32768 at its
  *             destination; one-way connections, as after a handshake from sequence number 0
  *
- * Differs: a notification has a format of its own in the local experimental EtherType: kind, point,
- * feedback, queue offset and delta, rate, flow. The payload of RoCE is not padded to words (the
- * simulator counts it as it is), and the message sequence number of an AETH is 0. The UDP checksum
- * of RoCE is 0, "none": the ICRC is stronger, and adapters do the same. A receiver of TCP stamps
- * its ACKs with 0: its clock is not simulated. HPCC's header lies behind BTH and AETH; with TCP,
- * which has no place for it, zeros behind the packet make up the length.
+ *   CNM       802.1Qau: addresses, VLAN tag with the priority and VID 0, CN-TAG, then 24 octets
+ *   CN-TAG    behind the addresses: type and the low 16 bits of the flow's number
+ *
+ * Of a CNM the source is the port of the congestion point. Queue offset and delta are in units of
+ * 64 octets, rounded toward 0, with the sign of Fb: negative means congestion. The encapsulated
+ * priority is in the upper three bits of its two octets. The encapsulated length is that of the
+ * frame without addresses, CN-TAG and FCS, and none of its octets follow. These are our choices
+ * where the standard's text was not at hand.
+ *
+ * Differs: any other notification has a format of its own in the local experimental EtherType:
+ * kind, point, feedback, queue offset and delta, rate, flow. The payload of RoCE is not padded to
+ * words (the simulator counts it as it is), and the message sequence number of an AETH is 0. The
+ * UDP checksum of RoCE is 0, "none": the ICRC is stronger, and adapters do the same. A receiver of
+ * TCP stamps its ACKs with 0: its clock is not simulated. HPCC's header lies behind BTH and AETH;
+ * with TCP, which has no place for it, zeros behind the packet make up the length.
  */
 #include "wire/packet.h"
 
@@ -29,6 +38,7 @@ enum {
     BTH_BYTES = 12,
     CNP_BYTES = 16, /* reserved, behind the BTH */
     ICRC_BYTES = 4,
+    CN_TAG_BYTES = 4,
 };
 
 enum {
@@ -44,6 +54,9 @@ enum {
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_LOCAL 0x88b5 /* 802 9.2.3: local experimental */
+#define ETHERTYPE_VLAN 0x8100
+#define ETHERTYPE_CN_TAG 0x22e9
+#define ETHERTYPE_CNM 0x22e7
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 #define ROCE_PORT 4791
@@ -259,7 +272,49 @@ static uint32_t encode_tcp(const struct packet *p, uint8_t *buf, uint32_t *heade
     return *tail;
 }
 
-/* Notifications of all schemes have one format, which is of no standard. Returns the length. */
+/* A signed field of a CNM, 16 bits wide, from bytes that count the other way round. */
+static uint64_t cnm_units(int32_t bytes)
+{
+    const int64_t units = -(int64_t)bytes / 64;
+    return (uint16_t)(units > INT16_MAX ? INT16_MAX : units < INT16_MIN ? INT16_MIN : units);
+}
+
+#define NO_MSDU_BYTES (2 * 6 + 4) /* addresses and FCS */
+
+static uint32_t encode_cnm(const struct packet *p, uint8_t *buf)
+{
+    const struct packet_notice *n = &p->notice;
+    struct cursor c = {buf + 12};
+    xoff_packet_host_mac(p->to, buf);
+    memcpy(buf + 6, p->source_mac, sizeof p->source_mac);
+    put(&c, ETHERTYPE_VLAN, 2);
+    put(&c, (uint64_t)p->priority << 13, 2);
+    put(&c, ETHERTYPE_CN_TAG, 2);
+    put(&c, p->is_tagged ? p->flow : 0, 2);
+    put(&c, ETHERTYPE_CNM, 2);
+    put(&c, (uint64_t)-n->feedback & 63, 2); /* version 0 and reserved bits above */
+    put(&c, n->cp_id, 8);
+    put(&c, cnm_units(n->queue_offset_bytes), 2);
+    put(&c, cnm_units(n->queue_delta_bytes), 2);
+    put(&c, (uint64_t)n->about_priority << 13, 2);
+    xoff_packet_host_mac(p->from, c.at);
+    c.at += 6;
+    const uint32_t besides = NO_MSDU_BYTES + (p->is_tagged ? CN_TAG_BYTES : 0u);
+    put(&c, n->about_bytes - besides, 2);
+    return (uint32_t)(c.at - buf);
+}
+
+/* Makes room for a CN-TAG behind the addresses of a frame of `length` octets. */
+static void insert_tag(const struct packet *p, uint8_t *buf, uint32_t length)
+{
+    struct cursor c = {buf + 12};
+    memmove(buf + 12 + CN_TAG_BYTES, buf + 12, length - 12);
+    put(&c, ETHERTYPE_CN_TAG, 2);
+    put(&c, p->flow, 2);
+}
+
+/* Notifications of all other schemes have one format, which is of no standard. Returns the length.
+ */
 static uint32_t encode_notice(const struct packet *p, uint8_t *buf)
 {
     struct cursor c = {buf + 12};
@@ -284,11 +339,18 @@ uint32_t xoff_packet_encode(const struct packet *packet, struct crc32 *crc32, ui
     if (packet->kind == PACKET_PAUSE)
         xoff_pause_frame_encode(&packet->pause, packet->source_mac, buf);
     else if (packet->kind == PACKET_NOTICE)
-        headers = tail = length = encode_notice(packet, buf);
+        headers = tail = length =
+            packet->notice.is_cnm ? encode_cnm(packet, buf) : encode_notice(packet, buf);
     else if (packet->protocol == PACKET_TCP)
         length = encode_tcp(packet, buf, &headers, &tail);
     else
         length = encode_roce(packet, crc32, buf, &headers, &tail);
+    if (packet->is_tagged && packet->kind == PACKET_DATA) {
+        insert_tag(packet, buf, length);
+        headers += CN_TAG_BYTES;
+        tail += CN_TAG_BYTES;
+        length += CN_TAG_BYTES;
+    }
     uint32_t padding = 0;
     if (length + PACKET_FCS_BYTES < packet->bytes)
         padding = packet->bytes - length - PACKET_FCS_BYTES;

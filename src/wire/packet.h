@@ -3,7 +3,7 @@
  * Everything fits the sizes that the simulator counts with: a data frame of go-back-N or of
  * datagrams has Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 and FCS 4 beside its payload; a data
  * frame of TCP has Ethernet 14, IPv4 20, TCP 20, timestamps 12 and FCS 4. There is no room for a
- * VLAN tag: the priority is in the DSCP. The payload is zeros.
+ * VLAN tag: the priority is in the DSCP. The payload is zeros. A CN-TAG adds 4 bytes.
  */
 #ifndef WIRE_PACKET_H
 #define WIRE_PACKET_H
@@ -38,6 +38,10 @@ struct packet_notice {
     uint64_t cp_id, rate_bps;
     int32_t feedback, queue_offset_bytes, queue_delta_bytes;
     uint8_t kind;
+    /* The CNM of QCN, from `source_mac`; else a format of our own, from the receiver's address. */
+    bool is_cnm;
+    uint8_t about_priority; /* CNM: of the frame that it is about, and its MAC bytes */
+    uint16_t about_bytes;
 };
 
 struct packet {
@@ -47,7 +51,8 @@ struct packet {
     /* PACKET_PAUSE */
     struct xoff_pause_frame pause;
     uint8_t source_mac[6];
-    struct packet_notice notice; /* PACKET_NOTICE, which also uses `from`, `to` and `flow` */
+    struct packet_notice notice; /* PACKET_NOTICE, which also uses `from`, `to` and `flow`; a CNM
+                                    uses `source_mac`, `priority` and `is_tagged` as well */
     /* All others. */
     enum packet_protocol protocol;
     uint32_t from, to; /* hosts */
@@ -58,9 +63,10 @@ struct packet {
     bool is_marked;               /* congestion experienced; on an ACK of TCP: its echo */
     bool is_first, is_last, asks; /* of its message; `asks`: wants an ACK */
     bool is_reduced;              /* TCP's CWR */
-    uint64_t seq;                 /* TCP: first payload byte, or on an ACK the next expected */
-    uint32_t psn;                 /* RoCE */
-    uint32_t stamp;               /* TCP: TSval of data, TSecr of an ACK */
+    bool is_tagged; /* a CN-TAG is there; in a CNM: it has the flow, which is 0 otherwise */
+    uint64_t seq;   /* TCP: first payload byte, or on an ACK the next expected */
+    uint32_t psn;   /* RoCE */
+    uint32_t stamp; /* TCP: TSval of data, TSecr of an ACK */
     uint32_t n_sacks;
     uint64_t sack_from[PACKET_MAX_SACKS], sack_to[PACKET_MAX_SACKS];
     bool has_hops; /* HPCC's header is there */

@@ -189,6 +189,77 @@ static void notifications(void **unused)
     assert_true(has_good_fcs(64));
 }
 
+/* Feedback 33, offset 6400 B over the set point, 130 B less than before: -100 and +2 units. A frame
+ * of 1518 B has 1518 - 16 - 4 = 1498 B of MSDU; without a tag 1502, and the flow is 0. */
+static void cnm(void **unused)
+{
+    (void)unused;
+    struct packet p = data;
+    p.kind = PACKET_NOTICE;
+    p.bytes = 64;
+    p.payload_bytes = 0;
+    p.from = 1;
+    p.to = 2;
+    p.flow = 0x01020304;
+    p.priority = 7;
+    p.is_tagged = true;
+    memcpy(p.source_mac, "\x06\0\0\1\0\3", 6);
+    p.notice = (struct packet_notice){.cp_id = 0x1122334455667788,
+                                      .feedback = -33,
+                                      .queue_offset_bytes = 6400,
+                                      .queue_delta_bytes = -130,
+                                      .kind = 1,
+                                      .is_cnm = true,
+                                      .about_priority = 3,
+                                      .about_bytes = 1518};
+    assert_int_equal(encode(&p), 64);
+    uint8_t want[60] = {0x02, 0,    0,    0,    0,    2,                /* to host 2 */
+                        0x06, 0,    0,    1,    0,    3,                /* from a port */
+                        0x81, 0,    0xe0, 0,                            /* priority 7 */
+                        0x22, 0xe9, 3,    4,                            /* CN-TAG */
+                        0x22, 0xe7, 0,    33,                           /* CNM, feedback */
+                        0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, /* CPID */
+                        0xff, 0x9c, 0,    2,    0x60, 0, /* offset, delta, priority 3 */
+                        0x02, 0,    0,    0,    0,    1, /* its destination */
+                        0x05, 0xda};                     /* 1498; then padding */
+    assert_memory_equal(buf, want, sizeof want);
+    assert_true(has_good_fcs(64));
+    p.is_tagged = false;
+    p.notice.feedback = -63;
+    p.notice.queue_offset_bytes = INT32_MAX;
+    p.notice.queue_delta_bytes = INT32_MIN;
+    assert_int_equal(encode(&p), 64);
+    static const uint8_t ends[] = {0, 0, 0x22, 0xe7, 0, 63};
+    assert_memory_equal(buf + 18, ends, sizeof ends);
+    static const uint8_t clipped[] = {0x80, 0, 0x7f, 0xff};
+    assert_memory_equal(buf + 32, clipped, sizeof clipped);
+    assert_int_equal(buf[45], 0xde);
+}
+
+/* The tag moves everything behind the addresses by four octets, and the FCS covers it. */
+static void cn_tag(void **unused)
+{
+    (void)unused;
+    static uint8_t plain[256];
+    for (uint32_t tcp = 0; tcp < 2; tcp++) {
+        struct packet p = data;
+        p.protocol = tcp ? PACKET_TCP : PACKET_UC;
+        p.flow = 0x10005;
+        p.bytes = (uint16_t)((tcp ? 70 : 62) + p.payload_bytes);
+        const uint32_t length = encode(&p);
+        assert_true(length <= sizeof plain);
+        memcpy(plain, buf, length);
+        p.is_tagged = true;
+        p.bytes = (uint16_t)(p.bytes + 4);
+        assert_int_equal(encode(&p), length + 4);
+        assert_memory_equal(buf, plain, 12);
+        static const uint8_t tag[] = {0x22, 0xe9, 0, 5};
+        assert_memory_equal(buf + 12, tag, sizeof tag);
+        assert_memory_equal(buf + 16, plain + 12, length - 12 - 4);
+        assert_true(has_good_fcs(length + 4));
+    }
+}
+
 static void telemetry(void **unused)
 {
     (void)unused;
@@ -287,6 +358,8 @@ int main(void)
         cmocka_unit_test(short_frames_are_padded),
         cmocka_unit_test(acknowledgements),
         cmocka_unit_test(notifications),
+        cmocka_unit_test(cnm),
+        cmocka_unit_test(cn_tag),
         cmocka_unit_test(telemetry),
         cmocka_unit_test(tcp),
         cmocka_unit_test(tcp_ack_with_blocks),
