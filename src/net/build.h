@@ -56,6 +56,7 @@ int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsign
  * of the switch must exist. */
 int build_points(struct net *net, struct sw *sw, struct xoff_err *err);
 void build_point_timers(struct sw *sw);
+void build_free_domain(struct domain *domain);
 void build_free_occupancy(struct occupancy *occupancy);
 int build_path(struct net *net, struct sw *sw, struct xoff_err *err);
 /* transport_build.c: builds the transports for all rates, and picks those that a host uses. *index

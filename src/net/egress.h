@@ -5,6 +5,7 @@
 #ifndef NET_EGRESS_H
 #define NET_EGRESS_H
 
+#include "net/domain.h"
 #include "net/model.h"
 
 #define EGRESS_INLINE static inline __attribute__((always_inline))
@@ -261,13 +262,16 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
     struct frame *f = store_at(&sw->store, place);
     if (is_scheduled)
         xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
-    if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0) &&
-        sw->points[port->number].marks_out) {
-        egress_mark(sw, w, port, f, false);
-        f = store_at(&sw->store, place);
+    const struct frame *sent = f;
+    if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0)) {
+        if (sw->points[port->number].marks_out)
+            egress_mark(sw, w, port, f, false);
+        sent = f = store_at(&sw->store, place);
+        if (sw->domain)
+            sent = domain_depart(sw, port->number, f);
     }
-    egress_count(queue, f, now);
-    port_tx_begin(port, w, f);
+    egress_count(queue, sent, now);
+    port_tx_begin(port, w, sent);
     release(sw, w, f, queue->bytes);
     store_return(&sw->store, place);
     if (port->backlog & port->open)

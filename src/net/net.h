@@ -52,6 +52,18 @@ struct net_transport {
 /* Header bytes of a data frame of that transport. */
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport);
 
+/* What a port of a switch does at the edge of a congestion notification domain (domain.c). */
+enum net_defence_mode {
+    NET_DEFENCE_DISABLED,
+    NET_DEFENCE_INTERIOR,
+    NET_DEFENCE_INTERIOR_READY,
+    NET_DEFENCE_EDGE
+};
+struct net_defence {
+    uint32_t node, port;
+    uint8_t priority, mode, alternate; /* mode: enum net_defence_mode */
+};
+
 /* A port whose frames are noted down. */
 struct net_capture {
     uint32_t node, port;
@@ -109,6 +121,8 @@ struct net_spec {
                            limit */
     const struct net_receiver *receivers;
     uint32_t n_receivers;
+    const struct net_defence *defences; /* of ports of switches; the others are interior-ready */
+    uint32_t n_defences;
     const struct app_set *apps;
     /* Measuring. */
     xoff_time measure_every; /* 0: no series */

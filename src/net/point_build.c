@@ -1,8 +1,10 @@
 /* Building a switch, continued: the congestion points of its ports, its choice of paths, and the
- * check that transports find the telemetry they read. */
+ * check that transports find the telemetry they read; ports at the edge of a congestion
+ * notification domain. */
 #include <stdlib.h>
 
 #include "net/build.h"
+#include "net/domain.h"
 
 /* Refuses a marking that cannot watch the frames of an input: they leave it when a wire is free. */
 static int check_input(const struct xoff_cp *cp, struct xoff_err *err)
@@ -68,6 +70,64 @@ void build_free_occupancy(struct occupancy *occupancy)
     free(occupancy);
 }
 
+/* A congestion point that samples has no sample due for ever. */
+static void disable(const struct point *point, uint32_t priority)
+{
+    void *state = point->states + priority * point->cp.shape.state_size;
+    if (point->samples)
+        ((struct xoff_cp_sampling *)state)->left_bytes = INT64_MAX;
+}
+
+/* Every frame goes through the egress queue, where its tag can be removed. */
+static struct domain *build_domain(struct sw *sw)
+{
+    struct domain *domain = build_aligned(1, sizeof *domain);
+    domain->fabric = sw->fabric;
+    domain->guarded = *sw->fabric;
+    domain->guarded.arrive = domain_arrive;
+    sw->fabric = &domain->guarded;
+    domain->ports = build_block(sw->n_ports, sizeof *domain->ports);
+    for (uint32_t port = 0; port < sw->n_ports; port++) {
+        sw->ports[port].quiet_below = 0;
+        for (uint8_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            domain->ports[port].priority[p] = p;
+    }
+    return domain;
+}
+
+static void set_bit(uint8_t *mask, uint32_t bit, bool value)
+{
+    *mask = (uint8_t)((*mask & ~(1u << bit)) | (uint32_t)value << bit);
+}
+
+/* The last entry for a port and priority holds. */
+static void build_defences(const struct net *net, struct sw *sw)
+{
+    for (uint32_t i = 0; i < net->spec.n_defences; i++) {
+        const struct net_defence *d = &net->spec.defences[i];
+        if (d->node != sw->node)
+            continue;
+        if (!sw->domain)
+            sw->domain = build_domain(sw);
+        struct domain_port *port = &sw->domain->ports[d->port];
+        const bool is_edge = d->mode == NET_DEFENCE_EDGE;
+        port->priority[d->priority] = is_edge ? d->alternate : d->priority;
+        set_bit(&port->strips, d->priority, is_edge || d->mode == NET_DEFENCE_INTERIOR);
+        set_bit(&port->disabled, d->priority, d->mode == NET_DEFENCE_DISABLED);
+    }
+    for (uint32_t port = 0; sw->domain && port < sw->n_ports; port++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            if (sw->domain->ports[port].disabled >> p & 1)
+                disable(&sw->points[port], p);
+}
+
+void build_free_domain(struct domain *domain)
+{
+    if (domain)
+        free(domain->ports);
+    build_free(domain);
+}
+
 int build_points(struct net *net, struct sw *sw, struct xoff_err *err)
 {
     xoff_rng_init(&sw->marking_rng, net->spec.seed, sw->node, STREAM_MARKING);
@@ -84,6 +144,7 @@ int build_points(struct net *net, struct sw *sw, struct xoff_err *err)
         sw->occupancy = build_occupancy(sw, unit_bytes);
     sw->is_watched = sw->histograms || sw->occupancy || sw->at_inputs || net->spec.trace_until > 0;
     sw->detains = sw->at_inputs || sw->spec->processing_for;
+    build_defences(net, sw);
     return 0;
 }
 

@@ -91,6 +91,7 @@ struct sw {
     struct xoff_sched sched;
     unsigned char *sched_states; /* sched.shape.state_size apart */
     struct point *points;        /* by port */
+    struct domain *domain;       /* NULL: none of its ports has a mode */
     struct occupancy *occupancy; /* NULL: no congestion point draws frames from its queue */
     struct xoff_path path;
     struct xoff_path_port *path_ports; /* candidates of a frame; NULL: path does not read them */
@@ -98,7 +99,7 @@ struct sw {
     uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
     struct fifo processing;         /* frames that wait out the processing delay */
-    int64_t made_bytes;             /* bytes of frames that the switch made itself */
+    int64_t made_bytes;             /* of frames it made itself, less tags it removed */
     struct histogram *histograms;   /* per port; NULL: not asked for */
     struct sampled *sampled;        /* per (port, priority); NULL: no series */
     struct xoff_pause_signalling signalling; /* how its ports signal pauses */

@@ -308,6 +308,41 @@ static int build_curves(const struct plan *plan, struct built *b, struct xoff_er
     return 0;
 }
 
+static void add_defence(struct built *b, const struct plan_defence *d, uint32_t node, uint32_t port)
+{
+    b->defences = realloc(b->defences, sizeof *b->defences * (b->n_defences + 1));
+    XOFF_ASSERT(b->defences);
+    b->defences[b->n_defences++] = (struct net_defence){.node = node,
+                                                        .port = port,
+                                                        .priority = (uint8_t)d->priority,
+                                                        .mode = (uint8_t)d->mode,
+                                                        .alternate = (uint8_t)d->alternate};
+}
+
+static int build_defences(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    for (uint32_t i = 0; i < plan->n_defences; i++) {
+        const struct plan_defence *d = &plan->defences[i];
+        const bool is_all = strcmp(d->at, "all") == 0, is_one = strchr(d->at, ':') != NULL;
+        const uint32_t before = b->n_defences;
+        struct net_capture place;
+        char message[FIND_MESSAGE] = "no switch is called so; give NODE:PORT, NODE or all";
+        if (is_one && find_port(&b->topo, d->at, &place, message) && place.node >= b->topo.n_hosts)
+            add_defence(b, d, place.node, place.port);
+        for (uint32_t n = b->topo.n_hosts; !is_one && n < b->topo.n_nodes; n++)
+            for (uint32_t p = 0; p < b->topo.nodes[n].n_ports; p++)
+                if (is_all || strcmp(b->topo.nodes[n].name, d->at) == 0)
+                    add_defence(b, d, n, p);
+        if (b->n_defences > before)
+            continue;
+        char subject[32];
+        snprintf(subject, sizeof subject, "cn_ports.%u.at", i);
+        xoff_err_set(err, XOFF_E_UNKNOWN, subject, d->at, message);
+        return located(plan, d->place, NULL, err);
+    }
+    return 0;
+}
+
 static int build_captures(const struct build_options *options, struct built *b,
                           struct xoff_err *err)
 {
@@ -336,6 +371,8 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
     spec->transports = b->transports;
     spec->receivers = b->receivers;
     spec->n_receivers = b->n_receivers;
+    spec->defences = b->defences;
+    spec->n_defences = b->n_defences;
     spec->apps = &b->apps;
     spec->measured = b->measured;
     spec->curves = b->curves;
@@ -446,6 +483,8 @@ int build_create(const struct plan *plan, const struct build_options *options, s
     if (!code)
         code = build_receivers(plan, b, err);
     if (!code)
+        code = build_defences(plan, b, err);
+    if (!code)
         code = build_measured(plan, b, err);
     if (!code)
         code = build_curves(plan, b, err);
@@ -481,6 +520,7 @@ void build_destroy(struct built *b)
     net_destroy(b->net);
     app_set_fini(&b->apps);
     free(b->receivers);
+    free(b->defences);
     free(b->kind_of);
     free(b->measured);
     free(b->curves);

@@ -28,6 +28,8 @@ struct built {
     bool *measured;
     struct result_curve_spec *curves;
     uint32_t n_curves;
+    struct net_defence *defences;
+    uint32_t n_defences;
     struct net_capture *captures;
     uint32_t n_captures;
     struct net_transport transports[NET_MAX_TRANSPORTS];

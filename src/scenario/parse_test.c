@@ -180,6 +180,7 @@ static const char whole[] =
     "routes:\n"
     "  - {at: 1us, on: leaf0, to: [h4, h5..h6], via: [spine1, spine2]}\n"
     "  - {on: leaf1, to: all, via: []}\n"
+    "cn_ports: [{at: all, priority: 3, mode: edge, alternate: 2}]\n"
     "receivers:\n"
     "  - {host: h1, rate: [10Gbps, 1ms: 1Gbps, 2ms: 0bps], buffer: 2MB, xoff: 1MB, xon: 900KB}\n"
     "measure: {every: 10us, series: [buffer, pools, queue], at: [leaf0, spine1]}\n"
@@ -217,6 +218,9 @@ static void check_whole_network(const struct plan *p)
     assert_string_equal(p->routes[0].via, "spine1,spine2");
     assert_int_equal(p->routes[0].at, XOFF_US);
     assert_string_equal(p->routes[1].via, "");
+    assert_int_equal(p->n_defences, 1);
+    assert_int_equal(p->defences[0].mode, NET_DEFENCE_EDGE);
+    assert_int_equal(p->defences[0].priority + 10 * p->defences[0].alternate, 23);
     assert_int_equal(p->n_receivers, 1);
     assert_string_equal(p->receivers[0].rate, "10Gbps,1ms: 1Gbps,2ms: 0bps");
     assert_int_equal(p->receivers[0].net.n_services, 3);
@@ -281,7 +285,7 @@ static void test_every_section(void **state)
     check_whole(s->plans[0]);
     assert_int_equal(s->n_expects, 2);
     assert_string_equal(s->expects[1].text, "pauses > 0");
-    assert_int_equal(s->expects[1].place.line, 36);
+    assert_int_equal(s->expects[1].place.line, 37);
     scenario_destroy(s);
 }
 
@@ -921,7 +925,7 @@ static void test_schema(void **state)
         "title",    "seed",       "stop",      "drain",     "compat",     "reroute_after",
         "topology", "switch",     "port",      "transport", "transports", "host",
         "links",    "priorities", "receivers", "measure",   "traffic",    "expect",
-        "deadlock", "variants",   "routes",    "curves",    "switches"};
+        "deadlock", "variants",   "routes",    "curves",    "switches",   "cn_ports"};
     assert_int_equal(json_object_size(properties), sizeof keys / sizeof keys[0]);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_non_null(json_object_get(properties, keys[i]));

@@ -75,6 +75,12 @@ struct plan_receiver {
     struct plan_place place;
 };
 
+struct plan_defence {
+    char at[XOFF_PARAM_TEXT]; /* "leaf0:3", a switch for all its ports, or all */
+    int64_t priority, mode, alternate;
+    struct plan_place place;
+};
+
 struct plan_traffic {
     const struct traffic_kind *kind;
     char name[TOPO_NAME]; /* `name:`; default kind#index */
@@ -139,6 +145,8 @@ struct plan {
     int64_t reroute_after; /* XOFF_NEVER for "never" */
     struct plan_receiver *receivers;
     uint32_t n_receivers;
+    struct plan_defence *defences;
+    uint32_t n_defences;
     char measured_at[XOFF_PARAM_TEXT]; /* nodes or "all" */
     struct plan_curve *curves;
     uint32_t n_curves;

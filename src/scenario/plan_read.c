@@ -11,8 +11,8 @@
 
 const char *const plan_sections[] = {"topology",  "switch",     "switches",   "port",    "host",
                                      "transport", "transports", "priorities", "traffic", "links",
-                                     "routes",    "receivers",  "measure",    "curves",  "deadlock",
-                                     "variants",  "expect",     NULL};
+                                     "routes",    "receivers",  "cn_ports",   "measure", "curves",
+                                     "deadlock",  "variants",   "expect",     NULL};
 
 static const struct yaml_node absent = {.kind = YAML_MAPPING};
 
@@ -29,6 +29,7 @@ static int read_measure(struct fields_reader *r, const struct yaml_node *root, s
 static int read_changes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 static int read_routes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 static int read_receivers(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+static int read_defences(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 
 int plan_create(struct fields_reader *r, const struct yaml_node *root, struct plan **out)
 {
@@ -61,6 +62,8 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
         rc = read_routes(r, yaml_find(root, "routes"), plan);
     if (!rc)
         rc = read_receivers(r, yaml_find(root, "receivers"), plan);
+    if (!rc)
+        rc = read_defences(r, yaml_find(root, "cn_ports"), plan);
     if (!rc)
         rc = read_measure(r, root, plan);
     if (!rc)
@@ -108,6 +111,7 @@ void plan_destroy(struct plan *plan)
     for (uint32_t i = 0; i < plan->n_receivers; i++)
         free((void *)plan->receivers[i].net.services);
     free(plan->receivers);
+    free(plan->defences);
     free(plan->curves);
     free(plan);
 }
@@ -562,6 +566,38 @@ static int read_receivers(struct fields_reader *r, const struct yaml_node *node,
     for (node = node ? node->first : NULL; node && !rc; node = node->next) {
         const size_t inner = fields_enter_index(r, plan->n_receivers);
         rc = read_receiver(r, node, &plan->receivers[plan->n_receivers++]);
+        fields_leave(r, inner);
+    }
+    fields_leave(r, length);
+    return rc;
+}
+
+static int read_defence(struct fields_reader *r, const struct yaml_node *node,
+                        struct plan_defence *defence)
+{
+    const int rc = fields_read(r, node, section_defence, defence, NULL);
+    if (rc)
+        return rc;
+    defence->place = (struct plan_place){node->line, node->column};
+    if (defence->mode != NET_DEFENCE_EDGE || defence->alternate != defence->priority)
+        return 0;
+    const size_t length = fields_enter(r, "alternate");
+    const struct yaml_node *given = yaml_find(node, "alternate");
+    const int code = fields_fail(r, given ? given : node, XOFF_E_CONFLICT,
+                                 "an edge gives frames another priority than the one they have");
+    fields_leave(r, length);
+    return code;
+}
+
+static int read_defences(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
+{
+    const size_t length = fields_enter(r, "cn_ports");
+    void *entries;
+    int rc = begin_list(r, node, sizeof *plan->defences, &entries);
+    plan->defences = entries;
+    for (node = node ? node->first : NULL; node && !rc; node = node->next) {
+        const size_t inner = fields_enter_index(r, plan->n_defences);
+        rc = read_defence(r, node, &plan->defences[plan->n_defences++]);
         fields_leave(r, inner);
     }
     fields_leave(r, length);

@@ -268,6 +268,12 @@ static void print_lists(FILE *out, const struct plan *plan)
         print_flow(out, section_receiver, &plan->receivers[i]);
         fprintf(out, "\n");
     }
+    fprintf(out, plan->n_defences ? "cn_ports:\n" : "cn_ports: []\n");
+    for (uint32_t i = 0; i < plan->n_defences; i++) {
+        fprintf(out, "  - ");
+        print_flow(out, section_defence, &plan->defences[i]);
+        fprintf(out, "\n");
+    }
 }
 
 static void print_measure(FILE *out, const struct plan *plan)

@@ -185,6 +185,27 @@ const struct xoff_param section_receiver[] = {
     {0},
 };
 
+static const char *const defences[] = {[NET_DEFENCE_DISABLED] = "disabled",
+                                       [NET_DEFENCE_INTERIOR] = "interior",
+                                       [NET_DEFENCE_INTERIOR_READY] = "interior-ready",
+                                       [NET_DEFENCE_EDGE] = "edge",
+                                       NULL};
+
+const struct xoff_param section_defence[] = {
+    {"at", XOFF_P_TEXT, FIELD(plan_defence, at), .preset = NULL,
+     .help = "Ports of switches: NODE:PORT, NODE for all ports of a switch, or all."},
+    {"priority", XOFF_P_INT, FIELD(plan_defence, priority), .preset = NULL, .min = "0", .max = "7",
+     .help = "The priority that the mode is about."},
+    {"mode", XOFF_P_CHOICE, FIELD(plan_defence, mode), .preset = NULL, .choices = defences,
+     .help =
+         "disabled: no congestion point; interior: CN-TAGs are removed from frames that go out; "
+         "interior-ready: they stay; edge: removed, and frames that come in get the alternate "
+         "priority."},
+    {"alternate", XOFF_P_INT, FIELD(plan_defence, alternate), .preset = "0", .min = "0", .max = "7",
+     .help = "Priority that mode: edge gives to frames that come in."},
+    {0},
+};
+
 const char *const section_series[] = {"queue", "throughput", "pause", "buffer", "pools", NULL};
 
 const struct xoff_param section_measure[] = {
@@ -246,6 +267,8 @@ const struct section sections[] = {
     {"routes[]", section_route, "Routes stated by hand."},
     {"receivers[]", section_receiver,
      "Hosts that take frames from the wire slower than they come."},
+    {"cn_ports[]", section_defence,
+     "Ports of switches at the edge of a congestion notification domain."},
     {"measure", section_measure, "Series over time."},
     {"curves.NAME", section_curve, "A series at one place, kept by name with its figures."},
     {"deadlock", section_deadlock, "Detection of deadlocks while running."},

@@ -233,12 +233,85 @@ static void several_points_and_threads(void **state)
     }
 }
 
+/* h0 is at port 0 of s0, h1 at port 1 of s1. What reaches h1 by each mode: which priority, and the
+ * tag or 4 bytes less. A tag is removed where the frame goes out, a priority changed where it comes
+ * in. Without a congestion point its queue has nobody told. */
+static void modes_of_ports(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        uint8_t priority;
+        bool is_tagged, is_told;
+    } cases[] = {
+        {"", 3, true, true},
+        {"cn_ports: [{at: all, priority: 3, mode: interior-ready}]\n", 3, true, true},
+        {"cn_ports: [{at: \"s1:1\", priority: 3, mode: interior}]\n", 3, false, true},
+        {"cn_ports: [{at: \"s1:0\", priority: 3, mode: interior}]\n", 3, true, true},
+        {"cn_ports: [{at: \"s1:1\", priority: 2, mode: interior}]\n", 3, true, true},
+        {"cn_ports: [{at: s0, priority: 3, mode: interior}]\n", 3, false, true},
+        {"cn_ports: [{at: \"s0:0\", priority: 3, mode: edge, alternate: 1}]\n", 1, true, true},
+        {"cn_ports: [{at: \"s0:1\", priority: 3, mode: edge, alternate: 1}]\n", 3, false, true},
+        {"cn_ports: [{at: \"s0:0\", priority: 3, mode: edge, alternate: 1}, {at: all, priority: 1, "
+         "mode: interior}]\n",
+         1, false, true},
+        {"cn_ports: [{at: \"s1:1\", priority: 3, mode: disabled}]\n", 3, true, false},
+        {"cn_ports: [{at: all, priority: 3, mode: edge, alternate: 1}, {at: all, priority: 3, "
+         "mode: "
+         "interior-ready}]\n",
+         3, true, true},
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct rig_options options = {.capture = "h1"};
+        struct rig rig;
+        rig_run(&rig, &options, "%s%s", LINE("", "qcn"), cases[i].keys);
+        const struct result_capture *c = &rig.results->captures[0];
+        uint64_t n = 0;
+        for (uint64_t k = 0; k < c->n_frames; k++) {
+            const struct result_frame *f = &c->frames[k];
+            if (f->kind != RESULT_FRAME_DATA)
+                continue;
+            assert_int_equal(f->priority, cases[i].priority);
+            assert_int_equal(f->is_tagged, cases[i].is_tagged);
+            assert_int_equal(f->bytes, f->payload_bytes + (cases[i].is_tagged ? 66 : 62));
+            n++;
+        }
+        assert_int_equal(n, 2755); /* 4 MB in frames of 1452 B */
+        const struct result_queue *q = &rig_port(&rig, "s1", "h1")->queue[cases[i].priority];
+        assert_true((q->notices > 0) == cases[i].is_told);
+        assert_int_equal(rig.results->flows[0].delivered_bytes, 4000000);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* A frame of one byte of payload has 67 B with its tag and is padded to 64 without. */
+static void short_frames_are_padded(void **state)
+{
+    (void)state;
+    const struct rig_options options = {.capture = "h1"};
+    struct rig rig;
+    rig_run(&rig, &options, "%s",
+            "topology: {kind: star, hosts: 2}\ntransport: qcn\n"
+            "cn_ports: [{at: s0, priority: 3, mode: interior}]\n"
+            "traffic: [{kind: flows, priority: 3, list: [{from: h0, to: h1, size: 1B},\n"
+            "  {from: h0, to: h1, size: 2B, at: 1us}, {from: h0, to: h1, size: 3B, at: "
+            "2us}]}]\n");
+    const struct result_capture *c = &rig.results->captures[0];
+    assert_int_equal(c->n_frames, 3);
+    for (uint32_t k = 0; k < 3; k++)
+        assert_int_equal(c->frames[k].bytes, k < 2 ? 64 : 65);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(notifications_are_frames),   cmocka_unit_test(one_input_is_one_output),
         cmocka_unit_test(the_queue_is_held),          cmocka_unit_test(whose_source_is_told),
-        cmocka_unit_test(several_points_and_threads),
+        cmocka_unit_test(several_points_and_threads), cmocka_unit_test(modes_of_ports),
+        cmocka_unit_test(short_frames_are_padded),
     };
     return cmocka_run_group_tests_name("qcn", tests, NULL, NULL);
 }
