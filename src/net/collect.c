@@ -148,12 +148,17 @@ static void collect_headroom(const struct sw *sw, uint32_t port, uint32_t priori
                              struct result_queue *q)
 {
     struct fabric_buffer buffer;
+    bool is_first = true;
     for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
-        const int64_t peak = xoff_mmu_headroom_peak(buffer.mmu, port, priority);
-        if (i && peak <= q->headroom_peak_bytes)
+        const uint32_t account = port - buffer.first_port;
+        if (account >= buffer.n_ports)
             continue;
+        const int64_t peak = xoff_mmu_headroom_peak(buffer.mmu, account, priority);
+        if (!is_first && peak <= q->headroom_peak_bytes)
+            continue;
+        is_first = false;
         q->headroom_peak_bytes = peak;
-        q->headroom_bytes = xoff_mmu_headroom_limit(buffer.mmu, port, priority);
+        q->headroom_bytes = xoff_mmu_headroom_limit(buffer.mmu, account, priority);
     }
 }
 

@@ -20,6 +20,7 @@ enum net_part {
     NET_PART_SCHED,
     NET_PART_MARKING,
     NET_PART_PATH,
+    NET_PART_ARB,
     NET_PART_HOST,
     NET_PART_RECEIVERS,
     NET_PART_TRANSPORT,
@@ -32,6 +33,8 @@ enum net_part {
 struct fabric_buffer {
     char name[FABRIC_BUFFER_NAME]; /* unique within its switch */
     const struct xoff_mmu *mmu;
+    /* The input ports that the mmu has accounts for: it counts `first_port` as its port 0. */
+    uint32_t first_port, n_ports;
     int64_t held_bytes[XOFF_N_PRIORITIES]; /* bytes of the frames in it, counted frame by frame */
     const uint64_t *maxima; /* maxima of its headroom, by permille (maxima.c); NULL: it has none */
 };

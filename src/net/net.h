@@ -88,7 +88,9 @@ struct net_switch {
     const struct xoff_sched_ops *sched;
     const struct xoff_cp_ops *marking;
     const struct xoff_path_ops *path; /* NULL: the default */
+    const struct xoff_arb_ops *arb;   /* read by fabrics that arbitrate; NULL: the default */
     const void *mmu_params, *pause_params, *sched_params, *marking_params, *path_params;
+    const void *arb_params;
 };
 
 /* A network and its run. Parameter tables of scenario files fill it in directly: their whole

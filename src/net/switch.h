@@ -138,7 +138,7 @@ static inline bool sw_is_lossless(const struct sw *sw, uint32_t priority)
 
 static inline bool sw_buffer(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer)
 {
-    *buffer = (struct fabric_buffer){0};
+    *buffer = (struct fabric_buffer){.n_ports = sw->n_ports};
     return sw->fabric->buffer(sw, i, buffer);
 }
 
@@ -173,6 +173,9 @@ int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, st
                  enum net_part *part, struct xoff_err *err);
 void ledger_free(struct ledger *ledger);
 void sw_destroy(struct sw *sw);
+/* Names a buffer by the peer of its port: "to leaf1", and "to leaf1#2" at the third link there. */
+void sw_name_buffer(const struct sw *sw, const char *side, uint32_t port,
+                    char name[FABRIC_BUFFER_NAME]);
 
 /* histogram.c */
 void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now);
@@ -183,6 +186,6 @@ void histogram_collect(struct net *net, struct results *results);
 void maxima_rise(struct maxima *maxima, const struct xoff_mmu *mmu);
 void maxima_leave(struct maxima *maxima, const struct xoff_mmu *mmu);
 
-extern const struct fabric_ops fabric_shared, fabric_output_queued;
+extern const struct fabric_ops fabric_shared, fabric_output_queued, fabric_cioq;
 
 #endif

@@ -1,4 +1,5 @@
 /* Building and freeing a switch: its head is built here, the rest by the fabric. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,6 +89,21 @@ void ledger_free(struct ledger *ledger)
     free((void *)ledger->mmu.cfg), free(ledger->mmu.state);
     free((void *)ledger->pause.cfg), free(ledger->pause.state), free(ledger->edges.at);
     free(ledger->maxima.counts);
+}
+
+void sw_name_buffer(const struct sw *sw, const char *side, uint32_t port,
+                    char name[FABRIC_BUFFER_NAME])
+{
+    const struct topo *topo = sw->net->topo;
+    const uint32_t peer = topo_peer(topo, sw->node, port);
+    uint32_t nth = 0;
+    for (uint32_t p = 0; p < port; p++)
+        nth += topo_peer(topo, sw->node, p) == peer;
+    char suffix[12] = "";
+    if (nth)
+        snprintf(suffix, sizeof suffix, "#%u", nth);
+    const int room = (int)(FABRIC_BUFFER_NAME - 1 - strlen(side) - strlen(suffix));
+    snprintf(name, FABRIC_BUFFER_NAME, "%s%.*s%s", side, room, topo->nodes[peer].name, suffix);
 }
 
 /* Builds the tables whose size depends on the ports and priorities of the switch. */

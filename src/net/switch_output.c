@@ -126,10 +126,7 @@ static bool buffer(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer
 {
     if (i >= sw->n_ports)
         return false;
-    const struct topo *topo = sw->net->topo;
-    const char *peer = topo->nodes[topo_peer(topo, sw->node, i)].name;
-    memcpy(buffer->name, "to ", 3);
-    memcpy(buffer->name + 3, peer, strnlen(peer, sizeof buffer->name - 4));
+    sw_name_buffer(sw, "to ", i, buffer->name);
     buffer->mmu = &oq_of(sw)->ledgers[i].mmu;
     buffer->maxima = oq_of(sw)->ledgers[i].maxima.counts;
     sw_count_held(sw, i, buffer->held_bytes);

@@ -47,7 +47,8 @@ int64_t net_headroom_limit(const struct net *net, uint32_t node, uint32_t port)
         return 0;
     const uint32_t priority = (uint32_t)__builtin_ctz(net->spec.lossless);
     struct fabric_buffer buffer;
-    return sw_buffer(net_sw(net, node), 0, &buffer)
-               ? xoff_mmu_headroom_limit(buffer.mmu, port, priority)
-               : 0;
+    for (uint32_t i = 0; sw_buffer(net_sw(net, node), i, &buffer); i++)
+        if (port - buffer.first_port < buffer.n_ports)
+            return xoff_mmu_headroom_limit(buffer.mmu, port - buffer.first_port, priority);
+    return 0;
 }

@@ -50,7 +50,8 @@ static const char *const points[] = {
 
 const struct xoff_param section_switch[] = {
     {"buffer", XOFF_P_BYTES, FIELD(net_switch, buffer_bytes), .preset = "16MB", .min = "64B",
-     .max = "4GB", .help = "Packet memory of a switch."},
+     .max = "4GB",
+     .help = "Packet memory of a switch, or of each of its buffers where the fabric has several."},
     {"processing_delay", XOFF_P_TIME, FIELD(net_switch, processing_for), .preset = "0s",
      .min = "0s", .max = "1s",
      .help = "Time from the last bit of a frame in to its place in an egress queue."},
@@ -285,6 +286,7 @@ const char *kinds_path(enum kinds_role role)
         [KINDS_SCHEDULER] = "switch.scheduler",
         [KINDS_MARKING] = "switch.marking",
         [KINDS_PATH] = "switch.path",
+        [KINDS_ARBITER] = "switch.arbiter",
         [KINDS_TRANSPORT] = "transport",
         [KINDS_TRAFFIC] = "traffic[]",
     };
@@ -322,6 +324,8 @@ static bool kind_of(enum kinds_role role, uint32_t i, struct kind *out)
         ANSWER_FROM(xoff_cps);
     case KINDS_PATH:
         ANSWER_FROM(xoff_paths);
+    case KINDS_ARBITER:
+        ANSWER_FROM(xoff_arbs);
     case KINDS_TRANSPORT:
         ANSWER_FROM(xoff_rps);
     case KINDS_TRAFFIC:
@@ -362,6 +366,7 @@ const struct switch_role switch_roles[] = {
     ROLE("scheduler", KINDS_SCHEDULER, NET_PART_SCHED, sched),
     ROLE("marking", KINDS_MARKING, NET_PART_MARKING, marking),
     ROLE("path", KINDS_PATH, NET_PART_PATH, path),
+    ROLE("arbiter", KINDS_ARBITER, NET_PART_ARB, arb),
     {0},
 };
 

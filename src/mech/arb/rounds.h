@@ -103,11 +103,11 @@ ROUNDS_INLINE uint64_t rounds_bit(uint32_t port)
 typedef uint32_t rounds_choice(const uint64_t *set, uint32_t n_words, uint32_t from,
                                const uint32_t *bytes, uint32_t step);
 
-ROUNDS_INLINE void rounds_match(const struct rounds_cfg *c, struct rounds_state *s,
-                                const struct xoff_arb_view *view, rounds_choice *choose,
-                                struct xoff_arb_matching *out)
+ROUNDS_INLINE void rounds_match_words(const struct rounds_cfg *c, struct rounds_state *s,
+                                      const struct xoff_arb_view *view, uint32_t n_words,
+                                      rounds_choice *choose, struct xoff_arb_matching *out)
 {
-    const uint32_t n_words = c->n_words, n = c->n_ports;
+    const uint32_t n = c->n_ports;
     uint64_t *free_inputs = s->words, *unmatched = free_inputs + n_words;
     uint64_t *granted = unmatched + n_words, *grants = granted + n_words;
     uint16_t *output_from = (uint16_t *)(grants + (size_t)n * n_words);
@@ -149,6 +149,17 @@ ROUNDS_INLINE void rounds_match(const struct rounds_cfg *c, struct rounds_state 
         }
         memset(granted, 0, n_words * sizeof *granted);
     }
+}
+
+/* Most switches have up to 64 ports: sets are one word, and the loops over words disappear. */
+ROUNDS_INLINE void rounds_match(const struct rounds_cfg *c, struct rounds_state *s,
+                                const struct xoff_arb_view *view, rounds_choice *choose,
+                                struct xoff_arb_matching *out)
+{
+    if (c->n_words == 1)
+        rounds_match_words(c, s, view, 1, choose, out);
+    else
+        rounds_match_words(c, s, view, c->n_words, choose, out);
 }
 
 #endif

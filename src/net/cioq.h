@@ -1,0 +1,108 @@
+/* The parts of fabric `cioq` that its files share: switch_cioq.c has the path of a frame,
+ * cioq_build.c builds the fabric and describes its buffers. */
+#ifndef NET_CIOQ_H
+#define NET_CIOQ_H
+
+#include "net/switch.h"
+
+/* Parameters as the scenario writes them: cioq_table. */
+struct cioq_params {
+    int64_t voq;
+    double speedup;
+    int64_t output_buffer, output_reserve;
+    int64_t cell;
+    xoff_time round_trip;
+};
+
+/* Frames that wait at an input: for an output and priority, or without VOQs for a priority. */
+struct cioq_voq {
+    uint32_t head, tail, n;
+    uint32_t bytes;
+};
+
+struct cioq_input {
+    struct xoff_mmu mmu; /* of the one port */
+    struct maxima maxima;
+};
+
+struct cioq_output {
+    int64_t taken_bytes; /* of frames that lie in the buffer or have room reserved in it */
+    int64_t peak_bytes;
+    int64_t held_bytes;   /* of frames that lie in it */
+    int64_t shared_bytes; /* taken beyond the reserves */
+    int64_t by_priority[XOFF_N_PRIORITIES];
+    uint32_t n_asking;   /* number of (input, priority) whose head is for this output */
+    uint8_t open;        /* priorities that have room for a largest frame */
+    struct xoff_mmu mmu; /* describes the buffer: output_view() */
+};
+
+/* What an output buffer is like; the same for all. */
+struct cioq_output_cfg {
+    int64_t capacity_bytes, shared_bytes, reserve_bytes, max_frame_bytes;
+};
+
+struct cioq {
+    struct sw sw;
+    struct cioq_input *inputs;
+    struct cioq_output *outputs;
+    struct cioq_output_cfg output_cfg;
+    bool has_voqs;
+    uint32_t n_words; /* of a set of ports */
+    uint32_t cell_bytes;
+    xoff_time slot_for, round_trip;
+    /* Sets of ports; a port is idle while it takes no part in a transfer. */
+    uint64_t *idle_inputs, *idle_outputs;
+    uint64_t *crossing;     /* inputs that are not idle ... */
+    uint32_t *moving;       /* ... by input: the place of the frame ... */
+    xoff_time *done_at;     /* ... and when it has crossed */
+    uint64_t *asked;        /* outputs with n_asking */
+    uint64_t *asks;         /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
+    struct cioq_voq *voqs;  /* cioq_queue() */
+    uint8_t *last_priority; /* [output * n_ports + input]: the one that crossed last */
+    uint32_t *pair_bytes;   /* [output * n_ports + input], or NULL: the arbiter reads none */
+    int64_t *waiting_bytes; /* [output * XOFF_N_PRIORITIES + priority], in all inputs */
+    struct xoff_arb arb;
+    uint64_t *asking; /* the arbiter's view */
+    struct xoff_arb_matching matching;
+    /* Both XOFF_NEVER if there is nothing to do: when the first frame of all has crossed, and when
+     * the arbiter is asked, which is 1 ps after the start of the slot. */
+    xoff_time first_at, match_at;
+    bool is_in_timer; /* the switch handles its timers, and rearms when it is done */
+    struct fifo line; /* frames that the arbiter has not heard of yet */
+    struct xoff_pause pause;
+    struct xoff_edges edges;
+};
+
+/* Timers of the fabric. Of those that expire at once, the lowest comes first. */
+enum { CIOQ_LINE, CIOQ_SLOT, CIOQ_PAUSE, CIOQ_TIMERS };
+
+static inline struct cioq *cioq_of(const struct sw *sw)
+{
+    return (struct cioq *)sw;
+}
+
+static inline bool cioq_is_in(const uint64_t *set, uint32_t port)
+{
+    return set[port / 64] >> port % 64 & 1;
+}
+
+static inline void cioq_put_in(uint64_t *set, uint32_t port)
+{
+    set[port / 64] |= UINT64_C(1) << port % 64;
+}
+
+static inline struct cioq_voq *cioq_queue(const struct cioq *c, uint32_t in, uint32_t out,
+                                          uint32_t priority)
+{
+    const uint32_t row = c->has_voqs ? in * c->sw.n_ports + out : in;
+    return &c->voqs[row * XOFF_N_PRIORITIES + priority];
+}
+
+/* cioq_build.c */
+extern const struct xoff_param cioq_table[];
+int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
+               struct xoff_err *err);
+void cioq_destroy(struct sw *sw);
+bool cioq_buffer(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer);
+
+#endif

@@ -1,0 +1,501 @@
+/* Fabric `cioq`: combined input and output queueing, a crossbar between buffers at every port.
+ *
+ * Source: the switch of "Occupancy sampling for terabit CEE switches" (Neeser et al., 2011): input
+ * buffers that the virtual output queues (VOQs) of a port share, arbitration by request and grant
+ * with reservation of room at the outputs, PFC thresholds on each input buffer.
+ *
+ * A frame is admitted to the buffer of its input by `mmu` when its last bit has arrived. It joins
+ * the VOQ of its output and priority, and the arbiter hears of it `round_trip` later. Time is cut
+ * into slots, in which the crossbar carries a cell. In a slot the arbiter (include/xoff/arb.h)
+ * matches idle inputs with idle outputs that have room; a matched pair carries one frame, in whole
+ * cells, without interruption. The frame lies in the input buffer until its last cell is over, then
+ * in the output buffer until its transmission starts. Its room there is taken at the grant, so an
+ * output never drops.
+ *
+ * The arbitration of a slot that starts at t is an event at t + 1 ps, so that everything which
+ * happens at t is known, in whatever order it happened.
+ *
+ * One pause policy serves all inputs, since a policy may go by all frames that wait for an output.
+ * What it sees as egress queue are the frames of all input buffers for that output and priority.
+ *
+ * Differs: the slides do not say in what units the crossbar works, nor how priorities share an
+ * output buffer. Here they take turns at a pair, and each has a reserve of its own at the output,
+ * so that frames of a paused priority cannot keep another out.
+ */
+#include "net/cioq.h"
+#include "net/egress.h"
+
+static inline void take_out(uint64_t *set, uint32_t port)
+{
+    set[port / 64] &= ~(UINT64_C(1) << port % 64);
+}
+
+/* Returns the next port of a set from `from` on, or NET_NONE. */
+EGRESS_INLINE uint32_t next_in(const uint64_t *set, uint32_t n_words, uint32_t from)
+{
+    for (uint32_t k = from / 64; k < n_words; k++, from = 0) {
+        const uint64_t bits = set[k] & ~UINT64_C(0) << from % 64;
+        if (bits)
+            return k * 64 + (uint32_t)__builtin_ctzll(bits);
+    }
+    return NET_NONE;
+}
+
+static inline uint64_t *asks_of(const struct cioq *c, uint32_t out, uint32_t priority)
+{
+    return &c->asks[(out * XOFF_N_PRIORITIES + priority) * c->n_words];
+}
+
+static void set_timer(struct cioq *c, struct worker *w, uint32_t own, xoff_time at)
+{
+    heap_set(&c->sw.timers, node_timer(&c->sw.head, SW_TIMERS + own), at);
+    if (!c->is_in_timer)
+        node_rearm(&c->sw.head, w);
+}
+
+static void set_slot_timer(struct cioq *c, struct worker *w)
+{
+    set_timer(c, w, CIOQ_SLOT, c->match_at < c->first_at ? c->match_at : c->first_at);
+}
+
+/* Asks for an arbitration in the first slot that starts from now on. */
+static void want_match(struct cioq *c, struct worker *w)
+{
+    if (c->match_at != XOFF_NEVER)
+        return;
+    const xoff_time now = sim_now(w), into = now % c->slot_for;
+    c->match_at = (into ? now - into + c->slot_for : now) + 1;
+    if (!c->is_in_timer)
+        set_slot_timer(c, w);
+}
+
+/* Output buffers */
+
+/* Returns the bytes that a priority takes beyond its reserve. */
+static inline int64_t beyond_reserve(const struct cioq *c, int64_t bytes)
+{
+    return bytes > c->output_cfg.reserve_bytes ? bytes - c->output_cfg.reserve_bytes : 0;
+}
+
+static void set_open(const struct cioq *c, struct cioq_output *o)
+{
+    const int64_t most = c->output_cfg.max_frame_bytes;
+    const int64_t left = c->output_cfg.shared_bytes - o->shared_bytes;
+    o->open = XOFF_ALL_PRIORITIES;
+    for (uint32_t p = 0; left < most && p < XOFF_N_PRIORITIES; p++) {
+        const int64_t bytes = o->by_priority[p];
+        if (beyond_reserve(c, bytes + most) - beyond_reserve(c, bytes) > left)
+            o->open &= (uint8_t) ~(1u << p);
+    }
+}
+
+/* Takes room, or with bytes < 0 gives it back. */
+static inline void take_room(const struct cioq *c, struct cioq_output *o, uint32_t priority,
+                             int64_t bytes)
+{
+    const int64_t before = o->by_priority[priority], after = before + bytes;
+    o->by_priority[priority] = after;
+    o->shared_bytes += beyond_reserve(c, after) - beyond_reserve(c, before);
+    o->taken_bytes += bytes;
+    if (o->taken_bytes > o->peak_bytes)
+        o->peak_bytes = o->taken_bytes;
+    set_open(c, o);
+}
+
+/* The frame leaves the output buffer, and the switch. */
+EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *f,
+                           int64_t egress_bytes)
+{
+    struct cioq *c = cioq_of(sw);
+    struct cioq_output *o = &c->outputs[f->out_port];
+    (void)egress_bytes;
+    const uint8_t before = o->open;
+    sw_let_go(sw, f);
+    o->held_bytes -= f->bytes;
+    take_room(c, o, f->priority, -(int64_t)f->bytes);
+    if (__builtin_expect(o->open != before, 0) && o->n_asking &&
+        cioq_is_in(c->idle_outputs, f->out_port))
+        want_match(c, w);
+}
+
+static void send(struct sw *sw, struct worker *w, struct port *port)
+{
+    egress_send(sw, w, port, release);
+}
+
+/* Input buffers */
+
+/* Called when the pause policy was told something: applies its decisions and its new deadline. */
+static void heed_policy(struct cioq *c, struct worker *w)
+{
+    if (__builtin_expect(c->edges.n != 0, 0))
+        sw_apply_edges(&c->sw, w, &c->edges, UINT32_MAX);
+    if (__builtin_expect(c->pause.shape.has_deadline, 0))
+        set_timer(c, w, CIOQ_PAUSE, xoff_pause_deadline(&c->pause));
+}
+
+/* The mmu of an input calls its port 0. */
+static void name_port(struct xoff_crossings *crossings, uint32_t in)
+{
+    for (uint32_t i = 0; i < crossings->n; i++)
+        crossings->at[i].port = (uint16_t)in;
+}
+
+/* The buffer of an input takes a frame or drops it. */
+static inline uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame,
+                             uint32_t in, uint32_t out)
+{
+    struct cioq *c = cioq_of(sw);
+    struct cioq_input *input = &c->inputs[in];
+    const xoff_time now = sim_now(w);
+    int64_t *waiting = &c->waiting_bytes[out * XOFF_N_PRIORITIES + frame->priority];
+    struct xoff_arrival arrival = {.out_port = (uint16_t)out,
+                                   .priority = frame->priority,
+                                   .bytes = frame->bytes,
+                                   .egress_bytes = cioq_queue(c, in, out, frame->priority)->bytes};
+    struct xoff_crossings crossings;
+    const enum xoff_pool pool = xoff_mmu_admit(&input->mmu, &arrival, now, &crossings);
+    if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
+        maxima_rise(&input->maxima, &input->mmu);
+    name_port(&crossings, in);
+    arrival.in_port = (uint16_t)in;
+    arrival.egress_bytes = *waiting;
+    arrival.dropped = pool == XOFF_POOL_DROP;
+    if (!arrival.dropped) {
+        *waiting += frame->bytes;
+        sw_hold(sw, frame, in, out);
+    }
+    if (xoff_pause_on_arrival(&c->pause, &arrival, &crossings, now, &c->edges))
+        heed_policy(c, w);
+    if (__builtin_expect(arrival.dropped, 0)) {
+        sw_drop(sw, frame, in, out, RESULT_DROP_BUFFER, now);
+        return NET_NONE;
+    }
+    return sw_put(sw, frame, in, out, pool);
+}
+
+/* A frame leaves the buffer of its input, to cross or because it is lost. */
+static void leave_input(struct cioq *c, struct worker *w, const struct frame *f)
+{
+    struct cioq_input *input = &c->inputs[f->in_port];
+    const xoff_time now = sim_now(w);
+    int64_t *waiting = &c->waiting_bytes[f->out_port * XOFF_N_PRIORITIES + f->priority];
+    struct xoff_departure departure =
+        sw_departure(f, cioq_queue(c, f->in_port, f->out_port, f->priority)->bytes);
+    struct xoff_crossings crossings;
+    departure.in_port = 0;
+    xoff_mmu_release(&input->mmu, &departure, now, &crossings);
+    if (__builtin_expect(input->maxima.rises, 0))
+        maxima_leave(&input->maxima, &input->mmu);
+    name_port(&crossings, f->in_port);
+    *waiting -= f->bytes;
+    departure.in_port = f->in_port;
+    departure.egress_bytes = *waiting;
+    if (xoff_pause_on_departure(&c->pause, &departure, &crossings, now, &c->edges))
+        heed_policy(c, w);
+}
+
+/* Virtual output queues */
+
+/* The head of a queue of the input is for this output from now on. */
+static void ask(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, uint32_t priority)
+{
+    cioq_put_in(asks_of(c, out, priority), in);
+    if (c->outputs[out].n_asking++ == 0)
+        cioq_put_in(c->asked, out);
+    if (cioq_is_in(c->idle_inputs, in) && cioq_is_in(c->idle_outputs, out) &&
+        c->outputs[out].open >> priority & 1)
+        want_match(c, w);
+}
+
+static void withdraw(struct cioq *c, uint32_t in, uint32_t out, uint32_t priority)
+{
+    take_out(asks_of(c, out, priority), in);
+    if (--c->outputs[out].n_asking == 0)
+        take_out(c->asked, out);
+}
+
+/* A frame joins its queue, and the arbiter knows of it. */
+static void join(struct cioq *c, struct worker *w, uint32_t place)
+{
+    struct frame *f = store_at(&c->sw.store, place);
+    const uint32_t in = f->in_port, out = f->out_port;
+    struct cioq_voq *q = cioq_queue(c, in, out, f->priority);
+    f->next = NET_NONE;
+    q->bytes += f->bytes;
+    if (c->pair_bytes)
+        c->pair_bytes[out * c->sw.n_ports + in] += f->bytes;
+    if (q->n++) {
+        store_at(&c->sw.store, q->tail)->next = place;
+        q->tail = place;
+        return;
+    }
+    q->head = q->tail = place;
+    ask(c, w, in, out, f->priority);
+}
+
+/* Takes the head of a queue, which is for `out`. */
+static uint32_t pop(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, uint32_t priority)
+{
+    struct cioq_voq *q = cioq_queue(c, in, out, priority);
+    const uint32_t place = q->head;
+    const struct frame *f = store_at(&c->sw.store, place);
+    q->bytes -= f->bytes;
+    if (c->pair_bytes)
+        c->pair_bytes[out * c->sw.n_ports + in] -= f->bytes;
+    q->head = f->next;
+    if (--q->n == 0) {
+        withdraw(c, in, out, priority);
+        return place;
+    }
+    const struct frame *next = store_at(&c->sw.store, q->head);
+    if (c->has_voqs) {
+        __builtin_prefetch(next); /* needed when the input is idle again */
+    } else if (next->out_port != out) {
+        withdraw(c, in, out, priority);
+        ask(c, w, in, next->out_port, priority);
+    }
+    return place;
+}
+
+/* A frame has come in and waited out the processing delay: the input requests a grant. */
+static void request(struct sw *sw, struct worker *w, uint32_t place)
+{
+    struct cioq *c = cioq_of(sw);
+    if (!c->round_trip) {
+        join(c, w, place);
+        return;
+    }
+    const xoff_time at = sim_now(w) + c->round_trip;
+    store_at(&sw->store, place)->at = at;
+    fifo_push(&c->line, &sw->store, place);
+    if (c->line.n == 1)
+        set_timer(c, w, CIOQ_LINE, at);
+}
+
+static void heed_line(struct cioq *c, struct worker *w)
+{
+    join(c, w, fifo_pop(&c->line, &c->sw.store));
+    set_timer(c, w, CIOQ_LINE, c->line.n ? store_at(&c->sw.store, c->line.head)->at : XOFF_NEVER);
+}
+
+/* Crossbar */
+
+/* A matched pair carries a frame. Priorities of the pair take turns. */
+static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, xoff_time start_at)
+{
+    struct cioq_output *o = &c->outputs[out];
+    uint8_t *last = &c->last_priority[out * c->sw.n_ports + in];
+    uint32_t ready = 0;
+    for (uint32_t mask = o->open & c->sw.used; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        ready |= (uint32_t)cioq_is_in(asks_of(c, out, p), in) << p;
+    }
+    const uint32_t later = ready & ~0u << *last << 1;
+    const uint32_t priority = (uint32_t)__builtin_ctz(later ? later : ready);
+    *last = (uint8_t)priority;
+    take_out(c->idle_inputs, in);
+    take_out(c->idle_outputs, out);
+    cioq_put_in(c->crossing, in);
+    c->moving[in] = pop(c, w, in, out, priority);
+    const uint32_t bytes = store_at(&c->sw.store, c->moving[in])->bytes;
+    take_room(c, o, priority, bytes);
+    const uint32_t n_cells = (bytes + XOFF_OVERHEAD_BYTES + c->cell_bytes - 1) / c->cell_bytes;
+    c->done_at[in] = start_at + n_cells * c->slot_for;
+    if (c->done_at[in] < c->first_at)
+        c->first_at = c->done_at[in];
+}
+
+/* Lists the inputs that may send to an output: idle, and with a frame that has room there. */
+EGRESS_INLINE bool list_asking(const struct cioq *c, uint32_t n_words, uint32_t out, uint64_t *row)
+{
+    uint64_t any = 0;
+    for (uint32_t k = 0; k < n_words; k++) {
+        row[k] = 0;
+        for (uint32_t mask = c->outputs[out].open & c->sw.used; mask; mask &= mask - 1)
+            row[k] |= asks_of(c, out, (uint32_t)__builtin_ctz(mask))[k];
+        any |= row[k] &= c->idle_inputs[k];
+    }
+    return any;
+}
+
+EGRESS_INLINE void match_words(struct cioq *c, struct worker *w, uint32_t n_words)
+{
+    uint64_t outputs[XOFF_ARB_MAX_WORDS];
+    bool any = false;
+    uint32_t out;
+    const xoff_time start_at = c->match_at - 1;
+    c->match_at = XOFF_NEVER;
+    for (uint32_t k = 0; k < n_words; k++)
+        outputs[k] = c->asked[k] & c->idle_outputs[k];
+    for (out = next_in(outputs, n_words, 0); out != NET_NONE;
+         out = next_in(outputs, n_words, out + 1)) {
+        if (list_asking(c, n_words, out, &c->asking[out * n_words]))
+            any = true;
+        else
+            take_out(outputs, out);
+    }
+    if (!any)
+        return;
+    const struct xoff_arb_view view = {
+        .n_words = n_words, .outputs = outputs, .asking = c->asking, .bytes = c->pair_bytes};
+    xoff_arb_match(&c->arb, &view, &c->matching);
+    for (uint32_t i = 0; i < c->matching.n; i++) {
+        const struct xoff_arb_pair *pair = &c->matching.at[i];
+        cross(c, w, pair->input, pair->output, start_at);
+        take_out(outputs, pair->output);
+    }
+    /* Too few rounds may have left a pair that could go: it tries again in the next slot. */
+    for (out = next_in(outputs, n_words, 0); out != NET_NONE;
+         out = next_in(outputs, n_words, out + 1))
+        for (uint32_t k = 0; k < n_words; k++)
+            if (c->asking[out * n_words + k] & c->idle_inputs[k])
+                want_match(c, w);
+}
+
+/* Most switches have up to 64 ports: sets are one word, and the loops over words disappear. */
+static void match(struct cioq *c, struct worker *w)
+{
+    if (c->n_words == 1)
+        match_words(c, w, 1);
+    else
+        match_words(c, w, c->n_words);
+}
+
+/* Frames have crossed and are in their output buffers. */
+static void finish(struct cioq *c, struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    uint64_t any = 0;
+    c->first_at = XOFF_NEVER;
+    for (uint32_t in = next_in(c->crossing, c->n_words, 0); in != NET_NONE;
+         in = next_in(c->crossing, c->n_words, in + 1)) {
+        if (c->done_at[in] > now) {
+            c->first_at = c->done_at[in] < c->first_at ? c->done_at[in] : c->first_at;
+            continue;
+        }
+        const struct frame *f = store_at(&c->sw.store, c->moving[in]);
+        take_out(c->crossing, in);
+        cioq_put_in(c->idle_inputs, in);
+        cioq_put_in(c->idle_outputs, f->out_port);
+        c->outputs[f->out_port].held_bytes += f->bytes;
+        leave_input(c, w, f);
+        egress_join(&c->sw, w, c->moving[in], release, send);
+    }
+    for (uint32_t k = 0; k < c->n_words; k++)
+        any |= c->asked[k];
+    if (any)
+        want_match(c, w);
+}
+
+/* A slot starts: frames have crossed, or the arbiter is asked. Goes on with the next slot as long
+ * as nothing else comes between. */
+static void heed_slot(struct cioq *c, struct worker *w)
+{
+    const uint32_t own = node_timer(&c->sw.head, SW_TIMERS + CIOQ_SLOT);
+    do {
+        if (c->first_at <= sim_now(w))
+            finish(c, w);
+        if (c->match_at <= sim_now(w))
+            match(c, w);
+        set_slot_timer(c, w);
+    } while (c->sw.timers.n && heap_top_id(&c->sw.timers) == own &&
+             sim_advance(w, heap_top_at(&c->sw.timers)));
+}
+
+/* The calls of the boundary */
+
+static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame)
+{
+    const uint32_t out = sw_receive(sw, w, in, frame);
+    if (out == ROUTE_NONE)
+        return;
+    const uint32_t place = admit(sw, w, frame, in, out);
+    if (place == NET_NONE)
+        return;
+    if (sw->spec->processing_for)
+        sw_process(sw, w, place);
+    else
+        request(sw, w, place);
+}
+
+static void transmit(struct sw *sw, struct worker *w, uint32_t port)
+{
+    if (port_on_transmit(&sw->head, &sw->ports[port], w))
+        send(sw, w, &sw->ports[port]);
+}
+
+static void timer(struct sw *sw, struct worker *w, uint32_t own)
+{
+    struct cioq *c = cioq_of(sw);
+    c->is_in_timer = true;
+    if (own == CIOQ_LINE) {
+        heed_line(c, w);
+    } else if (own == CIOQ_PAUSE) {
+        xoff_pause_expire(&c->pause, sim_now(w), &c->edges);
+        heed_policy(c, w);
+    } else {
+        heed_slot(c, w);
+    }
+    c->is_in_timer = false;
+}
+
+/* Drops the frames of a queue that are for a port whose link has failed. */
+static void drop_for(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, uint32_t priority)
+{
+    struct cioq_voq *q = cioq_queue(c, in, out, priority);
+    if (!q->n)
+        return;
+    uint32_t place = q->head, n = q->n;
+    withdraw(c, in, store_at(&c->sw.store, place)->out_port, priority);
+    *q = (struct cioq_voq){0};
+    while (n--) {
+        const struct frame *f = store_at(&c->sw.store, place);
+        const uint32_t next = f->next;
+        if (c->pair_bytes)
+            c->pair_bytes[f->out_port * c->sw.n_ports + in] -= f->bytes;
+        if (f->out_port == out) {
+            sw_drop(&c->sw, f, in, out, RESULT_DROP_LINK_DOWN, sim_now(w));
+            sw_let_go(&c->sw, f);
+            leave_input(c, w, f);
+            store_return(&c->sw.store, place);
+        } else {
+            join(c, w, place);
+        }
+        place = next;
+    }
+}
+
+/* Frames on their way to the output are dropped when they get there (egress_join). */
+static void link_down(struct sw *sw, struct worker *w, uint32_t port)
+{
+    egress_flush(sw, w, port, release);
+    for (uint32_t in = 0; in < sw->n_ports; in++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            drop_for(cioq_of(sw), w, in, port, p);
+}
+
+static const struct xoff_pause *policy(const struct sw *sw, uint32_t in, uint32_t out)
+{
+    (void)in, (void)out;
+    return &cioq_of(sw)->pause;
+}
+
+const struct fabric_ops fabric_cioq = {
+    .name = "cioq",
+    .summary = "input buffers with virtual output queues, an arbitrated crossbar, output buffers",
+    .params = cioq_table,
+    .params_size = sizeof(struct cioq_params),
+    .size = sizeof(struct cioq),
+    .n_timers = CIOQ_TIMERS,
+    .build = cioq_build,
+    .destroy = cioq_destroy,
+    .arrive = arrive,
+    .admit = admit,
+    .transmit = transmit,
+    .timer = timer,
+    .processed = request,
+    .link_down = link_down,
+    .buffer = cioq_buffer,
+    .policy = policy,
+};
