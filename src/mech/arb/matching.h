@@ -10,47 +10,47 @@
  * request cannot be passed over for ever, because the pointer of its output stays until the input
  * it points at has been served.
  */
-#ifndef MECH_ARB_ROUNDS_H
-#define MECH_ARB_ROUNDS_H
+#ifndef MECH_ARB_MATCHING_H
+#define MECH_ARB_MATCHING_H
 
 #include <xoff/arb.h>
 
-#define ROUNDS_INLINE static inline __attribute__((always_inline))
+#define MATCHING_INLINE static inline __attribute__((always_inline))
 
-struct rounds_params {
+struct matching_params {
     int64_t iterations;
 };
 
-struct rounds_cfg {
+struct matching_cfg {
     uint32_t n_ports, n_words, n_rounds;
 };
 
 /* Sets of n_words words: free inputs, unmatched outputs, inputs with a grant, and the outputs that
  * grant to each input; then the pointers of outputs and those of inputs. All sets are empty between
  * calls, except that the first two keep what they last had. */
-struct rounds_state {
+struct matching_state {
     uint64_t words[1];
 };
 
-#define ROUNDS_PARAMS                                                                           \
+#define MATCHING_PARAMS                                                                         \
     {                                                                                           \
         .name = "iterations", .type = XOFF_P_INT,                                               \
-        .offset = offsetof(struct rounds_params, iterations), .preset = "auto", .min = "1",     \
+        .offset = offsetof(struct matching_params, iterations), .preset = "auto", .min = "1",   \
         .max = "512", .allows_auto = true,                                                      \
         .help = "Rounds of request, grant and accept for a matching; auto: log2 of the ports, " \
                 "rounded up."                                                                   \
     }
 
-static inline int rounds_configure(const struct rounds_params *p, const struct xoff_arb_env *env,
-                                   struct rounds_cfg *c, struct xoff_arb_shape *shape,
-                                   struct xoff_err *err)
+static inline int matching_configure(const struct matching_params *p,
+                                     const struct xoff_arb_env *env, struct matching_cfg *c,
+                                     struct xoff_arb_shape *shape, struct xoff_err *err)
 {
     if (env->n_ports > XOFF_ARB_MAX_PORTS) {
         xoff_err_set(err, XOFF_E_RANGE, "kind", NULL, "arbitrates among at most 512 ports, not ");
         xoff_err_add_int(err, env->n_ports);
         return -(int)XOFF_E_RANGE;
     }
-    *c = (struct rounds_cfg){.n_ports = env->n_ports, .n_words = (env->n_ports + 63) / 64};
+    *c = (struct matching_cfg){.n_ports = env->n_ports, .n_words = (env->n_ports + 63) / 64};
     c->n_rounds = (uint32_t)p->iterations;
     if (p->iterations == XOFF_PARAM_AUTO)
         for (c->n_rounds = 1; 1u << c->n_rounds < env->n_ports;)
@@ -62,7 +62,7 @@ static inline int rounds_configure(const struct rounds_params *p, const struct x
 
 /* Returns the first port of the set at or after `from`, else the first of all; the set is not
  * empty. */
-ROUNDS_INLINE uint32_t rounds_first(const uint64_t *set, uint32_t n_words, uint32_t from)
+MATCHING_INLINE uint32_t matching_first(const uint64_t *set, uint32_t n_words, uint32_t from)
 {
     uint32_t word = from / 64;
     uint64_t bits = set[word] & ~UINT64_C(0) << from % 64;
@@ -74,7 +74,7 @@ ROUNDS_INLINE uint32_t rounds_first(const uint64_t *set, uint32_t n_words, uint3
 }
 
 /* Returns the next port of the set at or after `from`, or UINT32_MAX. */
-ROUNDS_INLINE uint32_t rounds_next(const uint64_t *set, uint32_t n_words, uint32_t from)
+MATCHING_INLINE uint32_t matching_next(const uint64_t *set, uint32_t n_words, uint32_t from)
 {
     uint32_t word = from / 64;
     if (word >= n_words)
@@ -88,24 +88,24 @@ ROUNDS_INLINE uint32_t rounds_next(const uint64_t *set, uint32_t n_words, uint32
     return word * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
-ROUNDS_INLINE uint64_t *rounds_word(uint64_t *set, uint32_t port)
+MATCHING_INLINE uint64_t *matching_word(uint64_t *set, uint32_t port)
 {
     return &set[port / 64];
 }
 
-ROUNDS_INLINE uint64_t rounds_bit(uint32_t port)
+MATCHING_INLINE uint64_t matching_bit(uint32_t port)
 {
     return UINT64_C(1) << port % 64;
 }
 
 /* Chooses one of a set for a port. Weights of the candidates are `step` apart from bytes[0];
  * `bytes` is NULL if the arbiter does not read them. */
-typedef uint32_t rounds_choice(const uint64_t *set, uint32_t n_words, uint32_t from,
-                               const uint32_t *bytes, uint32_t step);
+typedef uint32_t matching_choice(const uint64_t *set, uint32_t n_words, uint32_t from,
+                                 const uint32_t *bytes, uint32_t step);
 
-ROUNDS_INLINE void rounds_match_words(const struct rounds_cfg *c, struct rounds_state *s,
-                                      const struct xoff_arb_view *view, uint32_t n_words,
-                                      rounds_choice *choose, struct xoff_arb_matching *out)
+MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct matching_state *s,
+                                          const struct xoff_arb_view *view, uint32_t n_words,
+                                          matching_choice *choose, struct xoff_arb_matching *out)
 {
     const uint32_t n = c->n_ports;
     uint64_t *free_inputs = s->words, *unmatched = free_inputs + n_words;
@@ -116,31 +116,31 @@ ROUNDS_INLINE void rounds_match_words(const struct rounds_cfg *c, struct rounds_
     memcpy(unmatched, view->outputs, n_words * sizeof *unmatched);
     for (uint32_t round = 0; round < c->n_rounds; round++) {
         bool is_any = false;
-        for (uint32_t output = rounds_next(unmatched, n_words, 0); output != UINT32_MAX;
-             output = rounds_next(unmatched, n_words, output + 1)) {
+        for (uint32_t output = matching_next(unmatched, n_words, 0); output != UINT32_MAX;
+             output = matching_next(unmatched, n_words, output + 1)) {
             uint64_t set[XOFF_ARB_MAX_WORDS], any = 0;
             for (uint32_t k = 0; k < n_words; k++)
                 any |= set[k] = view->asking[(size_t)output * n_words + k] & free_inputs[k];
             if (!any) { /* nobody is left who asks for it */
-                *rounds_word(unmatched, output) &= ~rounds_bit(output);
+                *matching_word(unmatched, output) &= ~matching_bit(output);
                 continue;
             }
             const uint32_t input = choose(set, n_words, output_from[output],
                                           view->bytes ? view->bytes + (size_t)output * n : NULL, 1);
-            *rounds_word(grants + (size_t)input * n_words, output) |= rounds_bit(output);
-            *rounds_word(granted, input) |= rounds_bit(input);
+            *matching_word(grants + (size_t)input * n_words, output) |= matching_bit(output);
+            *matching_word(granted, input) |= matching_bit(input);
             is_any = true;
         }
         if (!is_any)
             return;
-        for (uint32_t input = rounds_next(granted, n_words, 0); input != UINT32_MAX;
-             input = rounds_next(granted, n_words, input + 1)) {
+        for (uint32_t input = matching_next(granted, n_words, 0); input != UINT32_MAX;
+             input = matching_next(granted, n_words, input + 1)) {
             uint64_t *set = grants + (size_t)input * n_words;
             const uint32_t output = choose(set, n_words, input_from[input],
                                            view->bytes ? view->bytes + input : NULL, n);
             memset(set, 0, n_words * sizeof *set);
-            *rounds_word(free_inputs, input) &= ~rounds_bit(input);
-            *rounds_word(unmatched, output) &= ~rounds_bit(output);
+            *matching_word(free_inputs, input) &= ~matching_bit(input);
+            *matching_word(unmatched, output) &= ~matching_bit(output);
             out->at[out->n++] = (struct xoff_arb_pair){(uint16_t)input, (uint16_t)output};
             if (round == 0) {
                 output_from[output] = (uint16_t)(input + 1 < n ? input + 1 : 0);
@@ -152,14 +152,14 @@ ROUNDS_INLINE void rounds_match_words(const struct rounds_cfg *c, struct rounds_
 }
 
 /* Most switches have up to 64 ports: sets are one word, and the loops over words disappear. */
-ROUNDS_INLINE void rounds_match(const struct rounds_cfg *c, struct rounds_state *s,
-                                const struct xoff_arb_view *view, rounds_choice *choose,
-                                struct xoff_arb_matching *out)
+MATCHING_INLINE void matching_match(const struct matching_cfg *c, struct matching_state *s,
+                                    const struct xoff_arb_view *view, matching_choice *choose,
+                                    struct xoff_arb_matching *out)
 {
     if (c->n_words == 1)
-        rounds_match_words(c, s, view, 1, choose, out);
+        matching_match_words(c, s, view, 1, choose, out);
     else
-        rounds_match_words(c, s, view, c->n_words, choose, out);
+        matching_match_words(c, s, view, c->n_words, choose, out);
 }
 
 #endif
