@@ -79,6 +79,7 @@ struct xoff_cp_shape {
     bool is_timed;                     /* has deadlines: see deadline() */
     /* What the point may answer. A frame has room for telemetry or for a tag, not for both. */
     bool stamps, writes, notifies;
+    int64_t queue_unit; /* stamps: bytes for which a unit of its queue lengths stands */
 };
 
 struct xoff_cp_ops {

@@ -59,7 +59,8 @@ struct xoff_rp_answer {
 };
 
 struct xoff_rp_shape {
-    size_t state_size; /* bytes of a flow's state */
+    size_t state_size;  /* bytes of a flow's state */
+    int64_t queue_unit; /* of the telemetry it reads, see cp.h; 0: XOFF_INT_QUEUE_UNIT */
 };
 
 /* Every call but configure() may change *answer, which holds the previous answer; before init()

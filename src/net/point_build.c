@@ -178,7 +178,23 @@ int build_path(struct net *net, struct sw *sw, struct xoff_err *err)
     return 0;
 }
 
-static int check_switch_stamps(const struct sw *sw, struct xoff_err *err)
+/* A wrong unit would scale every queue: nothing fails, and all rates are wrong. */
+static int check_units(const struct sw *sw, const struct xoff_rp *rp, struct xoff_err *err)
+{
+    const int64_t read = rp->shape.queue_unit ? rp->shape.queue_unit : XOFF_INT_QUEUE_UNIT;
+    const int64_t written = sw->points[0].cp.shape.queue_unit;
+    if (read == written)
+        return 0;
+    xoff_err_set(err, XOFF_E_CONFLICT, rp->shape.queue_unit ? "queue_unit" : "kind", NULL,
+                 "reads queue lengths in units of ");
+    xoff_err_add_int(err, read);
+    xoff_err_add(err, " bytes, but switches write units of ");
+    xoff_err_add_int(err, written);
+    xoff_err_add(err, " (switch.marking.queue_unit); give both the same");
+    return -XOFF_E_CONFLICT;
+}
+
+static int check_switch_stamps(const struct sw *sw, const struct xoff_rp *rp, struct xoff_err *err)
 {
     if (!sw->keeps_flows) {
         xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
@@ -192,7 +208,7 @@ static int check_switch_stamps(const struct sw *sw, struct xoff_err *err)
         if (!sw->points[p].cp.shape.stamps)
             return xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
                                 "reads in-band telemetry, which switches write with marking: int");
-    return 0;
+    return check_units(sw, rp, err);
 }
 
 int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_err *err)
@@ -202,7 +218,7 @@ int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_er
         if (!net->spec.transports[i].np->has_telemetry)
             continue;
         for (uint32_t s = 0; s < net->n_switches && !code; s++)
-            code = check_switch_stamps(net->switches[s], err);
+            code = check_switch_stamps(net->switches[s], &net->transports[i].rp, err);
         if (!code && net->max_switches > XOFF_INT_HOPS)
             code = xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
                                 "telemetry has room for 5 switches, and paths of this network "

@@ -160,7 +160,7 @@ static int int_configure(const void *params, const struct xoff_cp_env *env, void
     *c = (struct int_cfg){.packed_rate = pack_rate(env->rate_bps),
                           .byte_unit = p->byte_unit,
                           .queue_unit = p->queue_unit};
-    *shape = (struct xoff_cp_shape){.stamps = true, .sees_port = true};
+    *shape = (struct xoff_cp_shape){.stamps = true, .sees_port = true, .queue_unit = p->queue_unit};
     return 0;
 }
 

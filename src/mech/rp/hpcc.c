@@ -115,6 +115,7 @@ static int hpcc_configure(const void *params, const struct xoff_rp_env *env, voi
     const struct hpcc_params *p = params;
     struct hpcc_cfg *c = cfg;
     shape->state_size = sizeof(struct hpcc_state);
+    shape->queue_unit = p->queue_unit;
     const double line_bps = (double)env->rate_bps;
     const double ai_bps = p->ai == XOFF_PARAM_AUTO ? line_bps / HPCC_AI_PART : (double)p->ai;
     const xoff_rate min_bps = rate_or_part(p->min_rate, env->rate_bps, HPCC_MIN_PART);
