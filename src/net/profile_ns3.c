@@ -80,24 +80,42 @@ static uint32_t ns3_id(const struct topo *topo, uint32_t node)
     return topo->nodes[node].number;
 }
 
-/* Next hops are in descending order of their ids. */
-static uint32_t ns3_hop(const struct topo *topo, uint32_t node, const struct frame *frame,
-                        const uint16_t *ports, uint32_t n)
+static uint32_t peer_id(const struct topo *topo, uint32_t node, uint32_t port)
 {
-    const uint32_t words[3] = {ns3_address(ns3_id(topo, frame->src)),
-                               ns3_address(ns3_id(topo, frame->dst)), frame->hash};
-    const uint32_t chosen = murmur3(words, ns3_id(topo, node)) % n;
+    return ns3_id(topo, topo_peer(topo, node, port));
+}
+
+/* The port whose neighbour has the id at place `chosen` in descending order; of several links to
+ * one neighbour the first comes first. */
+static uint32_t in_descending_order(const struct topo *topo, uint32_t node, const uint16_t *ports,
+                                    uint32_t n, uint32_t chosen)
+{
+    uint32_t n_rising = 1;
+    while (n_rising < n &&
+           peer_id(topo, node, ports[n_rising - 1]) < peer_id(topo, node, ports[n_rising]))
+        n_rising++;
+    if (n_rising == n) /* links mostly lead to neighbours in order of their ids */
+        return ports[n - 1 - chosen];
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t id = ns3_id(topo, topo_peer(topo, node, ports[i]));
+        const uint32_t id = peer_id(topo, node, ports[i]);
         uint32_t before = 0;
         for (uint32_t k = 0; k < n; k++) {
-            const uint32_t other = ns3_id(topo, topo_peer(topo, node, ports[k]));
+            const uint32_t other = peer_id(topo, node, ports[k]);
             before += other > id || (other == id && k < i);
         }
         if (before == chosen)
             return ports[i];
     }
     return ports[0]; /* not reached */
+}
+
+/* Next hops are in descending order of their ids. */
+static uint32_t ns3_hop(const struct topo *topo, uint32_t node, const struct frame *frame,
+                        const uint16_t *ports, uint32_t n)
+{
+    const uint32_t words[3] = {ns3_address(ns3_id(topo, frame->src)),
+                               ns3_address(ns3_id(topo, frame->dst)), frame->hash};
+    return in_descending_order(topo, node, ports, n, murmur3(words, ns3_id(topo, node)) % n);
 }
 
 /* A frame may start late within its nanosecond. */

@@ -87,6 +87,13 @@ static void hops(void **state)
     assert_int_equal(net_wire_ns3.hop(&topo, 6, &data, candidates, 4), 1); /* n11, n10, n9 */
     assert_int_equal(net_wire_ns3.hop(&topo, 7, &ack, candidates, 2), 0);
     assert_int_equal(net_wire_ns3.hop(&topo, 7, &ack, candidates, 3), 2);
+    /* The order of ports does not matter: n8, n10, n9 still count as n10, n9, n8. */
+    const uint16_t mixed[] = {0, 2, 1};
+    assert_int_equal(net_wire_ns3.hop(&topo, 6, &data, mixed, 3), 0);
+    assert_int_equal(net_wire_ns3.hop(&topo, 7, &ack, mixed, 3), 2);
+    /* Of two links to n9, ports 1 and 3, the first comes first: n10, n9, n9, n8. */
+    links[3].node[1] = 9;
+    assert_int_equal(net_wire_ns3.hop(&topo, 6, &data, candidates, 4), 3);
 }
 
 /* Each event of a nanosecond gets the next picosecond; one that is scheduled less than a sampling
