@@ -333,7 +333,7 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
         fprintf(told, "report: %s/report.html\n", dir);
     if (!code)
         code = folder_publish(folder, &err);
-    if (!code && a->trace)
+    if (!code && a->trace && n)
         code = cli_write_trace(a->trace, results[0], told, &err);
     if (code) {
         folder_explain(folder, &err);
