@@ -199,9 +199,11 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
 
 static bool resumes(const struct frame *frame)
 {
+    const struct xoff_pause_frame *pause = &frame->pause;
     bool does = false;
     for (uint32_t p = 0; frame->kind == FRAME_PAUSE && p < XOFF_N_PRIORITIES; p++)
-        does |= frame->pause.classes >> p & 1 && !frame->pause.quanta[p];
+        does |=
+            pause->classes >> p & 1 && !pause->quanta[pause->opcode == XOFF_OPCODE_PAUSE ? 0 : p];
     return does;
 }
 
