@@ -117,7 +117,7 @@ static void put_reason(FILE *out, const struct scored_claim *s)
         scoreboard_measured(c, j, text, sizeof text);
         fputs(" Measured: ", out);
         put_text(out, text);
-        if (c->has_published) {
+        if (c->kind == KIND_NUMBER) {
             scoreboard_published(c, text, sizeof text);
             fputs("; published: ", out);
             put_text(out, text);
@@ -296,7 +296,7 @@ static void put_head(FILE *out, const struct scored_paper *p)
         n[p->claims[i].judgement.found] += is_counted(p->claims[i].claim);
     const struct scoreboard_share *number = &t.cells[KIND_NUMBER][STRENGTH_INDEPENDENT],
                                   *direction = &t.cells[KIND_DIRECTION][STRENGTH_INDEPENDENT];
-    fprintf(out, "**%u of %u claims hold.** ", t.reproduced.n_held, t.reproduced.n_all);
+    fprintf(out, "**%u of %u independent claims hold.** ", t.reproduced.n_held, t.reproduced.n_all);
     fprintf(
         out,
         "The paper states %u of them as a number (%u hold%s) and %u as a direction (%u hold%s). ",

@@ -87,7 +87,7 @@ struct scoreboard_style {
 void scoreboard_print(const struct scoreboard *board, const struct scoreboard_style *style,
                       FILE *out);
 
-/* "538 MB/s", or what the paper says in words, or "-". */
+/* "538 MB/s" where the paper states a number, else what it says in words, or "-". */
 void scoreboard_published(const struct claim *claim, char *buf, size_t size);
 /* "531.2 MB/s (529 .. 534)": the mean, and the spread where the seeds differ at this many digits;
  * "-": nothing was measured. */

@@ -98,6 +98,15 @@ static void texts(void **state)
     j.measured = (struct spread){540, 538, 542};
     scoreboard_measured(&c, &j, text, sizeof text);
     assert_string_equal(text, "540 MB/s (538 .. 542)");
+    c = (struct claim){.unit = "ratio", .has_published = true, .published = 1};
+    scoreboard_measured(&c, &j, text, sizeof text);
+    assert_string_equal(text, "540 (538 .. 542)");
+    c.published_text = "the same";
+    scoreboard_published(&c, text, sizeof text);
+    assert_string_equal(text, "1");
+    c.kind = KIND_DIRECTION; /* the number is our own way to put it */
+    scoreboard_published(&c, text, sizeof text);
+    assert_string_equal(text, "the same");
     c = (struct claim){.unit = "", .published_text = "all"};
     scoreboard_published(&c, text, sizeof text);
     assert_string_equal(text, "all");

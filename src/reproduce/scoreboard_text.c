@@ -41,26 +41,34 @@ static void fill(char cell[CELL], const char *text)
     cell[n] = '\0';
 }
 
+/* A unit with the space before it. A ratio needs none. */
+static const char *unit_of(const struct claim *c, char buf[CELL])
+{
+    const bool has_unit = *c->unit && strcmp(c->unit, "ratio") != 0;
+    snprintf(buf, CELL, "%s%.80s", has_unit ? " " : "", has_unit ? c->unit : "");
+    return buf;
+}
+
 void scoreboard_published(const struct claim *c, char *buf, size_t size)
 {
-    if (c->has_published)
-        snprintf(buf, size, "%.6g%s%s", c->published, *c->unit ? " " : "", c->unit);
+    char unit[CELL];
+    if (c->has_published && (c->kind == KIND_NUMBER || !c->published_text))
+        snprintf(buf, size, "%.6g%s", c->published, unit_of(c, unit));
     else
         snprintf(buf, size, "%s", c->published_text ? c->published_text : "-");
 }
 
 void scoreboard_measured(const struct claim *c, const struct judgement *j, char *buf, size_t size)
 {
-    const char *const gap = *c->unit ? " " : "";
-    char least[32], most[32];
+    char least[32], most[32], unit[CELL];
     snprintf(least, sizeof least, "%.4g", j->measured.min);
     snprintf(most, sizeof most, "%.4g", j->measured.max);
     if (!j->values)
         snprintf(buf, size, "-");
     else if (!strcmp(least, most)) /* equal at this many digits */
-        snprintf(buf, size, "%.4g%s%s", j->measured.mean, gap, c->unit);
+        snprintf(buf, size, "%.4g%s", j->measured.mean, unit_of(c, unit));
     else
-        snprintf(buf, size, "%.4g%s%s (%s .. %s)", j->measured.mean, gap, c->unit, least, most);
+        snprintf(buf, size, "%.4g%s (%s .. %s)", j->measured.mean, unit_of(c, unit), least, most);
 }
 
 static void make_row(const struct scored_claim *s, struct row *row)

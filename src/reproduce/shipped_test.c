@@ -215,7 +215,7 @@ static void readme(void **state)
 {
     (void)state;
     static const char *const parts[] = {
-        "# T\n\nA paper.\n\n**0 of 1 claims hold.** ",
+        "# T\n\nA paper.\n\n**0 of 1 independent claims hold.** ",
         "states 1 of them as a number (0 hold) and 0 as",
         "1 holds in direction only, 0 do not hold, 0 cannot be tested",
         "| number | 0 of 1 | - | - |\n| direction | - | - | 1 of 1 |\n| own | - | - | - |\n",

@@ -324,7 +324,7 @@ def check_shipped(folder):
     check("and are the same bytes again", results.read_text() == first)
     run = place.reproduce("--readme")
     check("the page is made again without a run", run.returncode == 0 and not run.stderr and
-          run.stdout == readme.read_text() and "**2 of 2 claims hold.**" in run.stdout, run)
+          run.stdout == readme.read_text() and "**2 of 2 independent claims hold.**" in run.stdout, run)
     run, board = place.json("--quick")
     data, tiny = json.loads(first), board["papers"][0]
     more = claims_of(board)["more"]
