@@ -15,7 +15,9 @@
 
 #define HEAD "paper: p\ntitle: T\nsource: S\n"
 /* Lines 4 to 15 of a file that reads well; a test puts one more or another line in. */
-#define CLAIM                       \
+#define WORTH "    kind: own\n    strength: independent\n"
+#define CLAIM BARE WORTH
+#define BARE                        \
     "claims:\n"                     \
     "  - id: a\n"                   \
     "    place: '5.3'\n"            \
@@ -87,7 +89,7 @@ static void whole(void **state)
     assert_string_equal(c->place, "5.3");
     assert_string_equal(c->unit, "%");
     assert_string_equal(c->measure.text, "100 * off.drops / off.sent");
-    assert_int_equal(c->measure.place.line, 10);
+    assert_int_equal(c->measure.place.line, 12);
     assert_int_equal(c->measure.place.column, 14);
     assert_true(c->has_published && c->published == 40 && c->tolerance == 5);
     assert_false(c->is_tolerance_relative);
@@ -126,8 +128,8 @@ static void forms(void **state)
     p = read_good(HEAD CLAIM "    published: null\n    direction: a.drops > b.drops\n");
     assert_false(p->claims[0].has_published);
     claims_destroy(p);
-    p = read_good(HEAD
-                  "claims:\n  - {id: a, place: 1, statement: s, verdict: untestable, why: w}\n");
+    p = read_good(HEAD "claims:\n  - {id: a, place: 1, statement: s, verdict: untestable, why: w, "
+                       "kind: own, strength: independent}\n");
     assert_int_equal(p->claims[0].recorded, VERDICT_UNTESTABLE);
     assert_null(p->claims[0].experiment.scenario);
     claims_destroy(p);
@@ -244,7 +246,7 @@ static void mistakes_of_the_file(void **state)
 static void mistakes_of_a_claim(void **state)
 {
     (void)state;
-    check_bad(HEAD CLAIM TESTED "    colour: red\n", 14, 5, "claims.0.colour", "unknown key");
+    check_bad(HEAD CLAIM TESTED "    colour: red\n", 16, 5, "claims.0.colour", "unknown key");
     check_bad(HEAD "claims: [a]\n", 4, 10, "claims.0", "a plain value is given");
     check_bad(HEAD "claims:\n  - place: 1\n", 5, 5, "claims.0.id", "missing");
     check_bad(HEAD "claims:\n  - id: a b\n", 5, 9, "claims.0.id", "not an id");
@@ -258,63 +260,64 @@ static void mistakes_of_a_claim(void **state)
               "claims.0.why", "missing");
     check_bad(HEAD "claims:\n  - {id: a, place: 1, statement: s, verdict: holds}\n", 5, 5,
               "claims.0.scenario", "missing");
-    check_bad(HEAD CLAIM TESTED "    average: runs\n", 14, 14, "claims.0.average",
+    check_bad(HEAD CLAIM TESTED "    average: runs\n", 16, 14, "claims.0.average",
               "accepted: seeds, metrics");
     check_bad(HEAD CLAIM TESTED "  - id: a\n    place: 1\n    statement: s\n    scenario: s.yaml\n"
-                                "    verdict: untestable\n    why: w\n",
-              14, 9, "claims.1.id", "given twice");
+                                "    verdict: untestable\n    why: w\n" WORTH,
+              16, 9, "claims.1.id", "given twice");
 }
 
 static void mistakes_of_an_experiment(void **state)
 {
     (void)state;
-    check_bad(HEAD CLAIM TESTED "    seeds: 0\n", 14, 12, "claims.0.seeds", "1 to 1000");
-    check_bad(HEAD CLAIM TESTED "    seeds: 1001\n", 14, 12, "claims.0.seeds", "1 to 1000");
-    check_bad(HEAD CLAIM TESTED "    quick: true\n", 14, 12, "claims.0.quick", "false");
-    check_bad(HEAD CLAIM TESTED "    quick: {stop: [1]}\n", 14, 19, "claims.0.quick.stop",
+    check_bad(HEAD CLAIM TESTED "    seeds: 0\n", 16, 12, "claims.0.seeds", "1 to 1000");
+    check_bad(HEAD CLAIM TESTED "    seeds: 1001\n", 16, 12, "claims.0.seeds", "1 to 1000");
+    check_bad(HEAD CLAIM TESTED "    quick: true\n", 16, 12, "claims.0.quick", "false");
+    check_bad(HEAD CLAIM TESTED "    quick: {stop: [1]}\n", 16, 19, "claims.0.quick.stop",
               "plain value");
-    check_bad(HEAD CLAIM TESTED "    quick: {seed: 2}\n", 14, 13, "claims.0.quick", "seeds:");
+    check_bad(HEAD CLAIM TESTED "    quick: {seed: 2}\n", 16, 13, "claims.0.quick", "seeds:");
 }
 
 static void mistakes_of_numbers(void **state)
 {
     (void)state;
     check_bad(HEAD CLAIM, 5, 5, "claims.0.published", "missing; give a number, or null");
-    check_bad(HEAD CLAIM "    published: 40 %\n", 10, 16, "claims.0.published", "not a number");
-    check_bad(HEAD CLAIM "    published: 1e999\n", 10, 16, "claims.0.published", "not a number");
-    check_bad(HEAD CLAIM "    published: nan\n", 10, 16, "claims.0.published", "not a number");
+    check_bad(HEAD CLAIM "    published: 40 %\n", 12, 16, "claims.0.published", "not a number");
+    check_bad(HEAD CLAIM "    published: 1e999\n", 12, 16, "claims.0.published", "not a number");
+    check_bad(HEAD CLAIM "    published: nan\n", 12, 16, "claims.0.published", "not a number");
     check_bad(HEAD CLAIM "    published: 4\n", 5, 5, "claims.0.measure", "missing");
     check_bad(HEAD CLAIM "    published: 4\n    measure: drops\n", 5, 5, "claims.0.tolerance",
               "missing");
     check_bad(HEAD CLAIM "    published: 4\n    tolerance: 1\n", 5, 5, "claims.0.tolerance_why",
               "missing");
-    check_bad(HEAD CLAIM "    published: 4\n    tolerance: some\n", 11, 16, "claims.0.tolerance",
+    check_bad(HEAD CLAIM "    published: 4\n    tolerance: some\n", 13, 16, "claims.0.tolerance",
               "not a tolerance");
-    check_bad(HEAD CLAIM "    published: 4\n    tolerance: -1\n", 11, 16, "claims.0.tolerance",
+    check_bad(HEAD CLAIM "    published: 4\n    tolerance: -1\n", 13, 16, "claims.0.tolerance",
               "not negative");
-    check_bad(HEAD CLAIM "    published: 4\n    tolerance: -1 %\n", 11, 16, "claims.0.tolerance",
+    check_bad(HEAD CLAIM "    published: 4\n    tolerance: -1 %\n", 13, 16, "claims.0.tolerance",
               "not ");
-    check_bad(HEAD CLAIM "    published: null\n    tolerance: 1\n", 11, 5, "claims.0.tolerance",
+    check_bad(HEAD CLAIM "    published: null\n    tolerance: 1\n", 13, 5, "claims.0.tolerance",
               "no published number");
     check_bad(HEAD CLAIM "    published: null\n", 5, 5, "claims.0.direction", "missing");
     check_bad(HEAD
               "claims:\n  - {id: a, place: 1, statement: s, scenario: s, measure: drops,\n"
-              "     published: 1, tolerance: 1, tolerance_why: w, verdict: direction, why: w}\n",
+              "     published: 1, tolerance: 1, tolerance_why: w, verdict: direction, why: w,\n"
+              "     kind: own, strength: independent}\n",
               5, 5, "claims.0.direction", "missing");
 }
 
 static void mistakes_of_expressions(void **state)
 {
     (void)state;
-    check_bad(HEAD CLAIM "    measure: 1 + speed\n", 10, 18, "claims.0.measure", "speed");
-    check_bad(HEAD CLAIM "    measure: \"1 + speed\"\n", 10, 19, "claims.0.measure", "speed");
-    check_bad(HEAD CLAIM "    measure: drops == 0\n", 10, 20, "claims.0.measure", "'='");
-    check_bad(HEAD CLAIM "    direction: drops\n", 10, 21, "claims.0.direction", "the text ends");
-    check_bad(HEAD CLAIM "    direction: drops >\n", 10, 23, "claims.0.direction", "the text ends");
+    check_bad(HEAD CLAIM "    measure: 1 + speed\n", 12, 18, "claims.0.measure", "speed");
+    check_bad(HEAD CLAIM "    measure: \"1 + speed\"\n", 12, 19, "claims.0.measure", "speed");
+    check_bad(HEAD CLAIM "    measure: drops == 0\n", 12, 20, "claims.0.measure", "'='");
+    check_bad(HEAD CLAIM "    direction: drops\n", 12, 21, "claims.0.direction", "the text ends");
+    check_bad(HEAD CLAIM "    direction: drops >\n", 12, 23, "claims.0.direction", "the text ends");
     /* Over several lines the place is the one in the file, not in the text as it is joined. */
-    check_bad(HEAD CLAIM "    measure: 1 +\n      2 + speed\n", 11, 11, "claims.0.measure",
+    check_bad(HEAD CLAIM "    measure: 1 +\n      2 + speed\n", 13, 11, "claims.0.measure",
               "speed");
-    check_bad(HEAD CLAIM "    measure: \"1   \n\n     + drops\n      + speed\"\n", 13, 9,
+    check_bad(HEAD CLAIM "    measure: \"1   \n\n     + drops\n      + speed\"\n", 15, 9,
               "claims.0.measure", "speed");
 }
 
@@ -365,39 +368,45 @@ static void mistakes_of_a_figure(void **state)
 static void kinds(void **state)
 {
     (void)state;
-    struct paper *p = read_good(HEAD CLAIM TESTED);
+    struct paper *p = read_good(HEAD BARE TESTED WORTH);
     assert_int_equal(p->claims[0].strength, STRENGTH_INDEPENDENT);
     assert_null(p->claims[0].strength_why);
-    assert_null(p->claims[0].chapter);
+    assert_true(!p->claims[0].chapter && !p->claims[0].quote);
     assert_true(p->n_readings == 1 && p->claims[0].n_readings == 0);
     claims_destroy(p);
-    p = read_good(HEAD CLAIM TESTED "    kind: number\n    strength: tuned\n"
-                                    "    tuned: 9 us; 8 to 12\n    chapter: 5 PFC\n"
-                                    "    quote: More is lost.\n");
+    check_bad(HEAD BARE TESTED, 5, 5, "claims.0.kind", "number, direction or own");
+    check_bad(HEAD BARE TESTED "    kind: own\n", 5, 5, "claims.0.strength", "missing");
+    check_bad(HEAD BARE TESTED "    kind: number\n    strength: independent\n", 5, 5,
+              "claims.0.quote", "own sentence");
+    p = read_good(HEAD BARE TESTED "    kind: number\n    strength: tuned\n"
+                                   "    tuned: 9 us; 8 to 12\n    chapter: 5 PFC\n"
+                                   "    quote: More is lost.\n");
     assert_int_equal(p->claims[0].kind, KIND_NUMBER);
     assert_int_equal(p->claims[0].strength, STRENGTH_TUNED);
     assert_string_equal(p->claims[0].strength_why, "9 us; 8 to 12");
     assert_string_equal(p->claims[0].chapter, "5 PFC");
     assert_string_equal(p->claims[0].quote, "More is lost.");
     claims_destroy(p);
-    p = read_good(HEAD CLAIM "    published: null\n    direction: a.drops > b.drops\n"
-                             "    kind: own\n    strength: returned\n    returned: 538 MB/s\n");
+    p = read_good(HEAD BARE "    published: null\n    direction: a.drops > b.drops\n"
+                            "    kind: own\n    strength: returned\n    returned: 538 MB/s\n");
     assert_int_equal(p->claims[0].kind, KIND_OWN);
     assert_string_equal(p->claims[0].strength_why, "538 MB/s");
     claims_destroy(p);
-    check_bad(HEAD CLAIM TESTED "    kind: numeric\n", 14, 11, "claims.0.kind",
+    check_bad(HEAD BARE TESTED "    kind: numeric\n", 14, 11, "claims.0.kind",
               "accepted: number, direction, own");
-    check_bad(HEAD CLAIM "    published: null\n    direction: drops > 0\n    kind: number\n", 12,
-              11, "claims.0.published", "kind: number");
+    check_bad(HEAD BARE "    published: null\n    direction: drops > 0\n    kind: number\n", 12, 11,
+              "claims.0.published", "kind: number");
     check_bad(HEAD "claims:\n  - {id: a, place: 1, statement: s, verdict: untestable, why: w,\n"
                    "     kind: number}\n",
               6, 12, "claims.0.published", "kind: number");
-    check_bad(HEAD CLAIM TESTED "    strength: strong\n", 14, 15, "claims.0.strength",
+    check_bad(HEAD BARE TESTED "    kind: own\n    strength: strong\n", 15, 15, "claims.0.strength",
               "accepted: independent, returned, tuned");
-    check_bad(HEAD CLAIM TESTED "    strength: tuned\n", 5, 5, "claims.0.tuned", "missing");
-    check_bad(HEAD CLAIM TESTED "    strength: tuned\n    tuned: a\n    returned: b\n", 16, 5,
-              "claims.0.returned", "strength: returned only");
-    check_bad(HEAD CLAIM TESTED "    tuned: a\n", 14, 5, "claims.0.tuned", "strength: tuned only");
+    check_bad(HEAD BARE TESTED "    kind: own\n    strength: tuned\n", 5, 5, "claims.0.tuned",
+              "missing");
+    check_bad(HEAD BARE TESTED WORTH "    returned: b\n", 16, 5, "claims.0.returned",
+              "strength: returned only");
+    check_bad(HEAD BARE TESTED WORTH "    tuned: a\n", 16, 5, "claims.0.tuned",
+              "strength: tuned only");
 }
 
 static void readings(void **state)
@@ -436,7 +445,8 @@ static void readings(void **state)
     p = read_good(HEAD READINGS
                   "claims:\n"
                   "  - {id: a, place: 1, statement: s, scenario: s, published: null,\n"
-                  "     direction: drops > 0, verdict: fails, why: w, readings:\n"
+                  "     direction: drops > 0, verdict: fails, why: w, kind: own,\n"
+                  "     strength: independent, readings:\n"
                   "     [{reading: late, verdict: fails},\n"
                   "      {reading: cells, verdict: holds}]}\n");
     assert_string_equal(p->claims[0].readings[0].claim->why, "w");
@@ -475,12 +485,12 @@ static void mistakes_of_readings(void **state)
         snprintf(text, sizeof text, HEAD READINGS CLAIM TESTED "    readings: [%s]\n",
                  cases[i].text);
         snprintf(subject, sizeof subject, "claims.0.readings.0.%s", cases[i].subject);
-        check_bad(text, 18, cases[i].column, subject, cases[i].part);
+        check_bad(text, 20, cases[i].column, subject, cases[i].part);
     }
     check_bad(HEAD READINGS CLAIM TESTED "    readings: [{reading: late, verdict: holds},\n"
                                          "               {reading: late, verdict: holds}]\n",
-              19, 26, "claims.0.readings.1.reading", "given twice");
-    check_bad(HEAD CLAIM TESTED "    readings: [{reading: late, verdict: holds}]\n", 14, 26,
+              21, 26, "claims.0.readings.1.reading", "given twice");
+    check_bad(HEAD CLAIM TESTED "    readings: [{reading: late, verdict: holds}]\n", 16, 26,
               "claims.0.readings.0.reading", "there are none");
 }
 

@@ -35,23 +35,38 @@ static int read_strength_why(struct claims_reader *r, const struct yaml_node *no
     return rc;
 }
 
+/* Reads a word that must be there. */
+static int need_word(struct claims_reader *r, const struct yaml_node *node, const char *key,
+                     const char *const *words, uint32_t n, const char *message, uint32_t *out)
+{
+    return yaml_find(node, key) ? claims_take_word(r, node, key, words, n, out)
+                                : claims_fail_missing(r, node, key, message);
+}
+
 int claims_read_worth(struct claims_reader *r, const struct yaml_node *node, struct claim *claim)
 {
-    uint32_t kind = claim->has_published ? KIND_NUMBER : KIND_DIRECTION,
-             strength = STRENGTH_INDEPENDENT;
-    int rc = claims_take_word(r, node, "kind", kind_words, N_KINDS, &kind);
+    uint32_t kind = 0, strength = 0;
+    int rc = need_word(r, node, "kind", kind_words, N_KINDS,
+                       "missing; give number, direction or own: does the paper state it?", &kind);
     claim->kind = (enum claim_kind)kind;
     if (!rc && claim->kind == KIND_NUMBER && !claim->has_published)
         rc = claims_fail_missing(r, yaml_find(node, "kind"), "published",
                                  "missing; kind: number says that the paper states one");
     if (!rc)
-        rc = claims_take_word(r, node, "strength", strength_words, N_STRENGTHS, &strength);
+        rc = need_word(r, node, "strength", strength_words, N_STRENGTHS,
+                       "missing; give independent, returned or tuned: what is a result worth?",
+                       &strength);
     claim->strength = (enum claim_strength)strength;
     if (!rc)
         rc = read_strength_why(r, node, claim);
     if (!rc)
         rc = claims_take_text(r, node, "chapter", NULL, &claim->chapter);
-    return rc ? rc : claims_take_text(r, node, "quote", NULL, &claim->quote);
+    if (!rc)
+        rc = claims_take_text(r, node, "quote",
+                              claim->kind == KIND_OWN ? NULL
+                                                      : "the paper's own sentence, or kind: own",
+                              &claim->quote);
+    return rc;
 }
 
 static uint32_t find_reading(const struct paper *p, const char *id)

@@ -12,20 +12,20 @@
 
 #include "reproduce/readme.h"
 
-#define CLAIMS                                                                                 \
-    "paper: p\ntitle: T\nsource: A paper\nreadings: [{id: late, title: late}]\nclaims:\n"      \
-    "  - {id: a, kind: number, strength: independent, chapter: 1 A, quote: Four., place: 1,\n" \
-    "     statement: x | y, scenario: s.yaml, measure: drops, published: 4, tolerance: 1,\n"   \
-    "     tolerance_why: w, direction: drops > 0, verdict: direction, why: too many,\n"        \
-    "     readings: [{reading: late, verdict: holds}]}\n"                                      \
-    "  - {id: b, kind: direction, strength: tuned, tuned: '8 us; 4 to 9', place: 2,\n"         \
-    "     statement: more, scenario: s.yaml, published: null, direction: drops > 0,\n"         \
-    "     verdict: holds}\n"                                                                   \
-    "figures:\n"                                                                               \
-    "  - {id: f, title: F, kind: bar, scenario: s.yaml, x: {label: x}, y: {label: y},\n"       \
-    "     series: [{name: n, points: [{x: one, value: drops}]}]}\n"                            \
-    "  - {id: t, title: F, kind: time, scenario: s.yaml, x: {label: x, unit: us}, y: {label: " \
-    "y},\n"                                                                                    \
+#define CLAIMS                                                                                   \
+    "paper: p\ntitle: T\nsource: A paper\nreadings: [{id: late, title: late}]\nclaims:\n"        \
+    "  - {id: a, kind: number, strength: independent, chapter: 1 A, quote: Four., place: 1,\n"   \
+    "     statement: x | y, scenario: s.yaml, measure: drops, published: 4, tolerance: 1,\n"     \
+    "     tolerance_why: w, direction: drops > 0, verdict: direction, why: too many,\n"          \
+    "     readings: [{reading: late, verdict: holds}]}\n"                                        \
+    "  - {id: b, kind: direction, strength: tuned, tuned: '8 us; 4 to 9', quote: q, place: 2,\n" \
+    "     statement: more, scenario: s.yaml, published: null, direction: drops > 0,\n"           \
+    "     verdict: holds}\n"                                                                     \
+    "figures:\n"                                                                                 \
+    "  - {id: f, title: F, kind: bar, scenario: s.yaml, x: {label: x}, y: {label: y},\n"         \
+    "     series: [{name: n, points: [{x: one, value: drops}]}]}\n"                              \
+    "  - {id: t, title: F, kind: time, scenario: s.yaml, x: {label: x, unit: us}, y: {label: "   \
+    "y},\n"                                                                                      \
     "     series: [{name: n, curve: c}]}\n"
 
 /* A board whose runs are over: claim a was measured 6 and 8, and 4 by its other reading. */

@@ -73,6 +73,7 @@ claims:
     kind: number
     strength: tuned
     tuned: the noise; 0.05 to 0.2
+    quote: As much is sent.
     place: "1.2"
     statement: as much is sent with and without
     scenario: s.yaml
@@ -88,6 +89,7 @@ claims:
   - id: more
     kind: direction
     strength: independent
+    quote: Pauses happen.
     place: "1.3"
     statement: pauses happen, however many
     scenario: s.yaml
@@ -367,7 +369,8 @@ def check_shipped_tree():
 
 
 def check_mistakes(folder):
-    bad = [("measure: on.drops.lossless", "measure: on.drops.losless", "claims.yaml:18:14",
+    bad = [("    kind: direction\n", "", "claims.yaml:48:5", "kind: missing"),
+           ("measure: on.drops.lossless", "measure: on.drops.losless", "claims.yaml:18:14",
             "no metric drops.losless"),
            ("measure: on.drops.lossless", "measure: onn.drops.lossless", "claims.yaml:18:14",
             "no metric onn.drops.lossless"),
@@ -382,10 +385,10 @@ def check_mistakes(folder):
             "claims.yaml:15:15", "t.yaml cannot be read"),
            ("verdict: holds\n    readings", "verdict: true\n    readings", "claims.yaml:24:14",
             "accepted: holds"),
-           ("on.drops}", "on.jane}", "claims.yaml:68:35", "jane"),
-           ("curve: out", "curve: our", "claims.yaml:79:48", "the scenario has out"),
-           ('variant: "on"', 'variant: "no"', "claims.yaml:79:36", "the scenario has on, off"),
-           ("off.deadlock.onset", "off.deadlock.onzet", "claims.yaml:89:30", "onzet")]
+           ("on.drops}", "on.jane}", "claims.yaml:70:35", "jane"),
+           ("curve: out", "curve: our", "claims.yaml:81:48", "the scenario has out"),
+           ('variant: "on"', 'variant: "no"', "claims.yaml:81:36", "the scenario has on, off"),
+           ("off.deadlock.onset", "off.deadlock.onzet", "claims.yaml:91:30", "onzet")]
     for number, (old, new, where, part) in enumerate(bad):
         assert old in CLAIMS
         place = Place(folder / str(number), CLAIMS.replace(old, new))
