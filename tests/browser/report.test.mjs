@@ -752,7 +752,7 @@ test("the scoreboard shows every claim and figure", () =>
 test("the scoreboard says what a result is worth, in the open", () =>
   withPage(files.reproduce, {}, async (page) => {
     const text = await page.locator("main").innerText();
-    assert.match(text, /2 of 4 independent claims that the paper states are reproduced/);
+    assert.match(text, /reproduced: independent, and stated by the paper\s+2 of 4\n/);
     assert.deepEqual(await page.locator("#scoreboard table tbody tr td").allInnerTexts(), [
       "number the paper states a number",
       "2 of 3",
@@ -809,6 +809,10 @@ test("the scoreboard can be filtered", () =>
     await press("\u2717 does not hold");
     assert.deepEqual(await shown(), ["ets", "long"]); // the second by its shipped result
     assert.match(await page.locator(".filter output").innerText(), /2 of 6 claims shown/);
+    // It stays in sight.
+    await page.locator("figure").last().scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => scrollY > 500);
+    assert.ok((await page.locator(".filter").boundingBox()).y >= 0);
     assert.deepEqual(await page.locator(".chapter:visible h3").allInnerTexts(), ["5 Flow control"]);
     await press("direction");
     assert.deepEqual(await shown(), []);

@@ -53,7 +53,7 @@ function keyHeight(names, width) {
   let [lines, used] = [1, 0];
   for (const name of names) {
     const own = Math.min(width, 24 + 5 + 16 + 7 * name.length);
-    if (used && used + own > width) [lines, used] = [lines + 1, 0];
+    if (used && used + own > width - 12) [lines, used] = [lines + 1, 0];
     used += own;
   }
   return lines * KEY_LINE;
@@ -118,7 +118,7 @@ function paperOption(f, series, marks, width) {
       ...legend([...series.map((s) => seriesName(f, s)), ...marks.map((m) => markKey(m, t))]),
       show: true,
       type: "plain", // all names, whatever the room they need
-      width,
+      width: width - 12, // it has a margin of 5 px
       itemHeight: 12,
       itemGap: 10,
     },

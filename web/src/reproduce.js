@@ -56,8 +56,15 @@ function scoreSection(data, papers, claims) {
         ),
         broken.map((c) => c.id).join(", "),
       ),
-    pairs("tally", tally),
+    data.totals &&
+      pairs("tally", [
+        [
+          "reproduced: independent, and stated by the paper",
+          `${data.totals.reproduced.held} of ${data.totals.reproduced.all}`,
+        ],
+      ]),
     totalsTable(data.totals, "Claims that hold, by kind and strength"),
+    pairs("tally.minor", tally),
     claims.length > 0 &&
       h(
         "div.controls",
@@ -67,11 +74,8 @@ function scoreSection(data, papers, claims) {
 }
 
 function headline(data, papers, claims) {
-  const { reproduced: share, left_out: left } = data.totals || {};
+  const left = (data.totals || {}).left_out;
   return [
-    share &&
-      `${share.held} of ${share.all} independent claims that the ` +
-        `${papers.length === 1 ? "paper states" : "papers state"} are reproduced.`,
     `${plural(claims.length, "claim")} of ${plural(papers.length, "paper")}.`,
     data.quick && "This is the reduced set: shorter runs, fewer seeds.",
     left > 0 && `${plural(left, "claim")} not run.`,
