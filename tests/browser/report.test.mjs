@@ -775,6 +775,8 @@ test("the scoreboard says what a result is worth, in the open", () =>
     for (const id of ["ets", "victim", "cost", "long"])
       assert.ok(await page.locator(`#claim-${id} .reason`).first().isVisible(), id);
     assert.match(await page.locator("#claim-ets").innerText(), /Why: The paper reads/);
+    // The number that the paper states, with its words under it.
+    assert.match(await page.locator("#claim-pfc-on-loss").innerText(), /published\s+0 %\s+no loss/);
     assert.match(await page.locator("#claim-ets blockquote").innerText(), /^About 40 %/);
     assert.match(await page.locator("#claim-victim").innerText(), /Tuned: the delay, 9 us/);
     assert.match(await page.locator("#claim-victim").innerText(), /number, tuned/);

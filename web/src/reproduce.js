@@ -319,14 +319,24 @@ function claimRow(p, c) {
           more.map(([k, v]) => h("p", h("strong", `${k}: `), v)),
         ),
     ),
-    h("div", h("span.label", "published"), h("span.value", publishedText(c))),
+    h(
+      "div",
+      h("span.label", "published"),
+      h("span.value", publishedText(c)),
+      isStated(c) && c.published.text && h("span.label", c.published.text),
+    ),
     h("div", h("span.label", "measured"), measuredText(shipped || c, c.unit)),
   );
 }
 
+function isStated(c) {
+  return c.kind === "number" && c.published && isFigure(c.published.value);
+}
+
+// The number where the paper states one, else its words: a number is then our way to put them.
 function publishedText(c) {
   const p = c.published || {};
-  return p.text || show(p.value, c.unit);
+  return (!isStated(c) && p.text) || show(p.value, c.unit);
 }
 
 function measuredText(own, unit) {
