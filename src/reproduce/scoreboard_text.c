@@ -214,7 +214,8 @@ static void print_claims(const struct scored_paper *p, const struct scoreboard_s
     free(rows);
 }
 
-/* "fails 1.28", "-": the claim says nothing about the reading. */
+/* "fails 1.28", "shipped: fails 1.28" where it was not run, "-": the claim says nothing about the
+ * reading. */
 static void reading_cell(const struct scored_claim *own, char cell[CELL])
 {
     char text[CELL];
@@ -222,10 +223,11 @@ static void reading_cell(const struct scored_claim *own, char cell[CELL])
         snprintf(cell, CELL, "-");
         return;
     }
-    const struct judgement *j = &own->judgement;
-    snprintf(text, sizeof text, "%s", verdict_words[j->found]);
+    const struct judgement *j = own->has_shipped ? &own->shipped : &own->judgement;
+    const char *const lead = own->has_shipped ? "shipped: " : "";
+    snprintf(text, sizeof text, "%s%s", lead, verdict_words[j->found]);
     if (j->values)
-        snprintf(text, sizeof text, "%s %.4g", verdict_words[j->found], j->measured.mean);
+        snprintf(text, sizeof text, "%s%s %.4g", lead, verdict_words[j->found], j->measured.mean);
     snprintf(cell, CELL, "%.80s%s", text,
              j->is_worse    ? ", worse!"
              : j->is_better ? ", better!"

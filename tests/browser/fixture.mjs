@@ -429,6 +429,7 @@ export function reproduceFixture() {
                   reading: "cells",
                   verdict: "fails",
                   measured: spread(0.9),
+                  changed: "worse",
                   why: "Cells make more of it.",
                 },
               ],

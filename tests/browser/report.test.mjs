@@ -732,7 +732,7 @@ test("the scoreboard shows every claim and figure", () =>
     } = await dataOf(page);
     assert.equal(await page.locator(".claim").count(), paper.claims.length);
     const text = await page.locator("main").innerText();
-    assert.match(text, /1 claim recorded as holding does not: ets/);
+    assert.match(text, /2 claims come out worse than recorded: pfc-off-loss \(cells\), ets/);
     assert.match(text, /40 %[^]*41 %[^]*5 seeds/);
     assert.equal((await inkOf(page)).length, paper.figures.length);
     // The name by which a figure is asked for stands before its title.

@@ -37,7 +37,12 @@ function pillOf(verdict) {
 }
 
 function scoreSection(data, papers, claims) {
-  const broken = claims.filter(isBroken);
+  const broken = claims.flatMap((c) => [
+    ...(isBroken(c) ? [c.id] : []),
+    ...list(c.readings)
+      .filter(isBroken)
+      .map((own) => `${c.id} (${own.reading})`),
+  ]);
   const tally = Object.keys(VERDICTS)
     .map((verdict) => [verdict, claims.filter((c) => c.verdict === verdict).length])
     .filter(([verdict, n]) => n > 0 || ["holds", "fails"].includes(verdict))
@@ -52,9 +57,9 @@ function scoreSection(data, papers, claims) {
         h(
           "strong",
           plural(broken.length, "claim"),
-          ` recorded as holding ${broken.length === 1 ? "does" : "do"} not: `,
+          ` ${broken.length === 1 ? "comes" : "come"} out worse than recorded: `,
         ),
-        broken.map((c) => c.id).join(", "),
+        broken.join(", "),
       ),
     data.totals &&
       pairs("tally", [
