@@ -482,9 +482,9 @@ int cmd_reproduce(int argc, char **argv)
                "chooses that claim. What was run before with the same program, scenario and "
                "settings is not run again.\v"
                "Exit status: 0 all claims are as recorded or better, 1 one is worse, 2 bad input.\n"
-               "Examples: xoff reproduce --quick\n"
-               "          xoff reproduce fairness-in-a-data-center/6-1 --seeds 5\n"
-               "          xoff reproduce dsh --write"};
+               "Example: xoff reproduce --quick\n"
+               "         xoff reproduce fairness-in-a-data-center/6-1 --seeds 5\n"
+               "         xoff reproduce dsh --write"};
     struct reproduce_arguments a = {.output = "reproduce"};
     const long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
     a.options.n_workers = n_cores > 0 ? (uint32_t)n_cores : 1;
