@@ -228,8 +228,11 @@ static inline void rounds_charge(const struct rounds_cfg *cfg, enum rounds_kind 
 {
     const int64_t left = r->deficit[q] - rounds_cost(cfg, kind, bytes);
     XOFF_ASSERT(left >= 0);
-    r->deficit[q] = emptied ? 0 : left;
-    r->credited &= ~((uint32_t)emptied << q);
+    r->deficit[q] = left;
+    if (emptied) {
+        r->deficit[q] = 0;
+        r->credited &= ~(UINT32_C(1) << q);
+    }
 }
 
 #endif
