@@ -65,7 +65,7 @@ static void want_match(struct cioq *c, struct worker *w)
         return;
     const xoff_time now = sim_now(w), into = now % c->slot_for;
     c->match_at = (into ? now - into + c->slot_for : now) + 1;
-    if (!c->is_in_timer)
+    if (!c->is_in_timer) /* timer() does it */
         set_slot_timer(c, w);
 }
 
@@ -429,13 +429,16 @@ static void timer(struct sw *sw, struct worker *w, uint32_t own)
 {
     struct cioq *c = cioq_of(sw);
     c->is_in_timer = true;
-    if (own == CIOQ_LINE) {
-        heed_line(c, w);
-    } else if (own == CIOQ_PAUSE) {
-        xoff_pause_expire(&c->pause, sim_now(w), &c->edges);
-        heed_policy(c, w);
-    } else {
+    if (own == CIOQ_SLOT) {
         heed_slot(c, w);
+    } else {
+        if (own == CIOQ_LINE) {
+            heed_line(c, w);
+        } else {
+            xoff_pause_expire(&c->pause, sim_now(w), &c->edges);
+            heed_policy(c, w);
+        }
+        set_slot_timer(c, w);
     }
     c->is_in_timer = false;
 }

@@ -10,7 +10,7 @@
 
 #include "support/rig.h"
 
-static const char *const fabric_names[] = {"shared", "output-queued"};
+static const char *const fabric_names[] = {"shared", "output-queued", "cioq"};
 
 static void run(struct rig *rig, const char *fabric, const char *text)
 {
@@ -125,7 +125,7 @@ static void outputs_are_apart(void **state)
 static void deadlocks_are_found(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 3; i++) {
         struct rig rig;
         rig_run(
             &rig, NULL,

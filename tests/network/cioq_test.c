@@ -1,0 +1,369 @@
+/* The crossbar switch in whole networks: what a frame costs, the throughput that VOQs and single
+ * queues are known for, no loss and equal digests in random networks, priorities and inputs kept
+ * apart, failures of links. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/random_scenario.h"
+#include "support/rig.h"
+
+/* One frame of 1518 B through an idle switch between links of 10 Gb/s and 1 us. Its last bit is in
+ * at 1526 * 0.8 ns + 1 us = 2220.8 ns. At speed-up 2 a cell of 128 B takes 51.2 ns; the next slot
+ * starts at 44 * 51.2 = 2252.8 ns. 1538 B are 12.02 cells: 13 * 51.2 = 665.6 ns, so the frame is at
+ * its output at 2918.4 ns and at its receiver 2220.8 ns later. */
+static void a_frame_takes_its_time(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fabric;
+        xoff_time finish_ps;
+    } rows[] = {
+        {"{kind: cioq}", 2918400 + 2220800},
+        /* It is known at 3220.8 ns, crosses from 63 * 51.2 = 3225.6 ns on. */
+        {"{kind: cioq, round_trip: 1us}", 3225600 + 665600 + 2220800},
+        /* Slots of 1538 B at line rate: 1230.4 ns. The second starts at 2460.8 ns. */
+        {"{kind: cioq, speedup: 1, cell: 1538B}", 2460800 + 1230400 + 2220800},
+        /* One byte less, and the frame needs two cells: 1229.6 ns from 2459.2 ns on. */
+        {"{kind: cioq, speedup: 1, cell: 1537B}", 2459200 + 2 * 1229600 + 2220800},
+        {"shared", 2 * 2220800},
+    };
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1ms\n"
+                "topology: {kind: star, hosts: 2, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {fabric: %s}\n"
+                "traffic: [{kind: incast, from: h1, to: h0, size: 1456B, at: 0s}]\n",
+                rows[i].fabric);
+        rig_assert_clean(&rig);
+        assert_int_equal(rig.results->flows[0].finish_at, rows[i].finish_ps);
+        rig_fini(&rig);
+    }
+}
+
+/* Frames of 1518 B that a switch has sent until `stop_ms`. Half of its 2n ports have
+ * senders, the others receivers, drawn anew for each frame: every input has frames for every
+ * output, as in the classical model. */
+static uint64_t sent_until(uint32_t stop_ms, uint32_t n, const char *fabric, const char *arbiter,
+                           const char *load, const char *more, uint64_t *received)
+{
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "seed: 7\nstop: %ums\ndrain: 0s\n"
+            "topology: {kind: star, hosts: %u, host_link: {rate: 10Gbps, delay: 100ns}}\n"
+            "switch: {buffer: 16MB, fabric: %s, arbiter: %s,\n"
+            "         mmu: {kind: static, xoff: 4MB, xon: 2MB}}\n"
+            "priorities: {3: {lossless: true}}\n"
+            "%s"
+            "traffic: [{kind: poisson, from: h0..h%u, to: h%u..h%u, load: %s, sizes: 1456B,\n"
+            "           priority: 3}]\n",
+            stop_ms, 2 * n, fabric, arbiter, more, n - 1, n, 2 * n - 1, load);
+    rig_assert_clean(&rig);
+    assert_int_equal(rig_metric(&rig, "drops"), 0);
+    uint64_t frames = 0;
+    *received = 0;
+    for (uint32_t p = 0; p < rig.results->n_ports; p++)
+        if (rig.results->nodes[rig.results->ports[p].node].is_switch) {
+            frames += rig.results->ports[p].queue[3].tx_frames;
+            *received += rig.results->ports[p].queue[3].rx_frames;
+        }
+    rig_fini(&rig);
+    return frames;
+}
+
+/* Throughput from 6 to 12 ms, as a part of the line rate. Payload at the line rate is more than the
+ * links carry; its frames fill the inputs, behind small outputs, until receivers start at 5 ms. */
+static double saturated(uint32_t n, const char *fabric, const char *arbiter)
+{
+    static const char late[] = "receivers: [{host: all, rate: \"0bps, 5ms: 40Gbps\"}]\n";
+    uint64_t received;
+    const uint64_t before = sent_until(6, n, fabric, arbiter, "1", late, &received);
+    const uint64_t after = sent_until(12, n, fabric, arbiter, "1", late, &received);
+    const double part = (double)(after - before) * 1538 * 8 / (n * 10e9 * 6e-3);
+    print_message("%u ports, %s, %s: %.2f %%\n", n, fabric, arbiter, 100 * part);
+    return part;
+}
+
+/* With VOQs 100 %, at log2(ports) rounds; under round robin already with one, since the pointers
+ * come to differ. */
+static void voqs_reach_the_line_rate(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n;
+        const char *fabric, *arbiter;
+    } rows[] = {
+        {16, "{kind: cioq, speedup: 1, cell: 1538B, output_buffer: 16KB}",
+         "{kind: round-robin, iterations: 4}"},
+        {16, "{kind: cioq, speedup: 1, cell: 1538B, output_buffer: 16KB}",
+         "{kind: round-robin, iterations: 1}"},
+        {16, "{kind: cioq, speedup: 1, cell: 1538B, output_buffer: 16KB}",
+         "{kind: longest, iterations: 4}"},
+        {16, "{kind: cioq, speedup: 2, output_buffer: 16KB}", "{kind: round-robin, iterations: 4}"},
+        {32, "{kind: cioq, speedup: 1, cell: 1538B, output_buffer: 16KB}",
+         "{kind: round-robin, iterations: 5}"},
+    };
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double part = saturated(rows[i].n, rows[i].fabric, rows[i].arbiter);
+        assert_true(part >= 0.99);
+        assert_true(part <= 1.001);
+    }
+}
+
+/* At 95 % of the line rate everything that comes in goes out: what a switch still holds after 20
+ * ms, of 15447 frames per port, is less than half a per cent. */
+static void voqs_carry_what_is_offered(void **state)
+{
+    (void)state;
+    uint64_t received;
+    const uint64_t sent = sent_until(20, 16, "{kind: cioq, speedup: 1, cell: 1538B}", "round-robin",
+                                     "0.9", "", &received);
+    print_message("%llu of %llu frames\n", (unsigned long long)sent, (unsigned long long)received);
+    assert_true((double)received > 0.95 * 16 * 15447);
+    assert_true((double)sent > 0.995 * (double)received);
+}
+
+/* With one queue per input 2 - sqrt(2) for many ports (Karol, Hluchyj and Morgan, 1987; a little
+ * more for few). */
+static void single_queues_reach_less(void **state)
+{
+    (void)state;
+    for (uint32_t n = 16; n <= 32; n += 16) {
+        const double part =
+            saturated(n, "{kind: cioq, voq: false, speedup: 1, cell: 1538B, output_buffer: 16KB}",
+                      "round-robin");
+        assert_true(fabs(part - (2 - sqrt(2))) < 0.02);
+    }
+}
+
+/* The wire of a hot output is never idle while frames wait for it at any input: six flows of 150
+ * frames are done when 900 frames have left one behind the other, 900 * 1230.4 ns after the first
+ * one reached its output. */
+static void a_hot_output_is_never_idle(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "{kind: cioq}", "{kind: cioq, speedup: 1, cell: 1538B, output_buffer: 16KB}",
+        "{kind: cioq, voq: false}", "{kind: cioq, output_buffer: 32KB}",
+        "{kind: cioq, output_buffer: 12144B, cell: 769B}"};
+    for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (uint32_t a = 0; a < 2; a++) {
+            struct rig rig;
+            rig_run(&rig, NULL,
+                    "stop: 10ms\n"
+                    "topology: {kind: star, hosts: 7, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                    "switch: {fabric: %s, buffer: 100KB, arbiter: %s}\n"
+                    "priorities: {3: {lossless: true}}\n"
+                    "traffic: [{kind: incast, from: h1..h6, to: h0, size: 218400B, at: 0s,\n"
+                    "           priority: 3}]\n",
+                    kinds[i], a ? "longest" : "round-robin");
+            rig_assert_clean(&rig);
+            assert_int_equal(rig_metric(&rig, "drops"), 0);
+            assert_true(rig_metric(&rig, "pauses") > 0);
+            assert_int_equal(rig_metric(&rig, "flows.finished"), 6);
+            const struct result_port *h0 = rig_port(&rig, "h0", "s0");
+            xoff_time last = 0;
+            for (uint32_t f = 0; f < 6; f++)
+                if (rig.results->flows[f].finish_at > last)
+                    last = rig.results->flows[f].finish_at;
+            assert_int_equal(h0->queue[3].rx_frames, 900);
+            /* In at 2220.8 ns, at most a slot and two cells later (of 1230.4 ns) at its output, and
+             * on the wire for 2220.8 ns; 899 follow, each at most 1 ps late. */
+            const xoff_time first = 2220800 + 2 * 1230400 + 2220800;
+            assert_in_range(last, 899 * INT64_C(1230400) + 2 * 2220800,
+                            899 * INT64_C(1230400) + first + 900);
+            rig_fini(&rig);
+        }
+}
+
+/* The slides' experiment with PFC only: f1 and f2 come in at one port with 5 Gb/s each, f2 to f5 go
+ * to one output. The hot output gives each of its four flows a quarter. Its frames fill the input
+ * that f1 shares, and f1 goes down to a quarter with f2. */
+static void shared_inputs_are_hogged(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "seed: 3\nstop: 20ms\ndrain: 0s\n"
+            "topology: {kind: star, hosts: 6, host_link: {rate: 10Gbps, delay: 500ns}}\n"
+            "switch:\n"
+            "  buffer: 150KiB\n"
+            "  fabric: {kind: cioq, output_buffer: 150KiB, speedup: 2, output_reserve: 0B}\n"
+            "  mmu: {kind: static, xoff: 110KiB, xon: 44KiB}\n"
+            "priorities: {3: {lossless: true}}\n"
+            "traffic:\n"
+            "- {kind: cbr, name: f1, from: h0, to: h5, rate: 5Gbps, priority: 3}\n"
+            "- {kind: cbr, name: f2, from: h0, to: h4, rate: 5Gbps, priority: 3}\n"
+            "- {kind: cbr, name: f3, from: h1, to: h4, priority: 3}\n"
+            "- {kind: cbr, name: f4, from: h2, to: h4, priority: 3}\n"
+            "- {kind: cbr, name: f5, from: h3, to: h4, priority: 3}\n");
+    rig_assert_clean(&rig);
+    assert_int_equal(rig_metric(&rig, "drops"), 0);
+    for (uint32_t f = 0; f < 5; f++) {
+        const struct result_flow *flow = &rig.results->flows[f];
+        const double gbps = (double)flow->delivered_bytes * 1538 / 1456 * 8 / 20e-3 / 1e9;
+        print_message("%u: %.3f Gb/s\n", flow->tag, gbps);
+        assert_true(fabs(gbps - 2.5) < 0.15);
+    }
+    const struct result_buffer *in = rig_buffer(&rig, rig_node(&rig, "s0"));
+    assert_string_equal(in->name, "from h0");
+    assert_true(in->view.peak_total_bytes >= 110 * 1024);
+    assert_true(in->view.peak_total_bytes <= 150 * 1024);
+    rig_fini(&rig);
+}
+
+/* Priority 3 towards s1 stands still, because h2 takes nothing; frames of priority 4 for h3 go the
+ * same way. They get through if priorities have a reserve in the output buffer of s0. */
+static void priorities_are_apart(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 2ms\ndrain: 0s\n"
+                "topology: {kind: dumbbell, left: 2, right: 2,\n"
+                "           host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 300KB, fabric: {kind: cioq, output_buffer: 40KB%s}}\n"
+                "priorities: {3: {lossless: true}, 4: {lossless: true}}\n"
+                "receivers: [{host: h2, rate: 0bps, buffer: 200KB}]\n"
+                "traffic:\n"
+                "- {kind: cbr, from: h0, to: h2, priority: 3}\n"
+                "- {kind: cbr, from: h1, to: h3, priority: 4, start: 1ms}\n",
+                i ? ", output_reserve: 0B" : "");
+        rig_assert_clean(&rig);
+        const uint64_t frames = rig_port(&rig, "h3", "right")->queue[4].rx_frames;
+        if (i)
+            assert_int_equal(frames, 0);
+        else /* 1 ms at 1230.4 ns each is 812, less what is under way */
+            assert_in_range(frames, 800, 812);
+        rig_fini(&rig);
+    }
+}
+
+/* The link of a hot output fails while its frames wait everywhere, and comes back. */
+static void failures_leave_nothing_behind(void **state)
+{
+    (void)state;
+    static const char *const more[] = {"", ", voq: false", ", round_trip: 700ns",
+                                       ", voq: false, output_buffer: 13KB"};
+    for (uint32_t i = 0; i < 8; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 300us\ndrain: 20ms\nreroute_after: never\n"
+                "topology: {kind: star, hosts: 6, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 200KB, processing_delay: %s, fabric: {kind: cioq%s},\n"
+                "         arbiter: %s}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "links: [{link: h0-s0, at: 100us, fail: true},\n"
+                "        {link: h0-s0, at: 200us, repair: true}]\n"
+                "traffic:\n"
+                "- {kind: cbr, from: h1..h4, to: h0, priority: 3}\n"
+                "- {kind: cbr, from: h1..h4, to: h5, priority: 3}\n",
+                i & 1 ? "300ns" : "0s", more[i / 2], i & 1 ? "longest" : "round-robin");
+        rig_assert_clean(&rig);
+        uint64_t lost = 0;
+        for (uint32_t d = 0; d < rig.results->n_drops; d++) {
+            assert_int_not_equal(rig.results->drops[d].cause, RESULT_DROP_BUFFER);
+            lost += rig.results->drops[d].frames;
+        }
+        assert_true(lost > 50);
+        assert_int_equal(rig.results->nodes[rig_node(&rig, "s0")].held_bytes, 0);
+        rig_fini(&rig);
+    }
+}
+
+/* Puts a crossbar into the switches of a random scenario. */
+static char *with_cioq(uint64_t seed)
+{
+    static const char *const more[] = {"",
+                                       ", voq: false",
+                                       ", speedup: 1, cell: 512B",
+                                       ", round_trip: 300ns, speedup: 1.5",
+                                       ", output_buffer: 130KB",
+                                       ", output_buffer: 130KB, voq: false, cell: 64B"};
+    char *text = random_scenario(seed), *out = NULL;
+    char *other = strstr(text, "  fabric: output-queued\n");
+    if (other)
+        memmove(other, other + 24, strlen(other + 24) + 1);
+    char *at = strstr(text, "switch:\n");
+    assert_non_null(at);
+    at += 8;
+    assert_true(asprintf(&out,
+                         "%.*s  fabric: {kind: cioq%s}\n  arbiter: {kind: %s, iterations: %s}\n%s",
+                         (int)(at - text), text, more[seed % 6],
+                         seed % 5 ? "round-robin" : "longest", seed % 4 ? "auto" : "1", at) > 0);
+    free(text);
+    return out;
+}
+
+static const char *judge(const struct rig *rig)
+{
+    const struct results *r = rig->results;
+    for (uint32_t i = 0; i < r->n_drops; i++)
+        if (r->drops[i].lossless)
+            return "a frame of a lossless priority was lost";
+    if (r->n_findings)
+        return r->findings[0].text;
+    for (uint32_t n = 0; !r->n_deadlocks && !r->n_drops && n < r->n_nodes; n++)
+        if (r->nodes[n].held_bytes)
+            return "a node still holds frames";
+    return NULL;
+}
+
+/* Nothing is lost or left behind, and threads decide nothing. */
+static void random_networks_lose_nothing(void **state)
+{
+    (void)state;
+    const uint64_t n = getenv("XOFF_QUICK") ? 30 : 240;
+    const char *one = getenv("XOFF_SEED"); /* to look at one that failed */
+    const uint64_t first = one ? strtoull(one, NULL, 10) : 1;
+    uint32_t paused = 0, deadlocked = 0;
+    for (uint64_t seed = first; seed < (one ? first + 1 : n + 1); seed++) {
+        static const uint32_t threads[] = {1, 2, 4};
+        char *text = with_cioq(seed);
+        uint64_t digests[3];
+        for (uint32_t t = 0; t < (seed % 4 ? 1 : 3); t++) {
+            const struct rig_options way = {.n_threads = threads[t],
+                                            .cell_bound = seed % 8 ? XOFF_PARAM_AUTO : 0};
+            struct rig rig;
+            rig_run(&rig, &way, "%s", text);
+            const char *wrong = judge(&rig);
+            digests[t] = rig.results->digest;
+            if (!wrong && digests[t] != digests[0])
+                wrong = "another digest with more threads";
+            if (wrong) {
+                fprintf(stderr, "%s", text);
+                fail_msg("XOFF_SEED=%llu: %s", (unsigned long long)seed, wrong);
+            }
+            paused += !t && rig.results->n_pauses;
+            deadlocked += !t && rig.results->n_deadlocks;
+            rig_fini(&rig);
+        }
+        free(text);
+    }
+    print_message("%llu networks: %u paused, %u deadlocked\n", (unsigned long long)n, paused,
+                  deadlocked);
+    assert_true(one || paused > n / 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_takes_its_time),
+        cmocka_unit_test(voqs_reach_the_line_rate),
+        cmocka_unit_test(voqs_carry_what_is_offered),
+        cmocka_unit_test(single_queues_reach_less),
+        cmocka_unit_test(a_hot_output_is_never_idle),
+        cmocka_unit_test(shared_inputs_are_hogged),
+        cmocka_unit_test(priorities_are_apart),
+        cmocka_unit_test(failures_leave_nothing_behind),
+        cmocka_unit_test(random_networks_lose_nothing),
+    };
+    return cmocka_run_group_tests_name("cioq", tests, NULL, NULL);
+}
