@@ -173,6 +173,32 @@ static void test_names(void **state)
     assert_null(topo.nodes);
 }
 
+/* Names are numbers of the ns-3 RDMA family only if all of them are, and in their only form. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    const struct {
+        const char *names[3];
+        uint32_t numbers[3];
+    } cases[] = {
+        {{"n7", "n0", "n65535"}, {7, 0, 65535}}, {{"n7", "n1", "s2"}, {0, 1, 2}},
+        {{"n07", "n1", "n2"}, {0, 1, 2}},        {{"n", "n1", "n2"}, {0, 1, 2}},
+        {{"n7x", "n1", "n2"}, {0, 1, 2}},        {{"n4294967295", "n1", "n2"}, {0, 1, 2}},
+    };
+    const struct pair pairs[] = {{0, 2}, {1, 2}};
+    for (uint32_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct xoff_err err = {0};
+        struct topo topo;
+        make_nodes(&topo, 2, 1);
+        for (uint32_t i = 0; i < 3; i++)
+            snprintf(topo.nodes[i].name, TOPO_NAME, "%s", cases[c].names[i]);
+        assert_int_equal(add_links(&topo, pairs, 2, &err), 0);
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(topo.nodes[i].number, cases[c].numbers[i]);
+        topo_fini(&topo);
+    }
+}
+
 static void test_ports_follow_links(void **state)
 {
     (void)state;
@@ -737,6 +763,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_ports_follow_links),
         cmocka_unit_test(test_finish_refuses),
         cmocka_unit_test(test_diamond),
