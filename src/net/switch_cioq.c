@@ -188,6 +188,7 @@ static void leave_input(struct cioq *c, struct worker *w, const struct frame *f)
     if (__builtin_expect(input->maxima.rises, 0))
         maxima_leave(&input->maxima, &input->mmu);
     name_port(&crossings, f->in_port);
+    input_leave(&c->sw, f);
     *waiting -= f->bytes;
     departure.in_port = f->in_port;
     departure.egress_bytes = *waiting;
@@ -413,10 +414,7 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
     const uint32_t place = admit(sw, w, frame, in, out);
     if (place == NET_NONE)
         return;
-    if (sw->spec->processing_for)
-        sw_process(sw, w, place);
-    else
-        request(sw, w, place);
+    sw_move_on(sw, w, place, request);
 }
 
 static void transmit(struct sw *sw, struct worker *w, uint32_t port)
@@ -491,6 +489,7 @@ const struct fabric_ops fabric_cioq = {
     .params_size = sizeof(struct cioq_params),
     .size = sizeof(struct cioq),
     .n_timers = CIOQ_TIMERS,
+    .leaves_inputs = true,
     .build = cioq_build,
     .destroy = cioq_destroy,
     .arrive = arrive,

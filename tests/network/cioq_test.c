@@ -218,6 +218,50 @@ static void shared_inputs_are_hogged(void **state)
     rig_fini(&rig);
 }
 
+/* The slides' experiment with QCN at inputs: f1 and f2 come in at one port, f2 to f6 go to one
+ * output. Sampling by arrivals tells f1 as often as f2, which comes as fast, and both are cut
+ * alike. Sampling by occupancy finds f2 alone: frames of f1 lie in the buffer no longer than it
+ * takes to cross. */
+static void the_culprit_is_found(void **state)
+{
+    (void)state;
+    uint64_t delivered[2], notices[2][2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "seed: 1\nstop: 60ms\ndrain: 0s\n"
+                "topology: {kind: star, hosts: 7, host_link: {rate: 10Gbps, delay: 500ns}}\n"
+                "switch:\n"
+                "  buffer: 150KiB\n"
+                "  fabric: {kind: cioq, output_buffer: 150KiB, speedup: 2, output_reserve: 0B}\n"
+                "  mmu: {kind: static, xoff: 110KiB, xon: 44KiB}\n"
+                "  congestion_points: input\n"
+                "  marking: {kind: qcn, qeq: 60KiB, w: 2, base: 150KiB, sampling: %s}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "transport: qcn\n"
+                "traffic:\n"
+                "- {kind: cbr, from: h0, to: h6, rate: 5Gbps, priority: 3}\n"
+                "- {kind: cbr, from: h0, to: h5, rate: 5Gbps, priority: 3}\n"
+                "- {kind: cbr, from: h1..h4, to: h5, priority: 3, start: 10ms}\n",
+                i ? "occupancy" : "arrival");
+        rig_assert_clean(&rig);
+        assert_int_equal(rig_metric(&rig, "drops"), 0);
+        delivered[i] = rig.results->flows[0].delivered_bytes;
+        for (uint32_t f = 0; f < 2; f++) {
+            assert_int_equal(rig.results->flows[f].tag, f);
+            notices[i][f] = rig.results->flows[f].notices;
+        }
+        rig_fini(&rig);
+    }
+    print_message("f1: %llu B and %llu B, notices %llu of %llu and %llu of %llu\n",
+                  (unsigned long long)delivered[0], (unsigned long long)delivered[1],
+                  (unsigned long long)notices[0][0], (unsigned long long)notices[0][1],
+                  (unsigned long long)notices[1][0], (unsigned long long)notices[1][1]);
+    assert_true(notices[0][0] > 10 && 3 * notices[0][0] > notices[0][1]);
+    assert_true(notices[1][1] > 10 && 10 * notices[1][0] < notices[1][1]);
+    assert_true(2 * delivered[1] > 3 * delivered[0]);
+}
+
 /* Priority 3 towards s1 stands still, because h2 takes nothing; frames of priority 4 for h3 go the
  * same way. They get through if priorities have a reserve in the output buffer of s0. */
 static void priorities_are_apart(void **state)
@@ -361,6 +405,7 @@ int main(void)
         cmocka_unit_test(single_queues_reach_less),
         cmocka_unit_test(a_hot_output_is_never_idle),
         cmocka_unit_test(shared_inputs_are_hogged),
+        cmocka_unit_test(the_culprit_is_found),
         cmocka_unit_test(priorities_are_apart),
         cmocka_unit_test(failures_leave_nothing_behind),
         cmocka_unit_test(random_networks_lose_nothing),
