@@ -41,6 +41,12 @@ struct bench_row {
     "priorities: {0: {lossless: true}, 1: {lossless: true}, 2: {lossless: true}, "               \
     "3: {lossless: true}, 4: {lossless: true}, 5: {lossless: true}, 6: {lossless: true}}\n"
 
+/* One large switch with a crossbar, loaded so that inputs queue and pause. */
+#define STAR32 "{kind: star, hosts: 32, host_link: {rate: 100Gbps, delay: 1us}}"
+#define CROSSBAR                                                          \
+    "switch: {buffer: 2MB, fabric: {kind: cioq, output_buffer: 500KB}}\n" \
+    "transport: none\npriorities: {3: {lossless: true}}\n"
+
 static const struct bench_row rows[] = {
     {"64 hosts, web search 60 %", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.6"), "4ms", 1,
      NULL},
@@ -55,6 +61,7 @@ static const struct bench_row rows[] = {
      1, NULL},
     {"256 hosts, fan-in 90 %, dsh, DCQCN", LARGE, BUSY, "1ms", 1, SHARED_HEADROOM("dcqcn")},
     {"256 hosts, fan-in 90 %, dsh, PowerTCP", LARGE, BUSY, "1ms", 1, SHARED_HEADROOM("powertcp")},
+    {"32 hosts, crossbar switch, web search 60 %", STAR32, WEB_SEARCH("0.6"), "8ms", 1, CROSSBAR},
     {"ns-3 files: 64 hosts, DCQCN", NULL, NULL, NULL, 1, NULL},
     {"ns-3 files: 64 hosts, DCQCN, 2 threads", NULL, NULL, NULL, 2, NULL},
 };
