@@ -81,7 +81,8 @@ def consistent(name, rows, n_hosts, is_exact):
             check(f"{name}: queue behind {at} at {key}", queues[key] == queued, queued)
     if is_exact:  # the run ended at rest
         check(f"{name}: nothing is left in a queue", not any(queues.values()))
-        check(f"{name}: what is sent comes in", counts["Dequ", False] == counts["Recv", False], counts)
+        check(f"{name}: what is sent comes in", counts["Dequ", False] == counts["Recv", False],
+              counts)
     return counts
 
 
@@ -94,7 +95,8 @@ def tables(folder):
 
 
 def small(folder):
-    kinds = [(f, d, "pfc", "true") for f in ("shared", "output-queued") for d in ("0s", "500ns")]
+    kinds = [(f, d, "pfc", "true") for f in ("shared", "output-queued", "cioq")
+             for d in ("0s", "500ns")]
     kinds.append(("shared", "0s", "none", "false"))
     for fabric, delay, pause, lossless in kinds:
         name = f"{fabric} {delay} {pause}"
