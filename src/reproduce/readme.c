@@ -230,10 +230,52 @@ static void put_reading_reasons(FILE *out, const struct scored_paper *p, uint32_
         const struct scored_claim *plain = &p->claims[i], *own = scoreboard_under(plain, reading);
         if (own == plain || !own || !own->claim->why || own->claim->why == plain->claim->why)
             continue;
-        fprintf(out, "  - `%s` %s. ", own->claim->id, verdict_texts[own->judgement.found]);
+        fprintf(out, "- `%s`, %s: %s. ", own->claim->id, p->paper->readings[reading].id,
+                verdict_texts[own->judgement.found]);
         put_sentence(out, own->claim->why);
         fputc('\n', out);
     }
+}
+
+/* Prints the claims of one chapter, from its first that has other readings. */
+static void put_chapter_readings(FILE *out, const struct scored_paper *p, uint32_t first)
+{
+    const struct paper *paper = p->paper;
+    if (p->claims[first].claim->chapter) {
+        fputs("### ", out);
+        put_text(out, p->claims[first].claim->chapter);
+        fputs("\n\n", out);
+    }
+    fputs("| claim | paper |", out);
+    for (uint32_t r = 0; r < paper->n_readings; r++)
+        if (scoreboard_is_read(p, first, r))
+            fprintf(out, " %s |", paper->readings[r].id);
+    fputs("\n|---|---|", out);
+    for (uint32_t r = 0; r < paper->n_readings; r++)
+        if (scoreboard_is_read(p, first, r))
+            fputs("---|", out);
+    fputc('\n', out);
+    for (uint32_t i = first; i < p->n_claims; i++) {
+        const struct scored_claim *s = &p->claims[i];
+        char text[256];
+        if (!s->claim->n_readings || !scoreboard_is_beside(s, &p->claims[first]))
+            continue;
+        scoreboard_published(s->claim, text, sizeof text);
+        fprintf(out, "| `%s` | ", s->claim->id);
+        put_text(out, text);
+        fputs(" |", out);
+        for (uint32_t r = 0; r < paper->n_readings; r++) {
+            const struct scored_claim *own = scoreboard_under(s, r);
+            if (!scoreboard_is_read(p, first, r))
+                continue;
+            fprintf(out, " %s", own ? verdict_texts[own->judgement.found] : "-");
+            if (own && own->judgement.values)
+                fprintf(out, ": %.4g", own->judgement.measured.mean);
+            fputs(" |", out);
+        }
+        fputc('\n', out);
+    }
+    fputc('\n', out);
 }
 
 static void put_readings(FILE *out, const struct scored_paper *p)
@@ -246,37 +288,16 @@ static void put_readings(FILE *out, const struct scored_paper *p)
     fputs("## Readings\n\nThe text can be understood in more than one way. Each reading is a "
           "column; none is picked claim by claim, and only the plain one counts above.\n\n",
           out);
-    fputs("| claim | paper |", out);
     for (uint32_t r = 0; r < p->paper->n_readings; r++)
-        fprintf(out, " %s |", p->paper->readings[r].id);
-    fputs("\n|---|---|", out);
-    for (uint32_t r = 0; r < p->paper->n_readings; r++)
-        fputs("---|", out);
-    fputc('\n', out);
-    for (uint32_t i = 0; i < p->n_claims; i++) {
-        const struct scored_claim *s = &p->claims[i];
-        char text[256];
-        if (!s->claim->n_readings)
-            continue;
-        scoreboard_published(s->claim, text, sizeof text);
-        fprintf(out, "| `%s` | ", s->claim->id);
-        put_text(out, text);
-        fputs(" |", out);
-        for (uint32_t r = 0; r < p->paper->n_readings; r++) {
-            const struct scored_claim *own = scoreboard_under(s, r);
-            if (own && own->judgement.values)
-                fprintf(out, " %s: %.4g |", verdict_texts[own->judgement.found],
-                        own->judgement.measured.mean);
-            else
-                fprintf(out, " %s |", own ? verdict_texts[own->judgement.found] : "-");
-        }
-        fputc('\n', out);
-    }
-    fputc('\n', out);
-    for (uint32_t r = 0; r < p->paper->n_readings; r++) {
         put_reading(out, p, r);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < p->n_claims; i++)
+        if (scoreboard_opens_readings(p, i))
+            put_chapter_readings(out, p, i);
+    fputs("Why a claim does not hold under a reading, where the reason is another than above:\n\n",
+          out);
+    for (uint32_t r = PLAIN_READING + 1; r < p->paper->n_readings; r++)
         put_reading_reasons(out, p, r);
-    }
     fputc('\n', out);
 }
 

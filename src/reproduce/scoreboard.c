@@ -245,6 +245,29 @@ struct scoreboard_reading scoreboard_read(const struct scored_paper *p, uint32_t
     return r;
 }
 
+bool scoreboard_is_beside(const struct scored_claim *a, const struct scored_claim *b)
+{
+    const char *const one = a->claim->chapter, *const other = b->claim->chapter;
+    return !strcmp(one ? one : "", other ? other : "");
+}
+
+bool scoreboard_opens_readings(const struct scored_paper *p, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (p->claims[k].claim->n_readings && scoreboard_is_beside(&p->claims[k], &p->claims[i]))
+            return false;
+    return p->claims[i].claim->n_readings > 0;
+}
+
+bool scoreboard_is_read(const struct scored_paper *p, uint32_t i, uint32_t reading)
+{
+    for (uint32_t k = 0; k < p->n_claims; k++)
+        if (p->claims[k].claim->n_readings && scoreboard_is_beside(&p->claims[k], &p->claims[i]) &&
+            scoreboard_under(&p->claims[k], reading))
+            return true;
+    return false;
+}
+
 static bool is_same_error(const struct xoff_err *a, const struct xoff_err *b)
 {
     return !strcmp(a->file, b->file) && a->line == b->line && a->column == b->column &&

@@ -71,6 +71,14 @@ struct scoreboard_reading scoreboard_read(const struct scored_paper *paper, uint
 /* The claim under a reading; NULL: it says nothing about it. */
 const struct scored_claim *scoreboard_under(const struct scored_claim *claim, uint32_t reading);
 
+/* Readings are shown chapter by chapter, since most are about one. Returns whether claim i is the
+ * first of its chapter that has other readings. */
+bool scoreboard_opens_readings(const struct scored_paper *paper, uint32_t i);
+/* Whether both are of one chapter. */
+bool scoreboard_is_beside(const struct scored_claim *a, const struct scored_claim *b);
+/* Whether a claim of the chapter of claim i says what it is under the reading. */
+bool scoreboard_is_read(const struct scored_paper *paper, uint32_t i, uint32_t reading);
+
 /* Calls `say` for each claim, under each reading ("" for plain), that the shipped results of its
  * paper do not know, or that was changed since. */
 void scoreboard_stale(const struct scoreboard *board,

@@ -75,6 +75,13 @@ static void readings(void **state)
     assert_ptr_equal(scoreboard_under(&scored[1], 1), &under_b[1]);
     assert_ptr_equal(scoreboard_under(&scored[1], PLAIN_READING), &scored[1]);
     assert_null(scoreboard_under(&scored[0], 2));
+    assert_true(scoreboard_opens_readings(&paper, 0) && !scoreboard_opens_readings(&paper, 1));
+    assert_false(scoreboard_opens_readings(&paper, 2));
+    assert_true(scoreboard_is_read(&paper, 0, 2)); /* b is of the same chapter */
+    claims[1].chapter = "6";
+    assert_true(scoreboard_opens_readings(&paper, 1));
+    assert_true(!scoreboard_is_read(&paper, 0, 2) && scoreboard_is_read(&paper, 1, 2));
+    assert_true(scoreboard_is_read(&paper, 0, PLAIN_READING));
     struct scoreboard_reading r = scoreboard_read(&paper, PLAIN_READING);
     assert_true(r.own.n_held == 1 && r.own.n_all == 2 && r.plain.n_held == 1);
     r = scoreboard_read(&paper, 1);

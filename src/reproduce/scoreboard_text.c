@@ -234,31 +234,55 @@ static void reading_cell(const struct scored_claim *own, char cell[CELL])
                             : "");
 }
 
-static int reading_width(const struct scored_paper *p, uint32_t reading)
+/* Whether claim k stands in the table that claim i opens. */
+static bool is_in_table(const struct scored_paper *p, uint32_t i, uint32_t k)
+{
+    return p->claims[k].claim->n_readings && scoreboard_is_beside(&p->claims[i], &p->claims[k]);
+}
+
+static int reading_width(const struct scored_paper *p, uint32_t first, uint32_t reading)
 {
     char cell[CELL];
     int widest = width(p->paper->readings[reading].id);
-    for (uint32_t i = 0; i < p->n_claims; i++) {
-        if (!p->claims[i].claim->n_readings)
+    for (uint32_t i = first; i < p->n_claims; i++) {
+        if (!is_in_table(p, first, i))
             continue;
         reading_cell(scoreboard_under(&p->claims[i], reading), cell);
         widest = width(cell) > widest ? width(cell) : widest;
     }
-    return widest > 8 ? widest : 8; /* "10 of 12" */
+    return widest;
 }
 
-static void print_reading_row(const struct scored_paper *p, const struct scored_claim *claim,
-                              int name_width, const struct scoreboard_style *s, FILE *out)
+/* Prints the claims of one chapter, from its first that has other readings. */
+static void print_chapter_readings(const struct scored_paper *p, uint32_t first,
+                                   const struct scoreboard_style *s, FILE *out)
 {
-    fprintf(out, "  %-*s", name_width, claim->claim->id);
-    for (uint32_t r = 0; r < p->paper->n_readings; r++) {
-        const struct scored_claim *own = scoreboard_under(claim, r);
-        char cell[CELL];
-        reading_cell(own, cell);
-        fprintf(out, "  %s%s%s%*s", own ? colour_of(own->judgement.found, s) : s->dim, cell, s->off,
-                reading_width(p, r) - width(cell), "");
+    int name_width = 5;
+    for (uint32_t i = first; i < p->n_claims; i++)
+        if (is_in_table(p, first, i) && width(p->claims[i].claim->id) > name_width)
+            name_width = width(p->claims[i].claim->id);
+    if (p->claims[first].claim->chapter)
+        fprintf(out, " %s%s%s\n", s->bold, p->claims[first].claim->chapter, s->off);
+    fprintf(out, "  %s%-*s", s->dim, name_width, "claim");
+    for (uint32_t r = 0; r < p->paper->n_readings; r++)
+        if (scoreboard_is_read(p, first, r))
+            fprintf(out, "  %-*s", reading_width(p, first, r), p->paper->readings[r].id);
+    fprintf(out, "%s\n", s->off);
+    for (uint32_t i = first; i < p->n_claims; i++) {
+        if (!is_in_table(p, first, i))
+            continue;
+        fprintf(out, "  %-*s", name_width, p->claims[i].claim->id);
+        for (uint32_t r = 0; r < p->paper->n_readings; r++) {
+            const struct scored_claim *own = scoreboard_under(&p->claims[i], r);
+            char cell[CELL];
+            if (!scoreboard_is_read(p, first, r))
+                continue;
+            reading_cell(own, cell);
+            fprintf(out, "  %s%s%s%*s", own ? colour_of(own->judgement.found, s) : s->dim, cell,
+                    s->off, reading_width(p, first, r) - width(cell), "");
+        }
+        fputc('\n', out);
     }
-    fputc('\n', out);
 }
 
 /* Prints the claims that come out differently as the paper is understood, one reading beside the
@@ -266,32 +290,19 @@ static void print_reading_row(const struct scored_paper *p, const struct scored_
 static void print_readings(const struct scored_paper *p, const struct scoreboard_style *s,
                            FILE *out)
 {
-    const struct paper *paper = p->paper;
-    int name_width = 5;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n_claims; i++)
-        if (p->claims[i].claim->n_readings) {
-            n++;
-            name_width = width(p->claims[i].claim->id) > name_width ? width(p->claims[i].claim->id)
-                                                                    : name_width;
-        }
-    if (!n)
-        return;
-    fprintf(out, "\n%sreadings%s: the same claims, as the paper may be understood\n  %s%-*s",
-            s->bold, s->off, s->dim, name_width, "claim");
-    for (uint32_t r = 0; r < paper->n_readings; r++)
-        fprintf(out, "  %-*s", reading_width(p, r), paper->readings[r].id);
-    fprintf(out, "%s\n", s->off);
-    for (uint32_t i = 0; i < p->n_claims; i++)
-        if (p->claims[i].claim->n_readings)
-            print_reading_row(p, &p->claims[i], name_width, s, out);
-    for (uint32_t r = 0; r < paper->n_readings; r++) {
-        const struct reading *reading = &paper->readings[r];
+    for (uint32_t i = 0; i < p->n_claims; i++) {
+        if (!scoreboard_opens_readings(p, i))
+            continue;
+        if (!n++)
+            fprintf(out, "\n%sreadings%s: the same claims, as the paper may be understood\n",
+                    s->bold, s->off);
+        print_chapter_readings(p, i, s, out);
+    }
+    for (uint32_t r = 0; r < p->paper->n_readings && n; r++) {
+        const struct reading *reading = &p->paper->readings[r];
         const struct scoreboard_reading found = scoreboard_read(p, r);
-        char lead[128];
-        snprintf(lead, sizeof lead, "  %.60s: %u of %u hold", reading->id, found.own.n_held,
-                 found.own.n_all);
-        fprintf(out, "%s", lead);
+        fprintf(out, "  %s: %u of %u hold", reading->id, found.own.n_held, found.own.n_all);
         if (r != PLAIN_READING)
             fprintf(out, " (plain: %u of the same %u)", found.plain.n_held, found.plain.n_all);
         fprintf(out, "; %s%s\n", reading->title,

@@ -226,6 +226,7 @@ static void readme(void **state)
         "too many.\n",
         "## Tuned\n",
         "| more (`b`) | 2 | - | `drops = 6 > 0` | 2 | 8 us; 4 to 9 | holds |\n",
+        "### 1 A\n\n| claim | paper | plain | late |\n",
         "| `a` | 4 | holds in direction only: 7 | holds: 4 |\n",
         "1 of 1 hold; by the plain reading 0 of the same 1.\n",
     };

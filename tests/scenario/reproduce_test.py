@@ -184,7 +184,7 @@ def check_scoreboard(folder):
     check("the reason for a strength stands beside the verdict",
           "    tuned: the noise; 0.05 to 0.2\n" in run.stdout, run)
     check("readings stand side by side",
-          re.search(r"  claim +plain +losing *\n  lossless +holds 0 +direction \d+ *\n"
+          re.search(r" 1 Losses\n  claim +plain +losing *\n  lossless +holds 0 +direction \d+ *\n"
                     r"  plain: 1 of 1 hold; as the text says\n"
                     r"  losing: 0 of 1 hold \(plain: 1 of the same 1\); PFC is off; "
                     r"found after the fact\n", run.stdout), run)

@@ -389,28 +389,31 @@ function readingsPart(p, claims) {
     ),
     h(
       "div.card.panel",
-      plainTable(
-        [
-          ["claim", (c) => (c ? h("span.mono", c.id) : h("b", "all"))],
-          ["published", (c) => (c ? publishedText(c) : "")],
-          ...readings.map((r) => [
-            h("span", { title: r.title }, r.id),
-            (c) => (c ? cell(c, r) : h("b", sum(r))),
-          ]),
-        ],
-        [...rows, null],
-        `Claims of ${p.paper} by reading`,
-      ),
+      chapters(rows).map(([title, own]) => [
+        title && h("h4", title),
+        plainTable(
+          [
+            ["claim", (c) => h("span.mono", c.id)],
+            ["published", publishedText],
+            // Most readings are about one chapter; the others' columns would be empty.
+            ...readings
+              .filter((r) => own.some((c) => under(c, r)))
+              .map((r) => [h("span", { title: r.title }, r.id), (c) => cell(c, r)]),
+          ],
+          own,
+          `Claims of ${title || p.paper} by reading`,
+        ),
+      ]),
       h(
         "ul.small",
         readings.map((r) =>
           h(
             "li",
             h("strong", `${r.id}: `),
-            [r.title, r.text].filter(Boolean).join(". "),
+            `${[r.title, r.text].filter(Boolean).join(". ")}. `.replace(/\.\. $/, ". "),
             r.after_the_fact && " Found after the results were known.",
-            r.id !== "plain" &&
-              ` ${sum(r)}; by the plain reading ${r.plain_held} of the same ${r.all}.`,
+            h("b", ` ${sum(r)}`),
+            r.id === "plain" ? "." : `; by the plain reading ${r.plain_held} of the same ${r.all}.`,
             reasons(r).length > 0 &&
               h(
                 "ul",
