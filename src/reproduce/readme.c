@@ -223,18 +223,25 @@ static void put_reading(FILE *out, const struct scored_paper *p, uint32_t readin
     fputc('\n', out);
 }
 
-/* Says why a claim does not hold under a reading, unless the reason is that of the plain one. */
-static void put_reading_reasons(FILE *out, const struct scored_paper *p, uint32_t reading)
+/* Says why a claim does not hold under a reading, unless the reason is that of the plain one. There
+ * were n before; returns how many there are with these. */
+static uint32_t put_reading_reasons(FILE *out, const struct scored_paper *p, uint32_t reading,
+                                    uint32_t n)
 {
     for (uint32_t i = 0; i < p->n_claims; i++) {
         const struct scored_claim *plain = &p->claims[i], *own = scoreboard_under(plain, reading);
         if (own == plain || !own || !own->claim->why || own->claim->why == plain->claim->why)
             continue;
+        if (!n++)
+            fputs("Why a claim does not hold under a reading, where the reason is another than "
+                  "above:\n\n",
+                  out);
         fprintf(out, "- `%s`, %s: %s. ", own->claim->id, p->paper->readings[reading].id,
                 verdict_texts[own->judgement.found]);
         put_sentence(out, own->claim->why);
         fputc('\n', out);
     }
+    return n;
 }
 
 /* Prints the claims of one chapter, from its first that has other readings. */
@@ -280,7 +287,7 @@ static void put_chapter_readings(FILE *out, const struct scored_paper *p, uint32
 
 static void put_readings(FILE *out, const struct scored_paper *p)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, n_reasons = 0;
     for (uint32_t i = 0; i < p->n_claims; i++)
         n += p->claims[i].claim->n_readings > 0;
     if (!n)
@@ -294,11 +301,10 @@ static void put_readings(FILE *out, const struct scored_paper *p)
     for (uint32_t i = 0; i < p->n_claims; i++)
         if (scoreboard_opens_readings(p, i))
             put_chapter_readings(out, p, i);
-    fputs("Why a claim does not hold under a reading, where the reason is another than above:\n\n",
-          out);
     for (uint32_t r = PLAIN_READING + 1; r < p->paper->n_readings; r++)
-        put_reading_reasons(out, p, r);
-    fputc('\n', out);
+        n_reasons = put_reading_reasons(out, p, r, n_reasons);
+    if (n_reasons)
+        fputc('\n', out);
 }
 
 /* "1 holds", "2 hold" */
