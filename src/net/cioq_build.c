@@ -105,7 +105,11 @@ static int build_outputs(struct cioq *c, const struct cioq_params *p,
     struct cioq_output_cfg *cfg = &c->output_cfg;
     cfg->capacity_bytes =
         p->output_buffer == XOFF_PARAM_AUTO ? c->sw.spec->buffer_bytes : p->output_buffer;
-    cfg->reserve_bytes = p->output_reserve == XOFF_PARAM_AUTO ? most : p->output_reserve;
+    cfg->reserve_bytes = p->output_reserve;
+    if (p->output_reserve == XOFF_PARAM_AUTO) {
+        const int64_t half = cfg->capacity_bytes / 2 / XOFF_N_PRIORITIES;
+        cfg->reserve_bytes = half < most ? most : half < 4 * most ? half : 4 * most;
+    }
     cfg->shared_bytes = cfg->capacity_bytes - XOFF_N_PRIORITIES * cfg->reserve_bytes;
     cfg->max_frame_bytes = most;
     if (cfg->shared_bytes < (cfg->reserve_bytes < most ? most : 0)) {
@@ -255,8 +259,8 @@ const struct xoff_param cioq_table[] = {
      .min = "0B",
      .max = "4GB",
      .allows_auto = true,
-     .help = "Part of an output buffer that each priority has for itself; auto: one largest "
-             "frame."},
+     .help = "Part of an output buffer that each priority has for itself; auto: four largest "
+             "frames, or less so that half of the buffer is left, but at least one."},
     {.name = "cell",
      .type = XOFF_P_BYTES,
      .offset = offsetof(struct cioq_params, cell),

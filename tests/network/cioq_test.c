@@ -290,6 +290,39 @@ static void priorities_are_apart(void **state)
     }
 }
 
+/* Three hosts send to one, each on a priority of its own, with weights 50, 30 and 20: the scheduler
+ * of the output finds frames of all three, although the buffer is full of those it serves least. */
+static void outputs_are_shared_by_weight(void **state)
+{
+    (void)state;
+    static const char *const schedulers[] = {"ets", "drr", "wfq"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 4ms\ndrain: 0s\n"
+                "topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 400KB, fabric: {kind: cioq, output_buffer: 200KB},\n"
+                "         scheduler: %s}\n"
+                "priorities: {1: {lossless: true, weight: 50}, 2: {lossless: true, weight: 30},\n"
+                "             3: {lossless: true, weight: 20}}\n"
+                "traffic:\n"
+                "- {kind: cbr, from: h1, to: h0, priority: 1}\n"
+                "- {kind: cbr, from: h2, to: h0, priority: 2}\n"
+                "- {kind: cbr, from: h3, to: h0, priority: 3}\n",
+                schedulers[i]);
+        rig_assert_clean(&rig);
+        assert_int_equal(rig_metric(&rig, "drops"), 0);
+        const struct result_port *h0 = rig_port(&rig, "h0", "s0");
+        double sum = 0;
+        for (uint32_t p = 1; p <= 3; p++)
+            sum += (double)h0->queue[p].rx_frames;
+        assert_true(fabs((double)h0->queue[1].rx_frames / sum - 0.5) < 0.01);
+        assert_true(fabs((double)h0->queue[2].rx_frames / sum - 0.3) < 0.01);
+        assert_true(sum > 0.99 * 4e6 / 1230.4);
+        rig_fini(&rig);
+    }
+}
+
 /* The link of a hot output fails while its frames wait everywhere, and comes back. */
 static void failures_leave_nothing_behind(void **state)
 {
@@ -407,6 +440,7 @@ int main(void)
         cmocka_unit_test(shared_inputs_are_hogged),
         cmocka_unit_test(the_culprit_is_found),
         cmocka_unit_test(priorities_are_apart),
+        cmocka_unit_test(outputs_are_shared_by_weight),
         cmocka_unit_test(failures_leave_nothing_behind),
         cmocka_unit_test(random_networks_lose_nothing),
     };
