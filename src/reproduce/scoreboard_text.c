@@ -302,6 +302,8 @@ static void print_readings(const struct scored_paper *p, const struct scoreboard
     for (uint32_t r = 0; r < p->paper->n_readings && n; r++) {
         const struct reading *reading = &p->paper->readings[r];
         const struct scoreboard_reading found = scoreboard_read(p, r);
+        if (!found.own.n_all)
+            continue; /* none of its claims was chosen */
         fprintf(out, "  %s: %u of %u hold", reading->id, found.own.n_held, found.own.n_all);
         if (r != PLAIN_READING)
             fprintf(out, " (plain: %u of the same %u)", found.plain.n_held, found.plain.n_all);

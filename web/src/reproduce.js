@@ -358,11 +358,11 @@ function measuredText(own, unit) {
 
 // The same claims under each reading of the paper, side by side.
 function readingsPart(p, claims) {
-  const readings = list(p.readings);
   const rows = claims.filter((c) => list(c.readings).length);
   if (!rows.length) return null;
   const under = (c, r) =>
     r.id === "plain" ? c : list(c.readings).find((own) => own.reading === r.id);
+  const readings = list(p.readings).filter((r) => rows.some((c) => under(c, r)));
   const cell = (c, r) => {
     const own = under(c, r);
     if (!own) return NONE;
