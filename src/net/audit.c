@@ -66,23 +66,41 @@ static void audit_held(const struct net *net, const struct sw *sw, const int64_t
     }
 }
 
+static void check_input(const struct net *net, const struct sw *sw, uint32_t in, uint32_t priority,
+                        int64_t held_bytes, struct results *results)
+{
+    const int64_t counted = sw->points[in].queues[priority].bytes;
+    if (held_bytes != counted)
+        results_add_finding(results,
+                            "%s port %u priority %u: congestion point counts %lld B, %lld B are "
+                            "held",
+                            name_of(net, sw->node), in, priority, (long long)counted,
+                            (long long)held_bytes);
+}
+
 /* Checks what congestion points at inputs count against sw_held(), where frames lie in the buffer
  * of their input until they are sent. */
 static void audit_inputs(const struct net *net, const struct sw *sw, struct results *results)
 {
     for (uint32_t in = 0; in < sw->n_ports; in++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-            const int64_t counted = sw->points[in].queues[p].bytes;
             int64_t held = 0;
             for (uint32_t out = 0; sw_is_lossless(sw, p) && out < sw->n_ports; out++)
                 held += *sw_held(sw, p, in, out);
-            if (sw_is_lossless(sw, p) && held != counted)
-                results_add_finding(
-                    results,
-                    "%s port %u priority %u: congestion point counts %lld B, %lld B "
-                    "are held",
-                    name_of(net, sw->node), in, p, (long long)counted, (long long)held);
+            if (sw_is_lossless(sw, p))
+                check_input(net, sw, in, p, held, results);
         }
+}
+
+/* The same for fabrics where frames leave the buffer of their input earlier. */
+static void audit_input_buffers(const struct net *net, const struct sw *sw, struct results *results)
+{
+    struct fabric_buffer buffer;
+    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++)
+        for (uint32_t account = 0; account < buffer.n_ports; account++)
+            for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+                check_input(net, sw, buffer.first_port + account, p,
+                            xoff_mmu_ingress_bytes(buffer.mmu, account, p), results);
 }
 
 /* Checks what congestion points know of their queues: no more than what is held. */
@@ -131,7 +149,9 @@ static void audit_switch(const struct net *net, const struct sw *sw, struct resu
                             (long long)dropped, (long long)held);
     audit_held(net, sw, by_priority, results);
     audit_points(net, sw, held, results);
-    if (sw->at_inputs && !sw->fabric->leaves_inputs)
+    if (sw->at_inputs && sw->fabric->leaves_inputs)
+        audit_input_buffers(net, sw, results);
+    else if (sw->at_inputs)
         audit_inputs(net, sw, results);
     results->nodes[sw->node].held_bytes = held;
 }
