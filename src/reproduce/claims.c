@@ -95,6 +95,7 @@ void claims_destroy(struct paper *paper)
     free(paper->claims);
     free(paper->figures);
     free(paper->readings);
+    free(paper->contradictions);
     yaml_fini(&paper->doc);
     free(paper->file);
     free(paper->folder);
@@ -546,16 +547,12 @@ static int read_lists(struct claims_reader *r, const struct yaml_node *claims,
 
 static int read_paper(struct claims_reader *r)
 {
-    static const char *const keys[] = {"paper",  "title",   "source", "readings",
-                                       "claims", "figures", NULL};
+    static const char *const keys[] = {"paper",    "title",  "source",  "about", "contradictions",
+                                       "readings", "claims", "figures", NULL};
     const struct yaml_node *root = r->paper->doc.root, *claims, *figures;
     int rc = claims_check_keys(r, root, keys);
     if (!rc)
-        rc = claims_take_text(r, root, "paper", "the name of the folder", &r->paper->name);
-    if (!rc)
-        rc = claims_take_text(r, root, "title", "the paper's title", &r->paper->title);
-    if (!rc)
-        rc = claims_take_text(r, root, "source", "a line that names the paper", &r->paper->source);
+        rc = claims_read_paper(r, root);
     if (!rc)
         rc = claims_declare_readings(r, root);
     if (!rc)

@@ -143,11 +143,20 @@ struct figure {
     uint32_t n_marks;
 };
 
+/* Where a paper contradicts itself, a standard or another source. */
+struct contradiction {
+    const char *place, *says;
+    const char *choice; /* what is done about it */
+};
+
 struct paper {
     char *file, *folder; /* path of claims.yaml; its folder with a slash at the end */
     char *text;          /* the file as it is */
     struct yaml_doc doc;
     const char *name, *title, *source;
+    const char *about; /* what is modelled and how; NULL: not given */
+    struct contradiction *contradictions;
+    uint32_t n_contradictions;
     struct reading *readings; /* the plain one first */
     uint32_t n_readings;
     struct claim *claims;

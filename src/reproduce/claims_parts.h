@@ -1,5 +1,5 @@
-/* Shared by claims.c, figures.c and readings.c, which read claims.yaml. No other file includes
- * this. */
+/* Shared by claims.c, figures.c, paper.c and readings.c, which read claims.yaml. No other file
+ * includes this. */
 #ifndef REPRODUCE_CLAIMS_PARTS_H
 #define REPRODUCE_CLAIMS_PARTS_H
 
@@ -52,6 +52,8 @@ int claims_open_list(struct claims_reader *r, const struct yaml_node *mapping, c
 int claims_read_figure(struct claims_reader *r, const struct yaml_node *node,
                        struct figure *figure);
 
+/* Reads what is said of the paper as a whole. */
+int claims_read_paper(struct claims_reader *r, const struct yaml_node *root);
 /* Reads the readings that a paper declares; the plain one is there in any case. */
 int claims_declare_readings(struct claims_reader *r, const struct yaml_node *root);
 /* Reads kind, strength, chapter and quote, after the published number. */

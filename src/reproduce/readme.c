@@ -356,6 +356,26 @@ static void put_head(FILE *out, const struct scored_paper *p)
     fputc('\n', out);
 }
 
+static void put_contradictions(FILE *out, const struct paper *p)
+{
+    if (!p->n_contradictions)
+        return;
+    fputs("## Contradictions of the source\n\n| place | what does not fit | what is done here |\n"
+          "|---|---|---|\n",
+          out);
+    for (uint32_t i = 0; i < p->n_contradictions; i++) {
+        const struct contradiction *c = &p->contradictions[i];
+        fputs("| ", out);
+        put_text(out, c->place);
+        fputs(" | ", out);
+        put_text(out, c->says);
+        fputs(" | ", out);
+        put_text(out, c->choice);
+        fputs(" |\n", out);
+    }
+    fputc('\n', out);
+}
+
 char *readme_text(const struct scored_paper *p)
 {
     char *text = NULL;
@@ -374,6 +394,10 @@ char *readme_text(const struct scored_paper *p)
             "over the seeds and, where they differ, the smallest and the largest. "
             "[Reproducing papers](../../docs/reproducing.md) says what the words mean.\n\n",
             shipped_version(p->shipped), shipped_digest(p->shipped), p->paper->name);
+    if (p->paper->about) {
+        put_sentence(out, p->paper->about);
+        fputs("\n\n", out);
+    }
     put_chapters(out, p);
     put_section(out, p, is_returned, "Returned",
                 "A figure of the paper went into the model and comes out again. Such a claim tests "
@@ -386,6 +410,7 @@ char *readme_text(const struct scored_paper *p)
     put_section(out, p, is_own, "Our own variants and checks",
                 "The paper does not make these claims.", NULL);
     put_readings(out, p);
+    put_contradictions(out, p->paper);
     fprintf(out,
             "<!-- Made of " CLAIMS_FILE " and " SHIPPED_FILE
             " by: xoff reproduce %s --readme -->\n",

@@ -13,7 +13,9 @@
 #include "reproduce/readme.h"
 
 #define CLAIMS                                                                                   \
-    "paper: p\ntitle: T\nsource: A paper\nreadings: [{id: late, title: late}]\nclaims:\n"        \
+    "paper: p\ntitle: T\nsource: A paper\nabout: A study of drops\n"                             \
+    "contradictions: [{place: 3, says: 4 and 5, choice: both}]\n"                                \
+    "readings: [{id: late, title: late}]\nclaims:\n"                                             \
     "  - {id: a, kind: number, strength: independent, chapter: 1 A, quote: Four., place: 1,\n"   \
     "     statement: x | y, scenario: s.yaml, measure: drops, published: 4, tolerance: 1,\n"     \
     "     tolerance_why: w, direction: drops > 0, verdict: direction, why: too many,\n"          \
@@ -219,7 +221,7 @@ static void readme(void **state)
         "states 1 of them as a number (0 hold) and 0 as",
         "1 holds in direction only, 0 do not hold, 0 cannot be tested",
         "| number | 0 of 1 | - | - |\n| direction | - | - | 1 of 1 |\n| own | - | - | - |\n",
-        "## 1 A\n",
+        "\n\nA study of drops.\n\n## 1 A\n",
         "| x \\| y (`a`) | 1 | 4 | 7 (6 .. 8) | 2 | **holds in direction only** |\n",
         "- `a` (1) holds in direction only. The paper: \"Four.\" Measured: 7 (6 .. 8); published: "
         "4. "
@@ -228,6 +230,8 @@ static void readme(void **state)
         "| more (`b`) | 2 | - | `drops = 6 > 0` | 2 | 8 us; 4 to 9 | holds |\n",
         "### 1 A\n\n| claim | paper | plain | late |\n",
         "| `a` | 4 | holds in direction only: 7 | holds: 4 |\n",
+        "## Contradictions of the source\n\n",
+        "| 3 | 4 and 5 | both |\n",
         "1 of 1 hold; by the plain reading 0 of the same 1.\n",
     };
     struct fixture x;
