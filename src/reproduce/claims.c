@@ -95,6 +95,7 @@ void claims_destroy(struct paper *paper)
     free(paper->claims);
     free(paper->figures);
     free(paper->readings);
+    free(paper->remarks);
     free(paper->contradictions);
     yaml_fini(&paper->doc);
     free(paper->file);
@@ -547,8 +548,8 @@ static int read_lists(struct claims_reader *r, const struct yaml_node *claims,
 
 static int read_paper(struct claims_reader *r)
 {
-    static const char *const keys[] = {"paper",    "title",  "source",  "about", "contradictions",
-                                       "readings", "claims", "figures", NULL};
+    static const char *const keys[] = {"paper",          "title",    "source", "about",   "remarks",
+                                       "contradictions", "readings", "claims", "figures", NULL};
     const struct yaml_node *root = r->paper->doc.root, *claims, *figures;
     int rc = claims_check_keys(r, root, keys);
     if (!rc)

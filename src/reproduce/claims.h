@@ -143,10 +143,10 @@ struct figure {
     uint32_t n_marks;
 };
 
-/* Where a paper contradicts itself, a standard or another source. */
-struct contradiction {
-    const char *place, *says;
-    const char *choice; /* what is done about it */
+/* A remark on a place in the paper. */
+struct remark {
+    const char *place, *text;
+    const char *choice; /* of a contradiction: what is done about it */
 };
 
 struct paper {
@@ -155,8 +155,9 @@ struct paper {
     struct yaml_doc doc;
     const char *name, *title, *source;
     const char *about; /* what is modelled and how; NULL: not given */
-    struct contradiction *contradictions;
-    uint32_t n_contradictions;
+    struct remark *remarks;        /* what came out, in short */
+    struct remark *contradictions; /* with itself, a standard or another source */
+    uint32_t n_remarks, n_contradictions;
     struct reading *readings; /* the plain one first */
     uint32_t n_readings;
     struct claim *claims;

@@ -240,8 +240,10 @@ static void mistakes_of_the_file(void **state)
     check_bad(HEAD "claims: {}\n", 4, 9, "claims", "a mapping is given");
     check_bad(HEAD "claims: []\nclaim: 1\n", 5, 1, "claim", "did you mean claims?");
     check_bad(HEAD "claims: []\nfigures: none\n", 5, 10, "figures", "a list");
-    check_bad(HEAD "contradictions: [{place: 1, says: a}]\nclaims: []\n", 4, 18,
+    check_bad(HEAD "contradictions: [{place: 1, text: a}]\nclaims: []\n", 4, 18,
               "contradictions.0.choice", "missing; give what is done");
+    check_bad(HEAD "remarks: [{place: 1, text: a, choice: b}]\nclaims: []\n", 4, 31,
+              "remarks.0.choice", "unknown key");
     check_bad(HEAD "contradictions: [{where: 1}]\nclaims: []\n", 4, 19, "contradictions.0.where",
               "unknown key");
     check_bad("paper: p\ntitle: ''\nsource: S\nclaims: []\n", 2, 9, "title", "empty");

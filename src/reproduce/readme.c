@@ -356,6 +356,21 @@ static void put_head(FILE *out, const struct scored_paper *p)
     fputc('\n', out);
 }
 
+static void put_remarks(FILE *out, const struct paper *p)
+{
+    if (p->n_remarks)
+        fputs("## In short\n\n", out);
+    for (uint32_t i = 0; i < p->n_remarks; i++) {
+        fputs("- *", out);
+        put_text(out, p->remarks[i].place);
+        fputs(".* ", out);
+        put_sentence(out, p->remarks[i].text);
+        fputc('\n', out);
+    }
+    if (p->n_remarks)
+        fputc('\n', out);
+}
+
 static void put_contradictions(FILE *out, const struct paper *p)
 {
     if (!p->n_contradictions)
@@ -364,11 +379,11 @@ static void put_contradictions(FILE *out, const struct paper *p)
           "|---|---|---|\n",
           out);
     for (uint32_t i = 0; i < p->n_contradictions; i++) {
-        const struct contradiction *c = &p->contradictions[i];
+        const struct remark *c = &p->contradictions[i];
         fputs("| ", out);
         put_text(out, c->place);
         fputs(" | ", out);
-        put_text(out, c->says);
+        put_text(out, c->text);
         fputs(" | ", out);
         put_text(out, c->choice);
         fputs(" |\n", out);
@@ -398,6 +413,7 @@ char *readme_text(const struct scored_paper *p)
         put_sentence(out, p->paper->about);
         fputs("\n\n", out);
     }
+    put_remarks(out, p->paper);
     put_chapters(out, p);
     put_section(out, p, is_returned, "Returned",
                 "A figure of the paper went into the model and comes out again. Such a claim tests "

@@ -13,8 +13,9 @@
 #include "reproduce/readme.h"
 
 #define CLAIMS                                                                                   \
-    "paper: p\ntitle: T\nsource: A paper\nabout: A study of drops\n"                             \
-    "contradictions: [{place: 3, says: 4 and 5, choice: both}]\n"                                \
+    "paper: p\ntitle: T\nsource: A paper\nabout: A study of drops\nremarks: [{place: 2, text: "  \
+    "few}]\n"                                                                                    \
+    "contradictions: [{place: 3, text: 4 and 5, choice: both}]\n"                                \
     "readings: [{id: late, title: late}]\nclaims:\n"                                             \
     "  - {id: a, kind: number, strength: independent, chapter: 1 A, quote: Four., place: 1,\n"   \
     "     statement: x | y, scenario: s.yaml, measure: drops, published: 4, tolerance: 1,\n"     \
@@ -221,7 +222,7 @@ static void readme(void **state)
         "states 1 of them as a number (0 hold) and 0 as",
         "1 holds in direction only, 0 do not hold, 0 cannot be tested",
         "| number | 0 of 1 | - | - |\n| direction | - | - | 1 of 1 |\n| own | - | - | - |\n",
-        "\n\nA study of drops.\n\n## 1 A\n",
+        "\n\nA study of drops.\n\n## In short\n\n- *2.* few.\n\n## 1 A\n",
         "| x \\| y (`a`) | 1 | 4 | 7 (6 .. 8) | 2 | **holds in direction only** |\n",
         "- `a` (1) holds in direction only. The paper: \"Four.\" Measured: 7 (6 .. 8); published: "
         "4. "
