@@ -31,8 +31,8 @@ struct cioq_output {
     int64_t held_bytes;   /* of frames that lie in it */
     int64_t shared_bytes; /* taken beyond the reserves */
     int64_t by_priority[XOFF_N_PRIORITIES];
-    uint32_t n_asking;   /* number of (input, priority) whose head is for this output */
-    uint8_t open;        /* priorities that have room for a largest frame */
+    uint8_t asked; /* priorities of which a frame at the head of an input is for this output */
+    uint8_t open;  /* priorities that have room for a largest frame */
     struct xoff_mmu mmu; /* describes the buffer: output_view() */
 };
 
@@ -55,7 +55,7 @@ struct cioq {
     uint64_t *crossing;     /* inputs that are not idle ... */
     uint32_t *moving;       /* ... by input: the place of the frame ... */
     xoff_time *done_at;     /* ... and when it has crossed */
-    uint64_t *asked;        /* outputs with n_asking */
+    uint64_t *wanted;       /* outputs that have room for a priority that is asked of them */
     uint64_t *asks;         /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
     struct cioq_voq *voqs;  /* cioq_queue() */
     uint8_t *last_priority; /* [output * n_ports + input]: the one that crossed last */

@@ -169,7 +169,7 @@ static void build_tables(struct cioq *c)
     c->crossing = build_block(n_words, sizeof *c->crossing);
     c->moving = build_block(n, sizeof *c->moving);
     c->done_at = build_block(n, sizeof *c->done_at);
-    c->asked = build_block(n_words, sizeof *c->asked);
+    c->wanted = build_block(n_words, sizeof *c->wanted);
     c->asks = build_block(n * XOFF_N_PRIORITIES * n_words, sizeof *c->asks);
     c->asking = build_block(n * n_words, sizeof *c->asking);
     c->voqs = build_aligned((c->has_voqs ? n * n : n) * XOFF_N_PRIORITIES, sizeof *c->voqs);
@@ -225,7 +225,7 @@ void cioq_destroy(struct sw *sw)
     free((void *)c->arb.cfg), free(c->arb.state);
     free((void *)c->pause.cfg), free(c->pause.state), free(c->edges.at);
     free(c->idle_inputs), free(c->idle_outputs), free(c->crossing), free(c->moving);
-    free(c->done_at), free(c->asked), free(c->asks), free(c->asking);
+    free(c->done_at), free(c->wanted), free(c->asks), free(c->asking);
     free(c->last_priority), free(c->pair_bytes), free(c->waiting_bytes), free(c->matching.at);
     build_free(c->voqs), build_free(c->inputs), build_free(c->outputs);
 }

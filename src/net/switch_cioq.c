@@ -89,17 +89,31 @@ static void set_open(const struct cioq *c, struct cioq_output *o)
     }
 }
 
-/* Takes room, or with bytes < 0 gives it back. */
-static inline void take_room(const struct cioq *c, struct cioq_output *o, uint32_t priority,
-                             int64_t bytes)
+/* Called when `open` or `asked` of an output has changed. */
+static inline void set_wanted(struct cioq *c, uint32_t out)
 {
+    if (c->outputs[out].open & c->outputs[out].asked)
+        cioq_put_in(c->wanted, out);
+    else
+        take_out(c->wanted, out);
+}
+
+/* Takes room, or with bytes < 0 gives it back. Returns whether it has changed who may cross. */
+static inline bool take_room(struct cioq *c, uint32_t out, uint32_t priority, int64_t bytes)
+{
+    struct cioq_output *o = &c->outputs[out];
     const int64_t before = o->by_priority[priority], after = before + bytes;
+    const uint8_t open = o->open;
     o->by_priority[priority] = after;
     o->shared_bytes += beyond_reserve(c, after) - beyond_reserve(c, before);
     o->taken_bytes += bytes;
     if (o->taken_bytes > o->peak_bytes)
         o->peak_bytes = o->taken_bytes;
     set_open(c, o);
+    if (__builtin_expect(o->open == open, 1))
+        return false;
+    set_wanted(c, out);
+    return true;
 }
 
 /* The frame leaves the output buffer, and the switch. */
@@ -107,14 +121,12 @@ EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *
                            int64_t egress_bytes)
 {
     struct cioq *c = cioq_of(sw);
-    struct cioq_output *o = &c->outputs[f->out_port];
+    const uint32_t out = f->out_port;
     (void)egress_bytes;
-    const uint8_t before = o->open;
     sw_let_go(sw, f);
-    o->held_bytes -= f->bytes;
-    take_room(c, o, f->priority, -(int64_t)f->bytes);
-    if (__builtin_expect(o->open != before, 0) && o->n_asking &&
-        cioq_is_in(c->idle_outputs, f->out_port))
+    c->outputs[out].held_bytes -= f->bytes;
+    if (take_room(c, out, f->priority, -(int64_t)f->bytes) && cioq_is_in(c->wanted, out) &&
+        cioq_is_in(c->idle_outputs, out))
         want_match(c, w);
 }
 
@@ -202,18 +214,22 @@ static void leave_input(struct cioq *c, struct worker *w, const struct frame *f)
 static void ask(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, uint32_t priority)
 {
     cioq_put_in(asks_of(c, out, priority), in);
-    if (c->outputs[out].n_asking++ == 0)
-        cioq_put_in(c->asked, out);
-    if (cioq_is_in(c->idle_inputs, in) && cioq_is_in(c->idle_outputs, out) &&
-        c->outputs[out].open >> priority & 1)
+    c->outputs[out].asked |= (uint8_t)(1u << priority);
+    if (!(c->outputs[out].open >> priority & 1))
+        return;
+    cioq_put_in(c->wanted, out);
+    if (cioq_is_in(c->idle_inputs, in) && cioq_is_in(c->idle_outputs, out))
         want_match(c, w);
 }
 
 static void withdraw(struct cioq *c, uint32_t in, uint32_t out, uint32_t priority)
 {
-    take_out(asks_of(c, out, priority), in);
-    if (--c->outputs[out].n_asking == 0)
-        take_out(c->asked, out);
+    uint64_t *asks = asks_of(c, out, priority);
+    take_out(asks, in);
+    if (next_in(asks, c->n_words, 0) != NET_NONE)
+        return;
+    c->outputs[out].asked &= (uint8_t) ~(1u << priority);
+    set_wanted(c, out);
 }
 
 /* A frame joins its queue, and the arbiter knows of it. */
@@ -288,7 +304,7 @@ static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, x
     struct cioq_output *o = &c->outputs[out];
     uint8_t *last = &c->last_priority[out * c->sw.n_ports + in];
     uint32_t ready = 0;
-    for (uint32_t mask = o->open & c->sw.used; mask; mask &= mask - 1) {
+    for (uint32_t mask = o->open & o->asked; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
         ready |= (uint32_t)cioq_is_in(asks_of(c, out, p), in) << p;
     }
@@ -300,7 +316,7 @@ static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, x
     cioq_put_in(c->crossing, in);
     c->moving[in] = pop(c, w, in, out, priority);
     const uint32_t bytes = store_at(&c->sw.store, c->moving[in])->bytes;
-    take_room(c, o, priority, bytes);
+    take_room(c, out, priority, bytes);
     const uint32_t n_cells = (bytes + XOFF_OVERHEAD_BYTES + c->cell_bytes - 1) / c->cell_bytes;
     c->done_at[in] = start_at + n_cells * c->slot_for;
     if (c->done_at[in] < c->first_at)
@@ -310,10 +326,11 @@ static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, x
 /* Lists the inputs that may send to an output: idle, and with a frame that has room there. */
 EGRESS_INLINE bool list_asking(const struct cioq *c, uint32_t n_words, uint32_t out, uint64_t *row)
 {
+    const uint32_t ready = c->outputs[out].open & c->outputs[out].asked;
     uint64_t any = 0;
     for (uint32_t k = 0; k < n_words; k++) {
         row[k] = 0;
-        for (uint32_t mask = c->outputs[out].open & c->sw.used; mask; mask &= mask - 1)
+        for (uint32_t mask = ready; mask; mask &= mask - 1)
             row[k] |= asks_of(c, out, (uint32_t)__builtin_ctz(mask))[k];
         any |= row[k] &= c->idle_inputs[k];
     }
@@ -328,7 +345,7 @@ EGRESS_INLINE void match_words(struct cioq *c, struct worker *w, uint32_t n_word
     const xoff_time start_at = c->match_at - 1;
     c->match_at = XOFF_NEVER;
     for (uint32_t k = 0; k < n_words; k++)
-        outputs[k] = c->asked[k] & c->idle_outputs[k];
+        outputs[k] = c->wanted[k] & c->idle_outputs[k];
     for (out = next_in(outputs, n_words, 0); out != NET_NONE;
          out = next_in(outputs, n_words, out + 1)) {
         if (list_asking(c, n_words, out, &c->asking[out * n_words]))
@@ -384,7 +401,7 @@ static void finish(struct cioq *c, struct worker *w)
         egress_join(&c->sw, w, c->moving[in], release, send);
     }
     for (uint32_t k = 0; k < c->n_words; k++)
-        any |= c->asked[k];
+        any |= c->wanted[k] & c->idle_outputs[k];
     if (any)
         want_match(c, w);
 }
