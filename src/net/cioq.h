@@ -10,9 +10,12 @@ struct cioq_params {
     int64_t voq;
     double speedup;
     int64_t output_buffer, output_reserve;
-    int64_t cell;
+    int64_t cell, grants;
     xoff_time round_trip;
 };
+
+/* When an output takes the room for a frame. */
+enum cioq_grants { CIOQ_MATCHED, CIOQ_AHEAD };
 
 /* Frames that wait at an input: for an output and priority, or without VOQs for a priority. */
 struct cioq_voq {
@@ -33,7 +36,8 @@ struct cioq_output {
     int64_t by_priority[XOFF_N_PRIORITIES];
     uint8_t asked; /* priorities of which a frame at the head of an input is for this output */
     uint8_t open;  /* priorities that have room for a largest frame */
-    struct xoff_mmu mmu; /* describes the buffer: output_view() */
+    uint16_t n_granted, grant_from; /* CIOQ_AHEAD: heads with room, and whose turn is next */
+    struct xoff_mmu mmu;            /* describes the buffer: output_view() */
 };
 
 /* What an output buffer is like; the same for all. */
@@ -57,6 +61,7 @@ struct cioq {
     xoff_time *done_at;     /* ... and when it has crossed */
     uint64_t *wanted;       /* outputs that have room for a priority that is asked of them */
     uint64_t *asks;         /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
+    uint64_t *granted;      /* like asks: inputs whose head has room already; NULL: CIOQ_MATCHED */
     struct cioq_voq *voqs;  /* cioq_queue() */
     uint8_t *last_priority; /* [output * n_ports + input]: the one that crossed last */
     uint32_t *pair_bytes;   /* [output * n_ports + input], or NULL: the arbiter reads none */

@@ -157,7 +157,7 @@ static xoff_time slot_of(const struct cioq_params *p, const struct xoff_mmu_env 
     return (xoff_time)(seconds * (double)XOFF_S);
 }
 
-static void build_tables(struct cioq *c)
+static void build_tables(struct cioq *c, int64_t grants)
 {
     const size_t n = c->sw.n_ports, n_words = c->n_words;
     c->idle_inputs = build_block(n_words, sizeof *c->idle_inputs);
@@ -171,6 +171,8 @@ static void build_tables(struct cioq *c)
     c->done_at = build_block(n, sizeof *c->done_at);
     c->wanted = build_block(n_words, sizeof *c->wanted);
     c->asks = build_block(n * XOFF_N_PRIORITIES * n_words, sizeof *c->asks);
+    if (grants == CIOQ_AHEAD)
+        c->granted = build_block(n * XOFF_N_PRIORITIES * n_words, sizeof *c->granted);
     c->asking = build_block(n * n_words, sizeof *c->asking);
     c->voqs = build_aligned((c->has_voqs ? n * n : n) * XOFF_N_PRIORITIES, sizeof *c->voqs);
     c->last_priority = build_block(n * n, sizeof *c->last_priority);
@@ -202,7 +204,7 @@ int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *par
     *part = NET_PART_ARB;
     if ((code = build_arbiter(c, err)))
         return code;
-    build_tables(c);
+    build_tables(c, p.grants);
     *part = NET_PART_PAUSE;
     if ((code = build_pause(sw->net, *part, sw->node, env, &c->pause, &c->edges, err)))
         return code;
@@ -225,10 +227,12 @@ void cioq_destroy(struct sw *sw)
     free((void *)c->arb.cfg), free(c->arb.state);
     free((void *)c->pause.cfg), free(c->pause.state), free(c->edges.at);
     free(c->idle_inputs), free(c->idle_outputs), free(c->crossing), free(c->moving);
-    free(c->done_at), free(c->wanted), free(c->asks), free(c->asking);
+    free(c->done_at), free(c->wanted), free(c->asks), free(c->granted), free(c->asking);
     free(c->last_priority), free(c->pair_bytes), free(c->waiting_bytes), free(c->matching.at);
     build_free(c->voqs), build_free(c->inputs), build_free(c->outputs);
 }
+
+static const char *const cioq_grant_words[] = {"matched", "ahead", NULL};
 
 const struct xoff_param cioq_table[] = {
     {.name = "voq",
@@ -269,6 +273,13 @@ const struct xoff_param cioq_table[] = {
      .max = "16KiB",
      .help = "What the crossbar carries from a port in a slot; frames, with preamble and gap, take "
              "whole cells."},
+    {.name = "grants",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct cioq_params, grants),
+     .preset = "matched",
+     .choices = cioq_grant_words,
+     .help = "When room at an output is given: with a match, so that a busy input loses its turn, "
+             "or ahead of it, in turn among all inputs that have a frame, busy or not."},
     {.name = "round_trip",
      .type = XOFF_P_TIME,
      .offset = offsetof(struct cioq_params, round_trip),

@@ -10,7 +10,8 @@
  * matches idle inputs with idle outputs that have room; a matched pair carries one frame, in whole
  * cells, without interruption. The frame lies in the input buffer until its last cell is over, then
  * in the output buffer until its transmission starts. Its room there is taken at the grant, so an
- * output never drops.
+ * output never drops. The grant is the match (grants: matched), or comes before it (ahead): then
+ * outputs give room in turn to the heads of all queues, and the arbiter matches heads that have it.
  *
  * The arbitration of a slot that starts at t is an event at t + 1 ps, so that everything which
  * happens at t is known, in whatever order it happened.
@@ -41,9 +42,16 @@ EGRESS_INLINE uint32_t next_in(const uint64_t *set, uint32_t n_words, uint32_t f
     return NET_NONE;
 }
 
+/* Returns the inputs of a set like c->asks. */
+static inline uint64_t *row_of(const struct cioq *c, uint64_t *sets, uint32_t out,
+                               uint32_t priority)
+{
+    return &sets[(out * XOFF_N_PRIORITIES + priority) * c->n_words];
+}
+
 static inline uint64_t *asks_of(const struct cioq *c, uint32_t out, uint32_t priority)
 {
-    return &c->asks[(out * XOFF_N_PRIORITIES + priority) * c->n_words];
+    return row_of(c, c->asks, out, priority);
 }
 
 static void set_timer(struct cioq *c, struct worker *w, uint32_t own, xoff_time at)
@@ -89,10 +97,11 @@ static void set_open(const struct cioq *c, struct cioq_output *o)
     }
 }
 
-/* Called when `open` or `asked` of an output has changed. */
+/* Called when what decides about an output has changed: `open`, `asked` or `n_granted`. */
 static inline void set_wanted(struct cioq *c, uint32_t out)
 {
-    if (c->outputs[out].open & c->outputs[out].asked)
+    const struct cioq_output *o = &c->outputs[out];
+    if (c->granted ? o->n_granted : o->open & o->asked)
         cioq_put_in(c->wanted, out);
     else
         take_out(c->wanted, out);
@@ -116,6 +125,63 @@ static inline bool take_room(struct cioq *c, uint32_t out, uint32_t priority, in
     return true;
 }
 
+/* Returns the priorities among `mask` in whose sets the input is. */
+static inline uint32_t priorities_in(const struct cioq *c, uint64_t *sets, uint32_t in,
+                                     uint32_t out, uint32_t mask)
+{
+    uint32_t found = 0;
+    for (; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        found |= (uint32_t)cioq_is_in(row_of(c, sets, out, p), in) << p;
+    }
+    return found;
+}
+
+/* Priorities of a pair take turns: returns the first after the one that crossed last. */
+static inline uint32_t next_priority(const struct cioq *c, uint32_t in, uint32_t out,
+                                     uint32_t ready)
+{
+    const uint32_t later = ready & ~0u << c->last_priority[out * c->sw.n_ports + in] << 1;
+    return (uint32_t)__builtin_ctz(later ? later : ready);
+}
+
+/* Gives room at an output to the next input in turn whose head has none, as long as there is some.
+ * Out of line: only with grants ahead of matches. */
+static __attribute__((noinline)) void grant_ahead(struct cioq *c, struct worker *w, uint32_t out)
+{
+    struct cioq_output *o = &c->outputs[out];
+    uint32_t mask;
+    while ((mask = o->open & o->asked)) {
+        uint64_t waiting[XOFF_ARB_MAX_WORDS] = {0};
+        for (uint32_t left = mask; left; left &= left - 1) {
+            const uint32_t p = (uint32_t)__builtin_ctz(left);
+            for (uint32_t k = 0; k < c->n_words; k++)
+                waiting[k] |= asks_of(c, out, p)[k] & ~row_of(c, c->granted, out, p)[k];
+        }
+        uint32_t in = next_in(waiting, c->n_words, o->grant_from);
+        if (in == NET_NONE && (in = next_in(waiting, c->n_words, 0)) == NET_NONE)
+            return;
+        const uint32_t asks = priorities_in(c, c->asks, in, out, mask);
+        const uint32_t p =
+            next_priority(c, in, out, asks & ~priorities_in(c, c->granted, in, out, mask));
+        take_room(c, out, p, store_at(&c->sw.store, cioq_queue(c, in, out, p)->head)->bytes);
+        cioq_put_in(row_of(c, c->granted, out, p), in);
+        o->grant_from = (uint16_t)(in + 1 < c->sw.n_ports ? in + 1 : 0);
+        o->n_granted++;
+        cioq_put_in(c->wanted, out);
+        if (cioq_is_in(c->idle_inputs, in) && cioq_is_in(c->idle_outputs, out))
+            want_match(c, w);
+    }
+}
+
+/* The head of a queue crosses, or is lost. */
+static void use_grant(struct cioq *c, uint32_t in, uint32_t out, uint32_t priority)
+{
+    take_out(row_of(c, c->granted, out, priority), in);
+    c->outputs[out].n_granted--;
+    set_wanted(c, out);
+}
+
 /* The frame leaves the output buffer, and the switch. */
 EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *f,
                            int64_t egress_bytes)
@@ -125,8 +191,11 @@ EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *
     (void)egress_bytes;
     sw_let_go(sw, f);
     c->outputs[out].held_bytes -= f->bytes;
-    if (take_room(c, out, f->priority, -(int64_t)f->bytes) && cioq_is_in(c->wanted, out) &&
-        cioq_is_in(c->idle_outputs, out))
+    if (!take_room(c, out, f->priority, -(int64_t)f->bytes))
+        return;
+    if (c->granted)
+        grant_ahead(c, w, out);
+    else if (cioq_is_in(c->wanted, out) && cioq_is_in(c->idle_outputs, out))
         want_match(c, w);
 }
 
@@ -217,6 +286,10 @@ static void ask(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, uin
     c->outputs[out].asked |= (uint8_t)(1u << priority);
     if (!(c->outputs[out].open >> priority & 1))
         return;
+    if (c->granted) {
+        grant_ahead(c, w, out);
+        return;
+    }
     cioq_put_in(c->wanted, out);
     if (cioq_is_in(c->idle_inputs, in) && cioq_is_in(c->idle_outputs, out))
         want_match(c, w);
@@ -302,21 +375,21 @@ static void heed_line(struct cioq *c, struct worker *w)
 static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, xoff_time start_at)
 {
     struct cioq_output *o = &c->outputs[out];
-    uint8_t *last = &c->last_priority[out * c->sw.n_ports + in];
-    uint32_t ready = 0;
-    for (uint32_t mask = o->open & o->asked; mask; mask &= mask - 1) {
-        const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        ready |= (uint32_t)cioq_is_in(asks_of(c, out, p), in) << p;
-    }
-    const uint32_t later = ready & ~0u << *last << 1;
-    const uint32_t priority = (uint32_t)__builtin_ctz(later ? later : ready);
-    *last = (uint8_t)priority;
+    const uint32_t ready = c->granted ? priorities_in(c, c->granted, in, out, o->asked)
+                                      : priorities_in(c, c->asks, in, out, o->open & o->asked);
+    const uint32_t priority = next_priority(c, in, out, ready);
+    c->last_priority[out * c->sw.n_ports + in] = (uint8_t)priority;
     take_out(c->idle_inputs, in);
     take_out(c->idle_outputs, out);
     cioq_put_in(c->crossing, in);
     c->moving[in] = pop(c, w, in, out, priority);
     const uint32_t bytes = store_at(&c->sw.store, c->moving[in])->bytes;
-    take_room(c, out, priority, bytes);
+    if (c->granted) {
+        use_grant(c, in, out, priority);
+        grant_ahead(c, w, out); /* to the next frame of the queue, too, when its turn comes */
+    } else {
+        take_room(c, out, priority, bytes);
+    }
     const uint32_t n_cells = (bytes + XOFF_OVERHEAD_BYTES + c->cell_bytes - 1) / c->cell_bytes;
     c->done_at[in] = start_at + n_cells * c->slot_for;
     if (c->done_at[in] < c->first_at)
@@ -326,12 +399,13 @@ static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, x
 /* Lists the inputs that may send to an output: idle, and with a frame that has room there. */
 EGRESS_INLINE bool list_asking(const struct cioq *c, uint32_t n_words, uint32_t out, uint64_t *row)
 {
-    const uint32_t ready = c->outputs[out].open & c->outputs[out].asked;
-    uint64_t any = 0;
+    const struct cioq_output *o = &c->outputs[out];
+    const uint32_t ready = c->granted ? o->asked : o->open & o->asked;
+    uint64_t any = 0, *sets = c->granted ? c->granted : c->asks;
     for (uint32_t k = 0; k < n_words; k++) {
         row[k] = 0;
         for (uint32_t mask = ready; mask; mask &= mask - 1)
-            row[k] |= asks_of(c, out, (uint32_t)__builtin_ctz(mask))[k];
+            row[k] |= row_of(c, sets, out, (uint32_t)__builtin_ctz(mask))[k];
         any |= row[k] &= c->idle_inputs[k];
     }
     return any;
@@ -458,6 +532,15 @@ static void timer(struct sw *sw, struct worker *w, uint32_t own)
     c->is_in_timer = false;
 }
 
+/* The head of a queue, which is for `out`, will not cross: its room is free again. */
+static void give_back(struct cioq *c, uint32_t in, uint32_t out, const struct frame *head)
+{
+    if (!c->granted || !cioq_is_in(row_of(c, c->granted, out, head->priority), in))
+        return;
+    use_grant(c, in, out, head->priority);
+    take_room(c, out, head->priority, -(int64_t)head->bytes);
+}
+
 /* Drops the frames of a queue that are for a port whose link has failed. */
 static void drop_for(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, uint32_t priority)
 {
@@ -465,7 +548,9 @@ static void drop_for(struct cioq *c, struct worker *w, uint32_t in, uint32_t out
     if (!q->n)
         return;
     uint32_t place = q->head, n = q->n;
-    withdraw(c, in, store_at(&c->sw.store, place)->out_port, priority);
+    const struct frame *head = store_at(&c->sw.store, place);
+    give_back(c, in, head->out_port, head);
+    withdraw(c, in, head->out_port, priority);
     *q = (struct cioq_voq){0};
     while (n--) {
         const struct frame *f = store_at(&c->sw.store, place);

@@ -218,6 +218,41 @@ static void shared_inputs_are_hogged(void **state)
     rig_fini(&rig);
 }
 
+/* h0 sends 5 Gb/s to h6 and as much as it may to h5, like four others. Granted with a match, room
+ * at h5 that becomes free while h0's input carries a frame for h6 goes to others, and h0 gets less
+ * than a fifth of it. Granted ahead, everyone has a turn: a fifth of 9.87 Gb/s of frames. */
+static void busy_inputs_keep_their_turn(void **state)
+{
+    (void)state;
+    double share[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 20ms\ndrain: 0s\n"
+                "topology: {kind: star, hosts: 7, host_link: {rate: 10Gbps, delay: 500ns}}\n"
+                "switch: {buffer: 16MB, mmu: {kind: static, xoff: 8MB, xon: 4MB},\n"
+                "         fabric: {kind: cioq, output_buffer: 150KiB, grants: %s}}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "traffic:\n"
+                "- {kind: cbr, from: h0, to: h6, rate: 5Gbps, priority: 3}\n"
+                "- {kind: cbr, from: h0, to: h5, rate: 4.8Gbps, priority: 3}\n"
+                "- {kind: cbr, from: h1..h4, to: h5, priority: 3}\n",
+                i ? "ahead" : "matched");
+        rig_assert_clean(&rig);
+        double own = 0, all = 0;
+        for (uint32_t f = 0; f < rig.results->n_flows; f++) {
+            const struct result_flow *flow = &rig.results->flows[f];
+            own += flow->tag == 1 ? (double)flow->delivered_bytes : 0;
+            all += flow->tag >= 1 ? (double)flow->delivered_bytes : 0;
+        }
+        share[i] = own / all;
+        print_message("%s: %.4f of the hot output\n", i ? "ahead" : "matched", share[i]);
+        rig_fini(&rig);
+    }
+    assert_true(share[0] < 0.17);
+    assert_true(fabs(share[1] - 0.2) < 0.005);
+}
+
 /* The slides' experiment with QCN at inputs: f1 and f2 come in at one port, f2 to f6 go to one
  * output. Sampling by arrivals tells f1 as often as f2, which comes as fast, and both are cut
  * alike. Sampling by occupancy finds f2 alone: frames of f1 lie in the buffer no longer than it
@@ -327,9 +362,13 @@ static void outputs_are_shared_by_weight(void **state)
 static void failures_leave_nothing_behind(void **state)
 {
     (void)state;
-    static const char *const more[] = {"", ", voq: false", ", round_trip: 700ns",
-                                       ", voq: false, output_buffer: 13KB"};
-    for (uint32_t i = 0; i < 8; i++) {
+    static const char *const more[] = {"",
+                                       ", voq: false",
+                                       ", round_trip: 700ns",
+                                       ", voq: false, output_buffer: 13KB",
+                                       ", grants: ahead, output_buffer: 13KB",
+                                       ", grants: ahead, voq: false, output_buffer: 13KB"};
+    for (uint32_t i = 0; i < 12; i++) {
         struct rig rig;
         rig_run(&rig, NULL,
                 "stop: 300us\ndrain: 20ms\nreroute_after: never\n"
@@ -363,7 +402,9 @@ static char *with_cioq(uint64_t seed)
                                        ", speedup: 1, cell: 512B",
                                        ", round_trip: 300ns, speedup: 1.5",
                                        ", output_buffer: 130KB",
-                                       ", output_buffer: 130KB, voq: false, cell: 64B"};
+                                       ", output_buffer: 130KB, voq: false, cell: 64B",
+                                       ", grants: ahead, output_buffer: 13KB, output_reserve: 0B",
+                                       ", grants: ahead, voq: false, round_trip: 300ns"};
     char *text = random_scenario(seed), *out = NULL;
     char *other = strstr(text, "  fabric: output-queued\n");
     if (other)
@@ -373,7 +414,7 @@ static char *with_cioq(uint64_t seed)
     at += 8;
     assert_true(asprintf(&out,
                          "%.*s  fabric: {kind: cioq%s}\n  arbiter: {kind: %s, iterations: %s}\n%s",
-                         (int)(at - text), text, more[seed % 6],
+                         (int)(at - text), text, more[seed % 8],
                          seed % 5 ? "round-robin" : "longest", seed % 4 ? "auto" : "1", at) > 0);
     free(text);
     return out;
@@ -438,6 +479,7 @@ int main(void)
         cmocka_unit_test(single_queues_reach_less),
         cmocka_unit_test(a_hot_output_is_never_idle),
         cmocka_unit_test(shared_inputs_are_hogged),
+        cmocka_unit_test(busy_inputs_keep_their_turn),
         cmocka_unit_test(the_culprit_is_found),
         cmocka_unit_test(priorities_are_apart),
         cmocka_unit_test(outputs_are_shared_by_weight),
