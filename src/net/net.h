@@ -70,7 +70,14 @@ struct net_capture {
 };
 #define NET_CAPTURE_LIMIT 1000000 /* frames of a port by default: 64 MB */
 
-enum { NET_QUEUE = 1, NET_THROUGHPUT = 2, NET_PAUSE = 4, NET_BUFFER = 8, NET_POOLS = 16 };
+enum {
+    NET_QUEUE = 1,
+    NET_THROUGHPUT = 2,
+    NET_PAUSE = 4,
+    NET_BUFFER = 8,
+    NET_POOLS = 16,
+    NET_INPUT = 32
+};
 
 /* The queues of a switch that have congestion points. */
 enum net_points { NET_POINTS_OUTPUT, NET_POINTS_INPUT };

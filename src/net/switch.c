@@ -381,6 +381,42 @@ static void sample_buffers(struct sw *sw, xoff_time now)
     }
 }
 
+static void sample_input(struct sw *sw, uint32_t in, const int64_t *held_bytes, xoff_time now)
+{
+    for (uint32_t mask = sw->used; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        const struct result_sample s = {.at = now,
+                                        .node = sw->node,
+                                        .port = in,
+                                        .priority = (uint8_t)p,
+                                        .metric = RESULT_INPUT_BYTES,
+                                        .value = (double)held_bytes[p]};
+        note_sample(&sw->notes, &s);
+    }
+}
+
+/* Samples what came in by each port and lies in the buffer of its input; where inputs have no
+ * buffer of their own, what lies in the switch (lossless priorities). */
+static void sample_inputs(struct sw *sw, xoff_time now)
+{
+    if (sw->fabric->leaves_inputs) {
+        struct fabric_buffer buffer;
+        for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++)
+            if (buffer.n_ports == 1)
+                sample_input(sw, buffer.first_port, buffer.held_bytes, now);
+        return;
+    }
+    for (uint32_t in = 0; in < sw->n_ports; in++) {
+        int64_t held_bytes[XOFF_N_PRIORITIES] = {0};
+        for (uint32_t mask = sw->net->spec.lossless; mask; mask &= mask - 1) {
+            const uint32_t p = (uint32_t)__builtin_ctz(mask);
+            for (uint32_t out = 0; out < sw->n_ports; out++)
+                held_bytes[p] += *sw_held(sw, p, in, out);
+        }
+        sample_input(sw, in, held_bytes, now);
+    }
+}
+
 void sw_sample(struct sw *sw, xoff_time now)
 {
     for (uint32_t port = 0; port < sw->n_ports; port++)
@@ -389,4 +425,6 @@ void sw_sample(struct sw *sw, xoff_time now)
                 sample_queue(sw, port, p, now);
     if (sw->net->spec.measure & (NET_BUFFER | NET_POOLS))
         sample_buffers(sw, now);
+    if (sw->net->spec.measure & NET_INPUT)
+        sample_inputs(sw, now);
 }

@@ -407,10 +407,9 @@ int claims_read_verdict(struct claims_reader *r, const struct yaml_node *mapping
 int claims_read_average(struct claims_reader *r, const struct yaml_node *mapping,
                         struct claim *claim)
 {
-    static const char *const words[] = {"seeds", "metrics"};
-    uint32_t i = claim->averages_metrics;
-    const int rc = claims_take_word(r, mapping, "average", words, 2, &i);
-    claim->averages_metrics = i;
+    uint32_t i = claim->average;
+    const int rc = claims_take_word(r, mapping, "average", average_words, N_AVERAGES, &i);
+    claim->average = (enum claim_average)i;
     return rc;
 }
 

@@ -66,6 +66,15 @@ struct claim_reading {
     struct claim *claim; /* a copy with what differs; it has no readings */
 };
 
+/* What stands for several seeds. */
+enum claim_average {
+    AVERAGE_SEEDS,   /* the mean of what is measured with each */
+    AVERAGE_METRICS, /* what is measured of the means of metrics */
+    AVERAGE_MEDIAN,  /* the median of what is measured with each */
+    N_AVERAGES
+};
+extern const char *const average_words[N_AVERAGES];
+
 struct claim {
     const char *id, *place, *statement;
     const char *chapter, *quote; /* heading, and the paper's own sentence; NULL: none */
@@ -75,8 +84,8 @@ struct claim {
     struct plan_place at;     /* in claims.yaml */
     struct experiment experiment;
     struct expression measure, direction;
-    bool averages_metrics; /* metrics are averaged over seeds before anything is computed */
-    const char *unit;      /* unit of the measured and published numbers; "": none */
+    enum claim_average average;
+    const char *unit; /* unit of the measured and published numbers; "": none */
     bool has_published;
     double published;
     const char *published_text; /* NULL: none; the same for the texts below */

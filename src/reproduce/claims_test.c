@@ -104,7 +104,7 @@ static void whole(void **state)
     assert_false(e->is_left_out_of_quick);
     const struct figure *f = &p->figures[0];
     assert_int_equal(f->kind, FIGURE_LINE);
-    assert_false(c->averages_metrics);
+    assert_int_equal(c->average, AVERAGE_SEEDS);
     assert_true(f->experiment.is_left_out_of_quick);
     assert_int_equal(f->experiment.n_seeds, 1);
     assert_string_equal(f->x.unit, "B");
@@ -144,10 +144,13 @@ static void forms(void **state)
     assert_false(p->figures[0].series[0].points[0].x.is_number);
     claims_destroy(p);
     p = read_good(HEAD CLAIM TESTED "    average: metrics\n");
-    assert_true(p->claims[0].averages_metrics);
+    assert_int_equal(p->claims[0].average, AVERAGE_METRICS);
+    claims_destroy(p);
+    p = read_good(HEAD CLAIM TESTED "    average: median\n");
+    assert_int_equal(p->claims[0].average, AVERAGE_MEDIAN);
     claims_destroy(p);
     p = read_good(HEAD CLAIM TESTED "    average: seeds\n");
-    assert_false(p->claims[0].averages_metrics);
+    assert_int_equal(p->claims[0].average, AVERAGE_SEEDS);
     claims_destroy(p);
 }
 
@@ -439,13 +442,13 @@ static void readings(void **state)
     assert_int_equal(late->experiment.n_seeds, 5);
     assert_true(late->experiment.is_left_out_of_quick && !late->experiment.n_quick);
     assert_string_equal(late->measure.text, "late.drops");
-    assert_true(late->averages_metrics && late->recorded == VERDICT_FAILS);
+    assert_true(late->average == AVERAGE_METRICS && late->recorded == VERDICT_FAILS);
     assert_true(late->published == 40 && late->tolerance == 5 && !late->notes);
     assert_string_equal(cells->experiment.scenario, "cells.yaml");
     assert_int_equal(cells->experiment.n_seeds, 1);
     assert_int_equal(cells->experiment.n_quick, 1);
     assert_string_equal(cells->measure.text, "100 * off.drops / off.sent");
-    assert_true(!cells->averages_metrics && cells->recorded == VERDICT_DIRECTION);
+    assert_true(cells->average == AVERAGE_SEEDS && cells->recorded == VERDICT_DIRECTION);
     claims_destroy(p);
     /* With the same verdict the claim's reason stands; with another it does not. */
     p = read_good(HEAD READINGS

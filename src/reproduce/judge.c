@@ -1,10 +1,10 @@
 /* Verdicts (judge.h): expressions over the results of every seed, then a few comparisons.
  *
- * A claim holds when the mean over seeds is within the tolerance of the published number and its
- * comparison, if it has one, holds in every seed. If only the comparison holds, the claim holds in
- * direction only. A claim without a published number is judged by its comparison alone. A claim may
- * have the metrics averaged over seeds instead: expression and comparison are then computed once,
- * as if for one run.
+ * A claim holds when the mean (or median) over seeds is within the tolerance of the published
+ * number and its comparison, if it has one, holds in every seed. If only the comparison holds, the
+ * claim holds in direction only. A claim without a published number is judged by its comparison
+ * alone. A claim may have the metrics averaged over seeds instead: expression and comparison are
+ * then computed once, as if for one run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,32 @@ struct spread spread_of(const double *values, uint32_t n)
     /* The mean of equal values is that value: their sum could be rounded. */
     if (s.min < s.max)
         s.mean = sum / n;
+    return s;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of an even number the mean of the two in the middle. */
+static double median_of(const double *values, uint32_t n)
+{
+    double *sorted = malloc(n * sizeof *sorted);
+    XOFF_ASSERT(sorted);
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_values);
+    const double low = sorted[(n - 1) / 2], high = sorted[n / 2];
+    free(sorted);
+    return low < high ? (low + high) / 2 : low;
+}
+
+struct spread judge_spread(const struct claim *claim, const double *values, uint32_t n)
+{
+    struct spread s = spread_of(values, n);
+    if (claim->average == AVERAGE_MEDIAN)
+        s.mean = median_of(values, n);
     return s;
 }
 
@@ -187,15 +213,15 @@ void judge_claim(const struct paper *paper, const struct claim *claim,
         return;
     }
     out->n_values = out->n_seeds;
-    if (claim->averages_metrics ? test_means(paper, claim, set, out)
-                                : test(paper, claim, set, out)) {
+    if (claim->average == AVERAGE_METRICS ? test_means(paper, claim, set, out)
+                                          : test(paper, claim, set, out)) {
         judge_fini(out);
         out->is_bad_input = true;
         out->found = VERDICT_ERROR;
         return;
     }
     if (out->values)
-        out->measured = spread_of(out->values, out->n_values);
+        out->measured = judge_spread(claim, out->values, out->n_values);
     out->found = judge_values(claim, out->measured.mean, out->direction_holds);
     judge_recorded(claim, out);
 }

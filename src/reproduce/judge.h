@@ -10,6 +10,8 @@ struct spread {
     double mean, min, max;
 };
 struct spread spread_of(const double *values, uint32_t n);
+/* The same with what the claim's `average` asks for as its mean. */
+struct spread judge_spread(const struct claim *claim, const double *values, uint32_t n);
 
 struct judgement {
     enum verdict found;

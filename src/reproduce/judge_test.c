@@ -273,6 +273,24 @@ static struct run_set deadlock_set(struct run *runs)
                             .summaries = three_seeds};
 }
 
+/* The median of three is the second, of two their mean; the ends are those of all. */
+static void medians(void **state)
+{
+    (void)state;
+    const double values[] = {9, 1, 4};
+    struct claim c = {.average = AVERAGE_MEDIAN};
+    struct spread s = judge_spread(&c, values, 3);
+    assert_true(s.mean == 4 && s.min == 1 && s.max == 9);
+    assert_true(judge_spread(&c, values, 2).mean == 5);
+    assert_true(judge_spread(&c, values, 1).mean == 9);
+    c.average = AVERAGE_SEEDS;
+    assert_true(judge_spread(&c, values, 2).mean == 5);
+    s = judge_spread(&c, (const double[]){9, 0, 0}, 3);
+    assert_true(s.mean == 3);
+    c.average = AVERAGE_MEDIAN;
+    assert_true(judge_spread(&c, (const double[]){9, 0, 0}, 3).mean == 0);
+}
+
 static void averages(void **state)
 {
     (void)state;
@@ -288,7 +306,7 @@ static void averages(void **state)
     judge_claim(&paper, &c, &options, &set, &j); /* in the second seed nothing is divided by 0 */
     assert_int_equal(j.found, VERDICT_ERROR);
     assert_non_null(strstr(j.err.message, "division by zero"));
-    c.averages_metrics = true;
+    c.average = AVERAGE_METRICS;
     judge_claim(&paper, &c, &options, &set, &j);
     assert_int_equal(j.found, VERDICT_HOLDS);
     assert_true(j.n_seeds == 3 && j.n_values == 1 && j.values[0] == 300);
@@ -476,6 +494,7 @@ int main(void)
         cmocka_unit_test(not_run),
         cmocka_unit_test(errors),
         cmocka_unit_test(figures),
+        cmocka_unit_test(medians),
         cmocka_unit_test(averages),
         cmocka_unit_test(distributions),
         cmocka_unit_test(distributions_of_runs),

@@ -11,6 +11,7 @@
 
 const char *const kind_words[N_KINDS] = {"number", "direction", "own"};
 const char *const strength_words[N_STRENGTHS] = {"independent", "returned", "tuned"};
+const char *const average_words[N_AVERAGES] = {"seeds", "metrics", "median"};
 
 /* The reason for a strength stands in a key of the strength's name; another strength has none. */
 static int read_strength_why(struct claims_reader *r, const struct yaml_node *node,

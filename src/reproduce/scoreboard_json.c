@@ -115,7 +115,7 @@ static void put_judgement(json_t *json, const struct scored_claim *s)
     put(json, "direction_holds",
         j->has_direction && j->found != VERDICT_ERROR ? json_boolean(j->direction_holds)
                                                       : json_null());
-    put(json, "average", json_string(c->averages_metrics ? "metrics" : "seeds"));
+    put(json, "average", json_string(average_words[c->average]));
     put(json, "measured", measured_json(j));
     put(json, "verdict", json_string(verdict_words[j->found]));
     put(json, "recorded", json_string(verdict_words[c->recorded]));

@@ -123,7 +123,7 @@ bool shipped_claim(const struct shipped *shipped, const struct claim *claim, con
         XOFF_ASSERT(out->values);
         for (size_t i = 0; i < n; i++)
             out->values[i] = json_number_value(json_array_get(values, i));
-        out->measured = spread_of(out->values, out->n_values);
+        out->measured = judge_spread(claim, out->values, out->n_values);
     }
     judge_recorded(claim, out);
     return true;
@@ -136,7 +136,7 @@ void shipped_ask(const struct claim *c, char hex[17])
     const char *const texts[] = {c->experiment.scenario, c->measure.text, c->direction.text,
                                  numbers};
     snprintf(numbers, sizeof numbers, "%u %d %d %.17g %d %.17g", c->experiment.n_seeds,
-             c->averages_metrics, c->has_published, c->published, c->is_tolerance_relative,
+             (int)c->average, c->has_published, c->published, c->is_tolerance_relative,
              c->tolerance);
     digest_init(&d);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -263,11 +263,11 @@ static bool find_curve(const struct built *b, const struct plan_curve *curve,
 {
     const char *word = section_curve_words[curve->of];
     *out = (struct net_capture){.node = topo_find(&b->topo, curve->at), .port = UINT32_MAX};
-    if (curve->of < RESULT_BUFFER_BYTES && !find_port(&b->topo, curve->at, out, message))
+    if (!plan_is_of_switch(curve->of) && !find_port(&b->topo, curve->at, out, message))
         return false;
     const struct topo_node *node = out->node == TOPO_NONE ? NULL : &b->topo.nodes[out->node];
     const bool is_host = node && node->kind == TOPO_HOST;
-    if (curve->of >= RESULT_BUFFER_BYTES && (!node || is_host))
+    if (plan_is_of_switch(curve->of) && (!node || is_host))
         snprintf(message, FIND_MESSAGE, "no switch is called so; %s is of a switch", word);
     else if (is_host && (curve->of != RESULT_TX_BPS || curve->priority != XOFF_PARAM_AUTO))
         snprintf(message, FIND_MESSAGE,
@@ -302,6 +302,7 @@ static int build_curves(const struct plan *plan, struct built *b, struct xoff_er
             .every = plan->net.measure_every,
             .from = curve->from,
             .to = curve->to == XOFF_PARAM_AUTO ? plan->net.stop : curve->to,
+            .level = curve->level == XOFF_PARAM_AUTO ? 0 : (double)curve->level,
         };
         snprintf(out->name, sizeof out->name, "%s", curve->name);
     }

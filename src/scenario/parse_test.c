@@ -896,6 +896,10 @@ static void test_curves(void **state)
                  "not before to");
     assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10us, to: 19us}}\n", 3, 41,
                  "curves.a.from", "no sample");
+    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, level: 1Gbps}}\n", 3, 42,
+                 "curves.a.level", "only throughput");
+    assert_fails(SAMPLED "curves: {a: {of: input, at: s0:0}}\n", 3, 18, "curves.a.of",
+                 "add input to measure.series");
     assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, priority: 8}}\n", 3, 45,
                  "curves.a.priority", "from 0 to 7");
     assert_fails(SAMPLED "curves: {a: {of: load, at: s0:0}}\n", 3, 18, "curves.a.of",

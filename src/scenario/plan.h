@@ -117,8 +117,15 @@ struct plan_curve {
     char at[XOFF_PARAM_TEXT]; /* "leaf0:3", "h2", or a switch for a metric of the whole switch */
     int64_t priority;         /* XOFF_PARAM_AUTO: all priorities together */
     int64_t from, to;         /* to XOFF_PARAM_AUTO: stop */
+    int64_t level;            /* XOFF_PARAM_AUTO: none */
     struct plan_place place;  /* place of `at` in the file */
 };
+
+/* Whether a series is of a whole switch, not of a port. */
+static inline bool plan_is_of_switch(int64_t of)
+{
+    return of >= RESULT_BUFFER_BYTES && of <= RESULT_INSURANCE_BYTES;
+}
 
 struct plan_expect {
     char *text;

@@ -12,13 +12,14 @@
 
 #include "stats/results.h"
 
-_Static_assert(RESULT_QUEUE_BYTES == 0 && RESULT_BUFFER_BYTES == 3 && RESULT_INSURANCE_BYTES == 7,
+_Static_assert(RESULT_QUEUE_BYTES == 0 && RESULT_BUFFER_BYTES == 3 && RESULT_INSURANCE_BYTES == 7 &&
+                   RESULT_INPUT_BYTES == 8,
                "section_curve_words is in the order of enum result_metric");
 
 /* Returns the word of measure.series that a curve needs. */
 static const char *series_of(int64_t of)
 {
-    return of > RESULT_BUFFER_BYTES ? "pools" : section_curve_words[of];
+    return plan_is_of_switch(of) && of != RESULT_BUFFER_BYTES ? "pools" : section_curve_words[of];
 }
 
 static bool is_measured(const struct plan *plan, const char *series)
@@ -55,9 +56,11 @@ static int check_curve(struct fields_reader *r, const struct yaml_node *node,
         snprintf(message, sizeof message, "is not sampled; add %s to measure.series", series);
         return fail_at(r, node, "of", message);
     }
-    if (curve->of >= RESULT_BUFFER_BYTES && curve->priority != XOFF_PARAM_AUTO)
+    if (plan_is_of_switch(curve->of) && curve->priority != XOFF_PARAM_AUTO)
         return fail_at(r, node, "priority",
                        "this series is of a switch, not of a priority; leave it out");
+    if (curve->level != XOFF_PARAM_AUTO && curve->of != RESULT_TX_BPS)
+        return fail_at(r, node, "level", "is a rate, and only throughput is one; leave it out");
     if (curve->from >= to)
         return fail_at(r, node, "from", "not before to; give an earlier from, or a later to");
     if (curve->from >= net_end(&plan->net))

@@ -207,15 +207,17 @@ const struct xoff_param section_defence[] = {
     {0},
 };
 
-const char *const section_series[] = {"queue", "throughput", "pause", "buffer", "pools", NULL};
+const char *const section_series[] = {"queue", "throughput", "pause", "buffer", "pools",
+                                      "input", NULL};
 
 const struct xoff_param section_measure[] = {
     {"every", XOFF_P_TIME, FIELD(measure_fields, every), .preset = "0s", .min = "0s",
      .max = "1000s", .help = "Sampling interval of the series; 0s: no series."},
     {"series", XOFF_P_TEXT, FIELD(measure_fields, series), .preset = "queue,throughput,pause",
      .help = "List of queue (bytes per egress queue), throughput (sent by each port), pause "
-             "(fraction of time paused), buffer (bytes held by each switch) and pools (the same by "
-             "pool: reserved, shared, headroom, insurance)."},
+             "(fraction of time paused), buffer (bytes held by each switch), pools (the same by "
+             "pool: reserved, shared, headroom, insurance) and input (bytes in the buffer of an "
+             "input, of frames that came in by each port)."},
     {"at", XOFF_P_TEXT, FIELD(measure_fields, at), .preset = "all",
      .help = "Nodes to sample, or all."},
     {0},
@@ -223,7 +225,8 @@ const struct xoff_param section_measure[] = {
 
 /* In the order of enum result_metric. */
 const char *const section_curve_words[] = {
-    "queue", "throughput", "pause", "buffer", "reserved", "shared", "headroom", "insurance", NULL};
+    "queue", "throughput", "pause", "buffer", "reserved", "shared", "headroom", "insurance",
+    "input", NULL};
 
 const struct xoff_param section_curve[] = {
     {"of", XOFF_P_CHOICE, FIELD(plan_curve, of), .preset = NULL, .choices = section_curve_words,
@@ -238,6 +241,10 @@ const struct xoff_param section_curve[] = {
      .help = "Samples after this instant."},
     {"to", XOFF_P_TIME, FIELD(plan_curve, to), .preset = "auto", .min = "1ps", .max = "1000s",
      .allows_auto = true, .help = "Samples up to this instant; auto: to stop."},
+    {"level", XOFF_P_RATE, FIELD(plan_curve, level), .preset = "auto", .min = "1bps",
+     .allows_auto = true,
+     .help = "Level of throughput: figures say for how long, and until when, the curve lies below "
+             "it; auto: none."},
     {0},
 };
 

@@ -112,6 +112,18 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void curve_lows(const struct curve *c, double level, struct curve_lows *out)
+{
+    uint32_t n = 0, last = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->values[i] < level) {
+            n++;
+            last = i + 1;
+        }
+    const double every_s = (double)c->every / (double)XOFF_S;
+    *out = (struct curve_lows){.below_s = n * every_s, .until_s = last * every_s};
+}
+
 bool curve_figures(const struct curve *c, struct curve_figures *out)
 {
     double *sorted = malloc(c->n * sizeof *sorted), sum = 0, squares = 0;

@@ -15,6 +15,12 @@ void curves_destroy(struct curve *curves, uint32_t n);
 struct curve_figures {
     double mean, min, max, stddev, p50, p99;
 };
+/* Time of the samples of a curve that lie below a level, in seconds, and the time from the curve's
+ * beginning to the last of them; 0: there is none. A sample stands for the interval before it. */
+struct curve_lows {
+    double below_s, until_s;
+};
+void curve_lows(const struct curve *curve, double level, struct curve_lows *out);
 /* Returns false when there is no memory. */
 bool curve_figures(const struct curve *curve, struct curve_figures *out);
 

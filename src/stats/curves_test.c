@@ -69,6 +69,24 @@ static void sparse(void **state)
     check(&c, NULL, 0, XOFF_MS, 10, 6, none);
 }
 
+/* Of 4, 2, 5, 1, 3 every 10 us, the value at the level is not below it. */
+static void time_below_a_level(void **state)
+{
+    (void)state;
+    double values[] = {4, 2, 5, 1, 3};
+    const struct curve c = {.every = 10 * XOFF_US, .n = 5, .values = values};
+    static const struct {
+        double level;
+        int below_us, until_us;
+    } rows[] = {{1, 0, 0}, {1.5, 10, 40}, {2, 10, 40}, {3, 20, 40}, {3.5, 30, 50}, {6, 50, 50}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct curve_lows lows;
+        curve_lows(&c, rows[i].level, &lows);
+        assert_int_equal((int)(lows.below_s * 1e6 + 0.5), rows[i].below_us);
+        assert_int_equal((int)(lows.until_s * 1e6 + 0.5), rows[i].until_us);
+    }
+}
+
 /* Samples of other nodes, ports, metrics and priorities are not of the curve. */
 static void others(void **state)
 {
@@ -199,8 +217,13 @@ static void in_summary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sparse), cmocka_unit_test(others),  cmocka_unit_test(all_priorities),
-        cmocka_unit_test(limits), cmocka_unit_test(figures), cmocka_unit_test(in_summary),
+        cmocka_unit_test(sparse),
+        cmocka_unit_test(others),
+        cmocka_unit_test(all_priorities),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(figures),
+        cmocka_unit_test(in_summary),
+        cmocka_unit_test(time_below_a_level),
     };
     return cmocka_run_group_tests_name("curves", tests, NULL, NULL);
 }

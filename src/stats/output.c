@@ -48,6 +48,7 @@ const char *output_sample_metric(uint8_t metric)
         [RESULT_PAUSED_FRACTION] = "paused_fraction", [RESULT_BUFFER_BYTES] = "buffer_bytes",
         [RESULT_RESERVED_BYTES] = "reserved_bytes",   [RESULT_SHARED_BYTES] = "shared_bytes",
         [RESULT_HEADROOM_BYTES] = "headroom_bytes",   [RESULT_INSURANCE_BYTES] = "insurance_bytes",
+        [RESULT_INPUT_BYTES] = "input_bytes",
     };
     return metric < sizeof names / sizeof *names ? names[metric] : "unknown";
 }

@@ -215,7 +215,8 @@ enum result_metric {
     RESULT_RESERVED_BYTES, /* this and the pools below: sum over all buffers of a switch */
     RESULT_SHARED_BYTES,
     RESULT_HEADROOM_BYTES,
-    RESULT_INSURANCE_BYTES
+    RESULT_INSURANCE_BYTES,
+    RESULT_INPUT_BYTES /* of a port again: what came in by it */
 };
 
 /* A sample. Port UINT32_MAX: of the whole node; priority 0xff: all priorities. Samples are sparse:
@@ -233,6 +234,7 @@ struct result_curve_spec {
     uint32_t node, port;       /* port UINT32_MAX: of the node */
     uint8_t priority, metric;  /* priority 0xff: all together */
     xoff_time every, from, to; /* samples with from < at <= to */
+    double level;              /* time below it is counted; 0: none */
 };
 
 struct result_deadlock {

@@ -60,7 +60,7 @@ struct label {
 
 /* Running figures of the flows of one traffic entry, or of all. */
 struct tally {
-    uint64_t n_flows, n_finished, sent_bytes, delivered_bytes;
+    uint64_t n_flows, n_finished, sent_bytes, delivered_bytes, n_notices;
     uint64_t n_rates; /* flows with a life longer than 0 */
     double rate_sum, rate_square_sum, rate_min, rate_max;
     uint64_t n_starved;
@@ -235,6 +235,7 @@ static void tally_flow(const struct build *b, struct tally *t, const struct resu
     t->n_flows++;
     t->n_finished += is_finished;
     t->sent_bytes += flow->sent_bytes;
+    t->n_notices += flow->notices;
     t->delivered_bytes += flow->delivered_bytes;
     if (lived <= 0)
         return;
@@ -286,6 +287,9 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
         add(b, "throughput", group, NULL, "bps",
             (double)t->delivered_bytes * 8 / output_seconds(b->traffic_for),
             "payload received per second of the time with traffic, sum of the flows");
+    if (group)
+        add(b, "notices", group, "received", "frames", (double)t->n_notices,
+            "notifications that reached their source");
     add_fairness(b, t, group);
     if (!t->n_rates)
         return;
@@ -766,33 +770,24 @@ static void add_curves(struct build *b)
             b->failed = true;
             return;
         }
-        add(b, "curve", c->name, "mean", c->unit, f.mean, "of the curve's samples, mean");
-        add(b, "curve", c->name, "min", c->unit, f.min, "of the curve's samples, smallest");
-        add(b, "curve", c->name, "max", c->unit, f.max, "of the curve's samples, largest");
-        add(b, "curve", c->name, "stddev", c->unit, f.stddev,
-            "of the curve's samples, standard deviation");
-        add(b, "curve", c->name, "p50", c->unit, f.p50, "of the curve's samples, median");
-        add(b, "curve", c->name, "p99", c->unit, f.p99, "of the curve's samples, 99th percentile");
+        const struct {
+            const char *stat, *meaning;
+            double value;
+        } rows[] = {{"mean", "of the curve's samples, mean", f.mean},
+                    {"min", "of the curve's samples, smallest", f.min},
+                    {"max", "of the curve's samples, largest", f.max},
+                    {"stddev", "of the curve's samples, standard deviation", f.stddev},
+                    {"p50", "of the curve's samples, median", f.p50},
+                    {"p99", "of the curve's samples, 99th percentile", f.p99}};
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+            add(b, "curve", c->name, rows[k].stat, c->unit, rows[k].value, rows[k].meaning);
+        if (b->results->curves[i].level <= 0)
+            continue;
+        struct curve_lows lows;
+        curve_lows(c, b->results->curves[i].level, &lows);
+        add(b, "curve", c->name, "below", "s", lows.below_s,
+            "time of the curve's samples below its level");
+        add(b, "curve", c->name, "until", "s", lows.until_s,
+            "time from the curve's beginning to its last sample below its level");
     }
-}
-
-/* First parts of all metric names above. */
-static const char *const families[] = {
-    "buffer",       "control_hops", "curve",       "deadlock",  "deadlocked",      "deadlocks",
-    "delivered",    "drops",        "end_time",    "fct",       "findings",        "flows",
-    "headroom",     "insurance",    "jain",        "marks",     "notices",         "operations",
-    "packet_hops",  "pause_time",   "pauses",      "queue",     "retransmissions", "sent",
-    "slowdown",     "throughput",   "utilisation", "min_share", "starved",         "traffic_end",
-    "traffic_start"};
-
-bool summary_has_family(const char *name)
-{
-    /* The metric's name comes behind a variant's name, which may contain dots. */
-    for (const char *at = name; at; at = strchr(at, '.') ? strchr(at, '.') + 1 : NULL)
-        for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-            const size_t n = strlen(families[i]);
-            if (!strncmp(at, families[i], n) && (!at[n] || at[n] == '.'))
-                return true;
-        }
-    return false;
 }

@@ -433,7 +433,8 @@ static const struct column sample_columns[] = {
     {"port", COLUMN_UNSIGNED, "", "NULL: of the node", FIELD(result_sample, port)},
     {"priority", COLUMN_UNSIGNED, "", "NULL: all together", FIELD(result_sample, priority)},
     {"metric", COLUMN_WORD, "",
-     "`queue_bytes`, `tx_bps`, `paused_fraction` or `buffer_bytes`; with `pools`, of every pool "
+     "`queue_bytes`, `tx_bps`, `paused_fraction`, `buffer_bytes` or `input_bytes`; with `pools`, "
+     "of every pool "
      "that has a size, `reserved_bytes`, `shared_bytes`, `headroom_bytes` or `insurance_bytes`",
      FIELD(result_sample, metric), .word = output_sample_metric},
     {"value", COLUMN_REAL, "", "in the unit that ends the metric's name",
