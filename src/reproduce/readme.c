@@ -406,7 +406,8 @@ char *readme_text(const struct scored_paper *p)
     fprintf(out,
             "Measured at full length with xoff %s; `%s` is the digest of all runs. "
             "`xoff reproduce %s` runs them again and draws the figures. The columns give the mean "
-            "over the seeds and, where they differ, the smallest and the largest. "
+            "(or the median, where `average` says so) over the seeds and, where they differ, the "
+            "smallest and the largest. "
             "[Reproducing papers](../../docs/reproducing.md) says what the words mean.\n\n",
             shipped_version(p->shipped), shipped_digest(p->shipped), p->paper->name);
     if (p->paper->about) {
