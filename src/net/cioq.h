@@ -56,11 +56,12 @@ struct cioq {
     xoff_time slot_for, round_trip;
     /* Sets of ports; a port is idle while it takes no part in a transfer. */
     uint64_t *idle_inputs, *idle_outputs;
-    uint64_t *crossing;     /* inputs that are not idle ... */
-    uint32_t *moving;       /* ... by input: the place of the frame ... */
-    xoff_time *done_at;     /* ... and when it has crossed */
-    uint64_t *wanted;       /* outputs that have room for a priority that is asked of them */
-    uint64_t *asks;         /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
+    uint64_t *crossing; /* inputs that are not idle ... */
+    uint32_t *moving;   /* ... by input: the place of the frame ... */
+    xoff_time *done_at; /* ... and when it has crossed */
+    uint64_t
+        *wanted;    /* outputs that have room for a priority that is asked of them, or gave some */
+    uint64_t *asks; /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
     uint64_t *granted;      /* like asks: inputs whose head has room already; NULL: CIOQ_MATCHED */
     struct cioq_voq *voqs;  /* cioq_queue() */
     uint8_t *last_priority; /* [output * n_ports + input]: the one that crossed last */
