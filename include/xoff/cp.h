@@ -32,7 +32,8 @@ struct xoff_cp_frame {
     uint32_t flow_hash; /* the same for all frames of a flow */
     uint8_t priority;
     bool is_data; /* marks, tags and notifications take effect on data frames alone */
-    /* The tag that switches before this one wrote into the frame; NULL: none. */
+    /* The tag that its source or switches before this one wrote into the frame, if shape.writes or
+     * shape.reads_tags; NULL: none. */
     const struct xoff_notice *tag;
     /* Set if shape.sees_port: bytes in the port's queues without this frame, and all bytes that the
      * port sent before it. */
@@ -76,6 +77,7 @@ struct xoff_cp_shape {
     bool skips_enqueue, skips_dequeue; /* the call need not be made at all */
     bool draws;                        /* needs a random value with every call for a frame */
     bool sees_port;                    /* reads port_bytes and port_tx_bytes */
+    bool reads_tags;                   /* reads the tags of frames, and writes none */
     bool is_timed;                     /* has deadlines: see deadline() */
     /* What the point may answer. A frame has room for telemetry or for a tag, not for both. */
     bool stamps, writes, notifies;

@@ -18,7 +18,10 @@ extern "C" {
 
 #define XOFF_RP_NO_WINDOW UINT64_MAX
 #define XOFF_CN_TAG_BYTES 4          /* EtherType 0x22E9 and the number of the flow (802.1Qau) */
+#define XOFF_RRT_BYTES 12            /* rate-regulation tag: EtherType 0x8904, type, flags, point */
 #define XOFF_RP_LINE_RATE UINT64_MAX /* stands for the link's rate; not for arithmetic */
+#define XOFF_RP_STOPPED 1            /* bit per second: no frame within hours */
+#define XOFF_RP_NO_LIMITER UINT64_MAX
 
 struct xoff_rp_env {
     xoff_rate rate_bps;     /* rate of the host's link */
@@ -56,6 +59,9 @@ struct xoff_rp_answer {
     xoff_rate rate_bps;    /* rate of MAC frames on the wire; the link's rate or more: no pacing */
     uint64_t window_bytes; /* payload outstanding; XOFF_RP_NO_WINDOW: no limit */
     xoff_time deadline;    /* when expire() is to be called; XOFF_NEVER: not at all */
+    /* Data carries a rate-regulation tag that names this congestion point, which limits the flow;
+     * XOFF_RP_NO_LIMITER: none does. */
+    uint64_t limiter;
 };
 
 struct xoff_rp_shape {
@@ -72,7 +78,7 @@ struct xoff_rp_ops {
     const char *marking;  /* the marking of switches that it reads: "none", "ecn", "int"... */
     const char *np;       /* the notification point that it needs: "echo", "cnp"... */
     const char *rel;      /* the reliability it uses unless the scenario says otherwise */
-    uint32_t tag_bytes;   /* of a tag that its data frames carry: XOFF_CN_TAG_BYTES, or none */
+    uint32_t tag_bytes;   /* that data frames have for a tag: XOFF_CN_TAG_BYTES, XOFF_RRT_BYTES */
     bool needs_acks;      /* it learns nothing without ACKs */
     bool reads_rtt;       /* data frames carry a timestamp, where the wire profile says so */
     bool reads_each_mark; /* TCP's echo must tell marked bytes from others (DCTCP) */
@@ -112,6 +118,7 @@ static inline void xoff_rp_init(const struct xoff_rp *rp, void *state,
     answer->rate_bps = XOFF_RP_LINE_RATE;
     answer->window_bytes = XOFF_RP_NO_WINDOW;
     answer->deadline = XOFF_NEVER;
+    answer->limiter = XOFF_RP_NO_LIMITER;
     if (rp->ops->init)
         rp->ops->init(rp->cfg, state, flow, now, answer);
     else if (state) /* `state` may be NULL if it has no bytes */

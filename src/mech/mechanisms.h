@@ -35,6 +35,7 @@ extern const struct xoff_cp_ops xoff_cp_ecn;
 extern const struct xoff_cp_ops xoff_cp_step;
 extern const struct xoff_cp_ops xoff_cp_int;
 extern const struct xoff_cp_ops xoff_cp_qcn;
+extern const struct xoff_cp_ops xoff_cp_ecm;
 
 extern const struct xoff_rp_ops xoff_rp_datagram;
 extern const struct xoff_rp_ops xoff_rp_none;
@@ -48,6 +49,7 @@ extern const struct xoff_rp_ops xoff_rp_dctcp;
 extern const struct xoff_rp_ops xoff_rp_dctcp_rate;
 extern const struct xoff_rp_ops xoff_rp_newreno;
 extern const struct xoff_rp_ops xoff_rp_qcn;
+extern const struct xoff_rp_ops xoff_rp_ecm;
 
 extern const struct xoff_path_ops xoff_path_ecmp;
 extern const struct xoff_path_ops xoff_path_scatter;

@@ -24,7 +24,7 @@ const struct xoff_sched_ops *const xoff_scheds[] = {
 };
 
 const struct xoff_cp_ops *const xoff_cps[] = {
-    &xoff_cp_none, &xoff_cp_ecn, &xoff_cp_step, &xoff_cp_int, &xoff_cp_qcn, NULL,
+    &xoff_cp_none, &xoff_cp_ecn, &xoff_cp_step, &xoff_cp_int, &xoff_cp_qcn, &xoff_cp_ecm, NULL,
 };
 
 const struct xoff_rp_ops *const xoff_rps[] = {
@@ -40,6 +40,7 @@ const struct xoff_rp_ops *const xoff_rps[] = {
     &xoff_rp_dctcp_rate,
     &xoff_rp_newreno,
     &xoff_rp_qcn,
+    &xoff_rp_ecm,
     NULL,
 };
 

@@ -218,11 +218,12 @@ static void set_pace(struct host *host, uint32_t index, xoff_rate bps, xoff_time
         scan_set_pace(host, flow, bps);
         return;
     }
+    const bool was_stopped = flow->pace_bps == XOFF_RP_STOPPED;
     flow->pace_bps = bps;
     flow->carry = 0;
     flow->next_at = now;
-    /* The new rate applies from the last frame sent on. */
-    if (bps && flow->paced_bytes) {
+    /* The new rate applies from the last frame sent on, but a stop ends at once. */
+    if (bps && flow->paced_bytes && !was_stopped) {
         const xoff_time at = flow->paced_at + pace_gap(flow, flow->paced_bytes);
         flow->next_at = at > now ? at : now;
     }
@@ -448,7 +449,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .transport = offer->transport,
         .is_sequential = xoff_rel_is_sequential(&t->rel),
         .has_acks = t->rel.ops->has_acks,
-        .flags = t->rp.ops->tag_bytes ? FRAME_TAGGED : 0,
+        .flags = t->rp.ops->tag_bytes == XOFF_CN_TAG_BYTES ? FRAME_TAGGED : 0,
         .endless = offer->bytes == UINT64_MAX,
         .is_connection = offer->continues,
         .has_messages = offer->continues && offer->is_message,

@@ -78,6 +78,14 @@ static uint32_t scan_priority(struct host *host, uint8_t eligible, xoff_time now
     return flow_at(host, flow)->priority;
 }
 
+/* Puts the rate-regulation tag of a limited flow into its next frame, which has a second line. */
+static void add_limiter(const struct host *host, const struct flow *flow, struct frame *frame)
+{
+    if (flow->rp.limiter != XOFF_RP_NO_LIMITER && !host->net->has_stamps)
+        extra_of(frame)->tag =
+            (struct xoff_notice){.cp_id = flow->rp.limiter, .kind = XOFF_NOTICE_LIMITED};
+}
+
 /* The next frame goes onto the free wire, if any may. */
 static void send(struct host *host, struct worker *w)
 {
@@ -113,6 +121,7 @@ static void send(struct host *host, struct worker *w)
         if (host->store.step > 1) {
             extra_of(frame)->telemetry.n = 0;
             extra_of(frame)->tag.kind = XOFF_NOTICE_NONE;
+            add_limiter(host, flow_at(host, host->ready[p].head), frame);
         }
         flow_fill(host, host->ready[p].head, host_now(host, w), frame);
     }

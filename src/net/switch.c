@@ -172,7 +172,8 @@ static void ask_point(struct sw *sw, struct worker *w, uint32_t at, int64_t queu
             view.port_bytes += sw_queue(sw, at, p)->bytes;
             view.port_tx_bytes += sw_queue(sw, at, p)->tx.bytes;
         }
-    if (shape->writes && is_data && extra_of(f)->tag.kind != XOFF_NOTICE_NONE)
+    if ((shape->writes || shape->reads_tags) && is_data && !sw->net->has_stamps &&
+        extra_of(f)->tag.kind != XOFF_NOTICE_NONE)
         view.tag = &extra_of(f)->tag;
     void *state = point_state(point, f->priority);
     struct xoff_cp_answer answer;

@@ -1,0 +1,289 @@
+/* ECM's reaction point (Ethernet congestion management by backward congestion notification, BCN): a
+ * rate limiter per flow, moved by the messages of one congestion point.
+ *
+ * Source: public descriptions of the proposal to IEEE 802.1 (Bergamasco et al., 2005 to 2007) and
+ * their defaults; the drafts were not at hand. With R the rate, C that of the link, and a message
+ * (offset, delta) of congestion point P,
+ *
+ *   Fb = -(offset + w delta) / unit                           negative means congestion
+ *   Fb < 0               R = R (1 + Gd Fb), at least the least rate; P limits the flow from now on
+ *   Fb > 0 from the P    R = R + Gi Fb Ru; the limiter is deleted when R reaches C
+ *   that limits the flow
+ *   (0, 0)               severe congestion: the flow stops; after a random time of up to `stop_for`
+ *                        it goes on with `restart` times C. P limits it
+ *   every `drift_every`  R = R + drift, if drift is above 0
+ *
+ * A flow has no limiter until its first message with Fb < 0, which finds R = C; positive feedback
+ * without a limiter, or of another point, is ignored. While a flow is limited its data carries a
+ * rate-regulation tag that names P. Messages that arrive while the flow is stopped are about frames
+ * sent before, and are ignored.
+ *
+ * Differs: every flow has its own limiter. Differs: a stopped flow may send the frame that was
+ * already waiting for the wire. The drift is off unless the scenario asks for it: without it a
+ * limiter whose point hears no more of the flow stays for ever.
+ */
+#include <xoff/rng.h>
+
+#include "mech/rp/rates.h"
+
+struct ecm_rp_params {
+    int64_t unit, ru, min_rate, stop_for, drift, drift_every;
+    double w, gi, gd, restart;
+};
+
+struct ecm_rp_cfg {
+    xoff_rate line_bps, min_bps, restart_bps, drift_bps;
+    uint64_t gain_bps; /* Gi Ru */
+    uint64_t gd;       /* in units of 2^-32 */
+    int64_t w;         /* in units of 1 / ECM_ONE */
+    int64_t unit;      /* the same, in bytes */
+    xoff_time stop_for, drift_for;
+};
+
+struct ecm_rp {
+    xoff_rate rate_bps;
+    uint64_t cp_id;     /* the point that limits the flow */
+    xoff_time timer_at; /* end of a stop, or next step of the drift */
+    struct xoff_rng rng;
+    bool is_limited, is_stopped;
+};
+
+_Static_assert(sizeof(struct ecm_rp) <= 128, "per flow");
+
+#define ECM_ONE 1024 /* w = 1 */
+
+static const struct xoff_param ecm_rp_table[] = {
+    {.name = "w",
+     .type = XOFF_P_REAL,
+     .offset = offsetof(struct ecm_rp_params, w),
+     .preset = "2",
+     .min = "0",
+     .max = "1024",
+     .help = "Weight of the queue's growth in the feedback, in steps of 1/1024."},
+    {.name = "unit",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct ecm_rp_params, unit),
+     .preset = "1500B",
+     .min = "1B",
+     .max = "1MB",
+     .help = "Bytes of queue that are one unit of feedback."},
+    {.name = "gi",
+     .type = XOFF_P_REAL,
+     .offset = offsetof(struct ecm_rp_params, gi),
+     .preset = "4",
+     .min = "0",
+     .max = "1e6",
+     .help = "Gain of increase, Gi: rate units that one unit of feedback adds."},
+    {.name = "gd",
+     .type = XOFF_P_REAL,
+     .offset = offsetof(struct ecm_rp_params, gd),
+     .preset = "1/128",
+     .min = "1e-6",
+     .max = "1",
+     .help = "Gain of decrease, Gd: part of the rate that one unit of feedback cuts off."},
+    {.name = "ru",
+     .type = XOFF_P_RATE,
+     .offset = offsetof(struct ecm_rp_params, ru),
+     .preset = "8Mbps",
+     .max = "1Tbps",
+     .help = "Rate unit of the increase, Ru."},
+    {.name = "min_rate",
+     .type = XOFF_P_RATE,
+     .offset = offsetof(struct ecm_rp_params, min_rate),
+     .preset = "10Mbps",
+     .min = "1bps",
+     .help = "Rate that no message cuts below."},
+    {.name = "stop_for",
+     .type = XOFF_P_TIME,
+     .offset = offsetof(struct ecm_rp_params, stop_for),
+     .preset = "100us",
+     .min = "1ns",
+     .max = "1s",
+     .help = "Longest time that severe congestion stops a flow for; the time is drawn evenly."},
+    {.name = "restart",
+     .type = XOFF_P_REAL,
+     .offset = offsetof(struct ecm_rp_params, restart),
+     .preset = "0.01",
+     .min = "1e-6",
+     .max = "1",
+     .help =
+         "Part of the link's rate with which a stopped flow goes on; min_rate if that is more."},
+    {.name = "drift",
+     .type = XOFF_P_RATE,
+     .offset = offsetof(struct ecm_rp_params, drift),
+     .preset = "0bps",
+     .help = "Rate that a limited flow gains by itself every drift_every."},
+    {.name = "drift_every",
+     .type = XOFF_P_TIME,
+     .offset = offsetof(struct ecm_rp_params, drift_every),
+     .preset = "1ms",
+     .min = "1us",
+     .max = "10s",
+     .help = "Time from one step of the drift to the next."},
+    {0},
+};
+
+static int ecm_rp_check(const struct ecm_rp_params *p, struct xoff_err *err)
+{
+    if (!(p->w >= 0)) /* a NaN is refused, too */
+        return xoff_err_set(err, XOFF_E_RANGE, "w", NULL, "a weight is not below 0");
+    if (p->unit <= 0)
+        return xoff_err_set(err, XOFF_E_RANGE, "unit", NULL, "a unit has some bytes");
+    if (!(p->gi >= 0 && p->gi <= 1e6))
+        return xoff_err_set(err, XOFF_E_RANGE, "gi", NULL, "a gain is from 0 to 1e6");
+    if (!(p->gd > 0 && p->gd <= 1))
+        return xoff_err_set(err, XOFF_E_RANGE, "gd", NULL, "a gain is above 0 and at most 1");
+    if (!(p->restart > 0 && p->restart <= 1))
+        return xoff_err_set(err, XOFF_E_RANGE, "restart", NULL,
+                            "a part of the rate is above 0 and at most 1");
+    if (p->ru < 0 || p->ru > 1000 * (int64_t)XOFF_GBPS)
+        return xoff_err_set(err, XOFF_E_RANGE, "ru", NULL, "a rate unit is at most 1Tbps");
+    if (p->stop_for <= 0 || p->drift_every <= 0)
+        return xoff_err_set(err, XOFF_E_RANGE, p->stop_for <= 0 ? "stop_for" : "drift_every", NULL,
+                            "a timer needs a time > 0");
+    return 0;
+}
+
+static int ecm_rp_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
+                            struct xoff_rp_shape *shape, struct xoff_err *err)
+{
+    const struct ecm_rp_params *p = params;
+    struct ecm_rp_cfg *c = cfg;
+    shape->state_size = sizeof(struct ecm_rp);
+    int code = ecm_rp_check(p, err);
+    if (!code)
+        code = rate_check_floor((xoff_rate)p->min_rate, env->rate_bps, err);
+    if (code)
+        return code;
+    const xoff_rate restart_bps = (xoff_rate)(p->restart * (double)env->rate_bps + 0.5);
+    *c = (struct ecm_rp_cfg){
+        .line_bps = env->rate_bps,
+        .min_bps = (xoff_rate)p->min_rate,
+        .restart_bps = restart_bps < (xoff_rate)p->min_rate ? (xoff_rate)p->min_rate : restart_bps,
+        .drift_bps = (xoff_rate)p->drift,
+        .gain_bps = (uint64_t)(p->gi * (double)p->ru + 0.5),
+        .gd = (uint64_t)(p->gd * 0x1p32 + 0.5),
+        .w = (int64_t)(p->w * ECM_ONE + 0.5),
+        .unit = p->unit * ECM_ONE,
+        .stop_for = p->stop_for,
+        .drift_for = p->drift_every,
+    };
+    return 0;
+}
+
+static void ecm_rp_answer(const struct ecm_rp *s, struct xoff_rp_answer *answer)
+{
+    answer->rate_bps = !s->is_limited  ? XOFF_RP_LINE_RATE
+                       : s->is_stopped ? XOFF_RP_STOPPED
+                                       : s->rate_bps;
+    answer->deadline = s->is_limited ? s->timer_at : XOFF_NEVER;
+    answer->limiter = s->is_limited ? s->cp_id : XOFF_RP_NO_LIMITER;
+}
+
+static void ecm_rp_init(const void *cfg, void *state, const struct xoff_rp_flow *flow,
+                        xoff_time now, struct xoff_rp_answer *answer)
+{
+    struct ecm_rp *s = state;
+    (void)cfg, (void)now;
+    *s = (struct ecm_rp){.timer_at = XOFF_NEVER};
+    xoff_rng_init(&s->rng, flow->seed, 0, 0);
+    answer->window_bytes = XOFF_RP_NO_WINDOW;
+    ecm_rp_answer(s, answer);
+}
+
+static void ecm_raise(const struct ecm_rp_cfg *c, struct ecm_rp *s, uint64_t step_bps)
+{
+    if (step_bps >= c->line_bps - s->rate_bps)
+        s->is_limited = false;
+    else
+        s->rate_bps += step_bps;
+}
+
+static xoff_time ecm_drift_after(const struct ecm_rp_cfg *c, xoff_time from)
+{
+    return c->drift_bps ? xoff_time_after(from, c->drift_for) : XOFF_NEVER;
+}
+
+/* Applies what is due by now; the flow may have been idle for long. */
+static void ecm_run_timer(const struct ecm_rp_cfg *c, struct ecm_rp *s, xoff_time now)
+{
+    while (s->is_limited && s->timer_at <= now) {
+        if (s->is_stopped)
+            s->is_stopped = false;
+        else
+            ecm_raise(c, s, c->drift_bps);
+        s->timer_at = ecm_drift_after(c, s->timer_at);
+    }
+}
+
+static void ecm_stop(const struct ecm_rp_cfg *c, struct ecm_rp *s, xoff_time now)
+{
+    const uint64_t draw = (uint64_t)xoff_rng_u32(&s->rng) + 1; /* above 0 and up to stop_for */
+    const xoff_time wait = (xoff_time)((unsigned __int128)(uint64_t)c->stop_for * draw >> 32);
+    s->is_stopped = true;
+    s->rate_bps = c->restart_bps;
+    s->timer_at = xoff_time_after(now, wait ? wait : 1);
+}
+
+static void ecm_rp_on_notice(const void *cfg, void *state, const struct xoff_notice *notice,
+                             xoff_time now, struct xoff_rp_answer *answer)
+{
+    const struct ecm_rp_cfg *c = cfg;
+    struct ecm_rp *s = state;
+    if (notice->kind != XOFF_NOTICE_ECM)
+        return;
+    ecm_run_timer(c, s, now);
+    const int64_t congestion =
+        notice->queue_offset_bytes * (int64_t)ECM_ONE + c->w * notice->queue_delta_bytes;
+    const bool is_severe = !notice->queue_offset_bytes && !notice->queue_delta_bytes;
+    if (congestion > 0 || is_severe) {
+        if (!s->is_limited) {
+            *s = (struct ecm_rp){.rate_bps = c->line_bps,
+                                 .timer_at = ecm_drift_after(c, now),
+                                 .rng = s->rng,
+                                 .is_limited = true};
+        }
+        if (!s->is_stopped) {
+            s->cp_id = notice->cp_id;
+            if (is_severe) {
+                ecm_stop(c, s, now);
+            } else {
+                const unsigned __int128 cut =
+                    (unsigned __int128)c->gd * (uint64_t)congestion / (uint64_t)c->unit;
+                const uint64_t one = UINT64_C(1) << 32;
+                const uint64_t factor = cut < one ? one - (uint64_t)cut : 0;
+                s->rate_bps = (xoff_rate)((unsigned __int128)s->rate_bps * factor >> 32);
+                if (s->rate_bps < c->min_bps)
+                    s->rate_bps = c->min_bps;
+            }
+        }
+    } else if (s->is_limited && !s->is_stopped && notice->cp_id == s->cp_id) {
+        const unsigned __int128 step =
+            (unsigned __int128)c->gain_bps * (uint64_t)-congestion / (uint64_t)c->unit;
+        ecm_raise(c, s, step < c->line_bps ? (uint64_t)step : c->line_bps);
+    }
+    ecm_rp_answer(s, answer);
+}
+
+static void ecm_rp_expire(const void *cfg, void *state, xoff_time now,
+                          struct xoff_rp_answer *answer)
+{
+    ecm_run_timer(cfg, state, now);
+    ecm_rp_answer(state, answer);
+}
+
+const struct xoff_rp_ops xoff_rp_ecm = {
+    .name = "ecm",
+    .summary = "a rate limiter per flow, moved by one point's messages (ECM, BCN)",
+    .params = ecm_rp_table,
+    .params_size = sizeof(struct ecm_rp_params),
+    .cfg_size = sizeof(struct ecm_rp_cfg),
+    .marking = "ecm",
+    .np = "echo",
+    .rel = "datagram",
+    .tag_bytes = XOFF_RRT_BYTES,
+    .configure = ecm_rp_configure,
+    .init = ecm_rp_init,
+    .on_notice = ecm_rp_on_notice,
+    .expire = ecm_rp_expire,
+};
