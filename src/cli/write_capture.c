@@ -188,12 +188,13 @@ static void fill_pause(const struct results *r, const struct result_frame *frame
         xoff_packet_host_mac(sender->node, packet->source_mac);
 }
 
-/* A notification of QCN is a CNM, which comes from the port of its congestion point. */
-static void fill_cnm(const struct results *r, const struct result_frame *frame,
-                     const struct xoff_notice *notice, struct packet *packet)
+/* A notification of QCN is a CNM, one of ECM a BCN; both come from the port of the point. */
+static void fill_message(const struct results *r, const struct result_frame *frame,
+                         const struct xoff_notice *notice, struct packet *packet)
 {
     const struct result_port *port = &r->ports[notice->cp_id / XOFF_N_PRIORITIES];
-    packet->notice.is_cnm = true;
+    packet->notice.is_cnm = notice->kind == XOFF_NOTICE_QCN;
+    packet->notice.is_bcn = notice->kind == XOFF_NOTICE_ECM;
     packet->notice.about_priority = notice->cp_id % XOFF_N_PRIORITIES;
     packet->notice.about_bytes = frame->payload_bytes;
     xoff_packet_switch_mac(port->node - r->n_hosts, port->port, packet->source_mac);
@@ -210,8 +211,13 @@ static void fill_extra(const struct results *r, const struct result_frame *frame
                                    .queue_offset_bytes = extra->notice.queue_offset_bytes,
                                    .queue_delta_bytes = extra->notice.queue_delta_bytes,
                                    .kind = extra->notice.kind};
-    if (packet->kind == PACKET_NOTICE && extra->notice.kind == XOFF_NOTICE_QCN)
-        fill_cnm(r, frame, &extra->notice, packet);
+    const uint8_t kind = extra->has_notice ? extra->notice.kind : XOFF_NOTICE_NONE;
+    if (packet->kind == PACKET_NOTICE && (kind == XOFF_NOTICE_QCN || kind == XOFF_NOTICE_ECM))
+        fill_message(r, frame, &extra->notice, packet);
+    if (packet->kind == PACKET_DATA && kind == XOFF_NOTICE_LIMITED) {
+        packet->is_limited = true;
+        packet->notice.cp_id = extra->notice.cp_id;
+    }
     packet->n_sacks = extra->n_sacks;
     memcpy(packet->sack_from, extra->sack_from, sizeof packet->sack_from);
     memcpy(packet->sack_to, extra->sack_to, sizeof packet->sack_to);
@@ -252,6 +258,7 @@ static void fill_packet(const struct capture_writer *w, uint64_t index, struct p
     packet->hash = frame->hash;
     packet->payload_bytes = frame->kind == RESULT_FRAME_NOTICE ? 0 : frame->payload_bytes;
     packet->is_tagged = frame->is_tagged;
+    packet->has_rrt = frame->has_rrt;
     packet->priority = frame->priority;
     packet->is_marked = frame->is_marked;
     packet->is_first = frame->is_first;

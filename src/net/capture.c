@@ -154,6 +154,7 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
     const struct begin *begin = &numbering->begins[numbering->place[f->message]];
     const uint64_t within = out->by == RESULT_BY_DATAGRAM ? f->seq : f->seq - begin->byte;
     out->payload_bytes = f->payload;
+    out->has_rrt = net->transports[f->transport].rp.ops->tag_bytes == XOFF_RRT_BYTES;
     out->psn = begin->psn + (uint32_t)(within / payload_max(&host->flow_notes[f->message]));
     out->is_first = !within;
     out->is_last = f->flags & FRAME_LAST;

@@ -164,6 +164,7 @@ struct result_frame {
     bool asks : 1;                  /* for an ACK at once */
     bool is_reduced : 1;            /* TCP: the echo was answered */
     bool is_tagged : 1;             /* carries a CN-TAG; notification: the frame it is about does */
+    bool has_rrt : 1;               /* data with a rate-regulation tag, which may name no point */
 };
 
 /* Further contents that only some frames carry. */

@@ -13,12 +13,16 @@
  *
  *   CNM       802.1Qau: addresses, VLAN tag with the priority and VID 0, CN-TAG, then 24 octets
  *   CN-TAG    behind the addresses: type and the low 16 bits of the flow's number
+ *   BCN       of ECM: addresses, VLAN tag as in a CNM, EtherType 0x8904, then 24 octets: kind 0,
+ *             flags (1: stop), point, queue offset and delta as in a CNM, destination of the frame
+ *             that it is about, number of its flow
+ *   RRT       rate-regulation tag, behind the addresses: 0x8904, kind 1, flags (1: limited), point
  *
  * Of a CNM the source is the port of the congestion point. Queue offset and delta are in units of
  * 64 octets, rounded toward 0, with the sign of Fb: negative means congestion. The encapsulated
  * priority is in the upper three bits of its two octets. The encapsulated length is that of the
  * frame without addresses, CN-TAG and FCS, and none of its octets follow. These are our choices
- * where the standard's text was not at hand.
+ * where the standard's text was not at hand, and so is all behind the EtherType of BCN and RRT.
  *
  * Differs: any other notification has a format of its own in the local experimental EtherType:
  * kind, point, feedback, queue offset and delta, rate, flow. The payload of RoCE is not padded to
@@ -39,6 +43,7 @@ enum {
     CNP_BYTES = 16, /* reserved, behind the BTH */
     ICRC_BYTES = 4,
     CN_TAG_BYTES = 4,
+    RRT_BYTES = 12,
 };
 
 enum {
@@ -57,12 +62,14 @@ enum {
 #define ETHERTYPE_VLAN 0x8100
 #define ETHERTYPE_CN_TAG 0x22e9
 #define ETHERTYPE_CNM 0x22e7
+#define ETHERTYPE_BCN 0x8904
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 #define ROCE_PORT 4791
 #define ECT0 2
 #define CE 3
 
+enum { BCN_MESSAGE, BCN_TAG };                                                  /* kinds */
 enum { OPCODE_FIRST = 0, OPCODE_MIDDLE = 1, OPCODE_LAST = 2, OPCODE_ONLY = 4 }; /* SEND */
 enum { OPCODE_UC = 0x20, OPCODE_ACKNOWLEDGE = 0x11, OPCODE_CNP = 0x81 };
 enum { SYNDROME_ACK = 0x1f, SYNDROME_PSN_ERROR = 0x60 }; /* credits not used; NAK */
@@ -304,13 +311,42 @@ static uint32_t encode_cnm(const struct packet *p, uint8_t *buf)
     return (uint32_t)(c.at - buf);
 }
 
-/* Makes room for a CN-TAG behind the addresses of a frame of `length` octets. */
-static void insert_tag(const struct packet *p, uint8_t *buf, uint32_t length)
+static uint32_t encode_bcn(const struct packet *p, uint8_t *buf)
 {
+    const struct packet_notice *n = &p->notice;
     struct cursor c = {buf + 12};
-    memmove(buf + 12 + CN_TAG_BYTES, buf + 12, length - 12);
-    put(&c, ETHERTYPE_CN_TAG, 2);
-    put(&c, p->flow, 2);
+    xoff_packet_host_mac(p->to, buf);
+    memcpy(buf + 6, p->source_mac, sizeof p->source_mac);
+    put(&c, ETHERTYPE_VLAN, 2);
+    put(&c, (uint64_t)p->priority << 13, 2);
+    put(&c, ETHERTYPE_BCN, 2);
+    put(&c, BCN_MESSAGE, 1);
+    put(&c, !n->queue_offset_bytes && !n->queue_delta_bytes, 1);
+    put(&c, n->cp_id, 8);
+    put(&c, cnm_units(n->queue_offset_bytes), 2);
+    put(&c, cnm_units(n->queue_delta_bytes), 2);
+    xoff_packet_host_mac(p->from, c.at);
+    c.at += 6;
+    put(&c, p->flow, 4);
+    return (uint32_t)(c.at - buf);
+}
+
+/* Puts the tag of a data frame of `length` octets behind its addresses; returns its octets. */
+static uint32_t insert_tag(const struct packet *p, uint8_t *buf, uint32_t length)
+{
+    const uint32_t bytes = p->has_rrt ? RRT_BYTES : p->is_tagged ? CN_TAG_BYTES : 0;
+    struct cursor c = {buf + 12};
+    memmove(buf + 12 + bytes, buf + 12, length - 12);
+    if (p->has_rrt) {
+        put(&c, ETHERTYPE_BCN, 2);
+        put(&c, BCN_TAG, 1);
+        put(&c, p->is_limited, 1);
+        put(&c, p->is_limited ? p->notice.cp_id : 0, 8);
+    } else if (p->is_tagged) {
+        put(&c, ETHERTYPE_CN_TAG, 2);
+        put(&c, p->flow, 2);
+    }
+    return bytes;
 }
 
 /* Notifications of all other schemes have one format, which is of no standard. Returns the length.
@@ -339,17 +375,18 @@ uint32_t xoff_packet_encode(const struct packet *packet, struct crc32 *crc32, ui
     if (packet->kind == PACKET_PAUSE)
         xoff_pause_frame_encode(&packet->pause, packet->source_mac, buf);
     else if (packet->kind == PACKET_NOTICE)
-        headers = tail = length =
-            packet->notice.is_cnm ? encode_cnm(packet, buf) : encode_notice(packet, buf);
+        headers = tail = length = packet->notice.is_cnm   ? encode_cnm(packet, buf)
+                                  : packet->notice.is_bcn ? encode_bcn(packet, buf)
+                                                          : encode_notice(packet, buf);
     else if (packet->protocol == PACKET_TCP)
         length = encode_tcp(packet, buf, &headers, &tail);
     else
         length = encode_roce(packet, crc32, buf, &headers, &tail);
-    if (packet->is_tagged && packet->kind == PACKET_DATA) {
-        insert_tag(packet, buf, length);
-        headers += CN_TAG_BYTES;
-        tail += CN_TAG_BYTES;
-        length += CN_TAG_BYTES;
+    if (packet->kind == PACKET_DATA) {
+        const uint32_t tag_bytes = insert_tag(packet, buf, length);
+        headers += tag_bytes;
+        tail += tag_bytes;
+        length += tag_bytes;
     }
     uint32_t padding = 0;
     if (length + PACKET_FCS_BYTES < packet->bytes)

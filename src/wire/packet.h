@@ -3,7 +3,8 @@
  * Everything fits the sizes that the simulator counts with: a data frame of go-back-N or of
  * datagrams has Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 and FCS 4 beside its payload; a data
  * frame of TCP has Ethernet 14, IPv4 20, TCP 20, timestamps 12 and FCS 4. There is no room for a
- * VLAN tag: the priority is in the DSCP. The payload is zeros. A CN-TAG adds 4 bytes.
+ * VLAN tag: the priority is in the DSCP. The payload is zeros. A CN-TAG adds 4 bytes, a
+ * rate-regulation tag 12.
  */
 #ifndef WIRE_PACKET_H
 #define WIRE_PACKET_H
@@ -38,8 +39,9 @@ struct packet_notice {
     uint64_t cp_id, rate_bps;
     int32_t feedback, queue_offset_bytes, queue_delta_bytes;
     uint8_t kind;
-    /* The CNM of QCN, from `source_mac`; else a format of our own, from the receiver's address. */
-    bool is_cnm;
+    /* The CNM of QCN or the BCN of ECM, from `source_mac`; else a format of our own, from the
+     * receiver's address. */
+    bool is_cnm, is_bcn;
     uint8_t about_priority; /* CNM: of the frame that it is about, and its MAC bytes */
     uint16_t about_bytes;
 };
@@ -52,7 +54,8 @@ struct packet {
     struct xoff_pause_frame pause;
     uint8_t source_mac[6];
     struct packet_notice notice; /* PACKET_NOTICE, which also uses `from`, `to` and `flow`; a CNM
-                                    uses `source_mac`, `priority` and `is_tagged` as well */
+                                    uses `source_mac`, `priority` and `is_tagged` as well, a BCN
+                                    the first two. PACKET_DATA with a tag: `cp_id` */
     /* All others. */
     enum packet_protocol protocol;
     uint32_t from, to; /* hosts */
@@ -63,10 +66,12 @@ struct packet {
     bool is_marked;               /* congestion experienced; on an ACK of TCP: its echo */
     bool is_first, is_last, asks; /* of its message; `asks`: wants an ACK */
     bool is_reduced;              /* TCP's CWR */
-    bool is_tagged; /* a CN-TAG is there; in a CNM: it has the flow, which is 0 otherwise */
-    uint64_t seq;   /* TCP: first payload byte, or on an ACK the next expected */
-    uint32_t psn;   /* RoCE */
-    uint32_t stamp; /* TCP: TSval of data, TSecr of an ACK */
+    bool is_tagged;  /* a CN-TAG is there; in a CNM: it has the flow, which is 0 otherwise */
+    bool has_rrt;    /* data with a rate-regulation tag */
+    bool is_limited; /* the tag names the point that limits the flow */
+    uint64_t seq;    /* TCP: first payload byte, or on an ACK the next expected */
+    uint32_t psn;    /* RoCE */
+    uint32_t stamp;  /* TCP: TSval of data, TSecr of an ACK */
     uint32_t n_sacks;
     uint64_t sack_from[PACKET_MAX_SACKS], sack_to[PACKET_MAX_SACKS];
     bool has_hops; /* HPCC's header is there */

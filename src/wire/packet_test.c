@@ -236,6 +236,69 @@ static void cnm(void **unused)
     assert_int_equal(buf[45], 0xde);
 }
 
+/* Offset 6400 B over the set point, 130 B less than before: -100 and +2 units. Both 0: stop. */
+static void bcn(void **unused)
+{
+    (void)unused;
+    struct packet p = data;
+    p.kind = PACKET_NOTICE;
+    p.bytes = 64;
+    p.payload_bytes = 0;
+    p.from = 1;
+    p.to = 2;
+    p.flow = 0x01020304;
+    p.priority = 7;
+    memcpy(p.source_mac, "\x06\0\0\1\0\3", 6);
+    p.notice = (struct packet_notice){.cp_id = 0x1122334455667788,
+                                      .queue_offset_bytes = 6400,
+                                      .queue_delta_bytes = -130,
+                                      .is_bcn = true};
+    assert_int_equal(encode(&p), 64);
+    uint8_t want[60] = {0x02, 0,    0,    0,    0,    2,                /* to host 2 */
+                        0x06, 0,    0,    1,    0,    3,                /* from a port */
+                        0x81, 0,    0xe0, 0,                            /* priority 7 */
+                        0x89, 0x04, 0,    0,                            /* BCN, no flag */
+                        0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, /* point */
+                        0xff, 0x9c, 0,    2,                            /* offset, delta */
+                        0x02, 0,    0,    0,    0,    1,                /* its destination */
+                        1,    2,    3,    4};                           /* flow; then padding */
+    assert_memory_equal(buf, want, sizeof want);
+    assert_true(has_good_fcs(64));
+    p.notice.queue_delta_bytes = 0;
+    encode(&p);
+    assert_int_equal(buf[19], 0);
+    p.notice.queue_offset_bytes = 0;
+    encode(&p);
+    assert_int_equal(buf[19], 1);
+}
+
+/* A rate-regulation tag moves all behind the addresses by twelve octets. Of a flow that is not
+ * limited it names no point. */
+static void rate_regulation_tag(void **unused)
+{
+    (void)unused;
+    static uint8_t plain[256];
+    struct packet p = data;
+    p.protocol = PACKET_UC;
+    p.bytes = (uint16_t)(62 + p.payload_bytes);
+    const uint32_t length = encode(&p);
+    assert_true(length <= sizeof plain);
+    memcpy(plain, buf, length);
+    p.has_rrt = true;
+    p.notice.cp_id = 0x1122334455667788;
+    p.bytes = (uint16_t)(p.bytes + 12);
+    for (uint32_t limited = 0; limited < 2; limited++) {
+        p.is_limited = limited;
+        assert_int_equal(encode(&p), length + 12);
+        assert_memory_equal(buf, plain, 12);
+        static const uint8_t tags[2][12] = {
+            {0x89, 0x04, 1, 0}, {0x89, 0x04, 1, 1, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88}};
+        assert_memory_equal(buf + 12, tags[limited], 12);
+        assert_memory_equal(buf + 24, plain + 12, length - 12 - 4);
+        assert_true(has_good_fcs(length + 12));
+    }
+}
+
 /* The tag moves everything behind the addresses by four octets, and the FCS covers it. */
 static void cn_tag(void **unused)
 {
@@ -360,6 +423,8 @@ int main(void)
         cmocka_unit_test(notifications),
         cmocka_unit_test(cnm),
         cmocka_unit_test(cn_tag),
+        cmocka_unit_test(bcn),
+        cmocka_unit_test(rate_regulation_tag),
         cmocka_unit_test(telemetry),
         cmocka_unit_test(tcp),
         cmocka_unit_test(tcp_ack_with_blocks),
