@@ -163,7 +163,7 @@ struct paper {
     char *text;          /* the file as it is */
     struct yaml_doc doc;
     const char *name, *title, *source;
-    const char *about; /* what is modelled and how; NULL: not given */
+    const char *about;             /* what is modelled and how; NULL: not given */
     struct remark *remarks;        /* what came out, in short */
     struct remark *contradictions; /* with itself, a standard or another source */
     uint32_t n_remarks, n_contradictions;
