@@ -56,12 +56,13 @@ struct cioq {
     xoff_time slot_for, round_trip;
     /* Sets of ports; a port is idle while it takes no part in a transfer. */
     uint64_t *idle_inputs, *idle_outputs;
-    uint64_t *crossing; /* inputs that are not idle ... */
-    uint32_t *moving;   /* ... by input: the place of the frame ... */
-    xoff_time *done_at; /* ... and when it has crossed */
-    uint64_t
-        *wanted;    /* outputs that have room for a priority that is asked of them, or gave some */
-    uint64_t *asks; /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
+    uint32_t *moving;   /* by input, if it is not idle: the place of the frame that crosses */
+    uint64_t *done;     /* [turn * n_words]: inputs whose transfer ends in a slot; its turn is */
+    uint32_t turn_mask; /* ... the slot's number modulo turn_mask + 1, a power of two */
+    uint64_t *turns;    /* set of turns in which a transfer ends */
+    /* Outputs that have room for a priority that is asked of them, or gave some. */
+    uint64_t *wanted;
+    uint64_t *asks;         /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
     uint64_t *granted;      /* like asks: inputs whose head has room already; NULL: CIOQ_MATCHED */
     struct cioq_voq *voqs;  /* cioq_queue() */
     uint8_t *last_priority; /* [output * n_ports + input]: the one that crossed last */
@@ -73,8 +74,9 @@ struct cioq {
     /* Both XOFF_NEVER if there is nothing to do: when the first frame of all has crossed, and when
      * the arbiter is asked, which is 1 ps after the start of the slot. */
     xoff_time first_at, match_at;
-    bool is_in_timer; /* the switch handles its timers, and rearms when it is done */
-    struct fifo line; /* frames that the arbiter has not heard of yet */
+    uint64_t first_slot, match_slot; /* the numbers of these slots */
+    bool is_in_timer;                /* the switch handles its timers, and rearms when it is done */
+    struct fifo line;                /* frames that the arbiter has not heard of yet */
     struct xoff_pause pause;
     struct xoff_edges edges;
 };

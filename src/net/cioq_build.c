@@ -47,7 +47,7 @@ static void count_input(const struct cioq *c, uint32_t in, int64_t *held)
             held[p] += cioq_queue(c, in, out, p)->bytes;
     count_list(sw, &sw->processing, in, held);
     count_list(sw, &c->line, in, held);
-    if (cioq_is_in(c->crossing, in)) {
+    if (!cioq_is_in(c->idle_inputs, in)) {
         const struct frame *f = store_at(&sw->store, c->moving[in]);
         held[f->priority] += f->bytes;
     }
@@ -166,9 +166,13 @@ static void build_tables(struct cioq *c, int64_t grants)
         cioq_put_in(c->idle_inputs, port);
         cioq_put_in(c->idle_outputs, port);
     }
-    c->crossing = build_block(n_words, sizeof *c->crossing);
     c->moving = build_block(n, sizeof *c->moving);
-    c->done_at = build_block(n, sizeof *c->done_at);
+    /* A transfer ends fewer slots from now than there are turns, of which a set has whole words. */
+    const int64_t most = c->output_cfg.max_frame_bytes + XOFF_OVERHEAD_BYTES;
+    for (c->turn_mask = 63; c->turn_mask * (int64_t)c->cell_bytes < most + c->cell_bytes;)
+        c->turn_mask = 2 * c->turn_mask + 1;
+    c->turns = build_block((c->turn_mask + 1) / 64, sizeof *c->turns);
+    c->done = build_block((c->turn_mask + 1) * n_words, sizeof *c->done);
     c->wanted = build_block(n_words, sizeof *c->wanted);
     c->asks = build_block(n * XOFF_N_PRIORITIES * n_words, sizeof *c->asks);
     if (grants == CIOQ_AHEAD)
@@ -226,8 +230,9 @@ void cioq_destroy(struct sw *sw)
     }
     free((void *)c->arb.cfg), free(c->arb.state);
     free((void *)c->pause.cfg), free(c->pause.state), free(c->edges.at);
-    free(c->idle_inputs), free(c->idle_outputs), free(c->crossing), free(c->moving);
-    free(c->done_at), free(c->wanted), free(c->asks), free(c->granted), free(c->asking);
+    free(c->idle_inputs), free(c->idle_outputs), free(c->moving);
+    free(c->done), free(c->turns), free(c->wanted), free(c->asks), free(c->granted);
+    free(c->asking);
     free(c->last_priority), free(c->pair_bytes), free(c->waiting_bytes), free(c->matching.at);
     build_free(c->voqs), build_free(c->inputs), build_free(c->outputs);
 }

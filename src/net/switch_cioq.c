@@ -31,6 +31,28 @@ static inline void take_out(uint64_t *set, uint32_t port)
     set[port / 64] &= ~(UINT64_C(1) << port % 64);
 }
 
+/* The first port of a word of a set; of the loops over the ports of a set, the inner one is over
+ * the bits of a copy of the word. */
+static inline uint32_t first_of(uint32_t word, uint64_t bits)
+{
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+EGRESS_INLINE bool is_empty(const uint64_t *set, uint32_t n_words)
+{
+    uint64_t any = 0;
+    for (uint32_t k = 0; k < n_words; k++)
+        any |= set[k];
+    return !any;
+}
+
+/* Returns the inputs of a set like c->asks. */
+static inline uint64_t *row_of(const struct cioq *c, uint64_t *sets, uint32_t out,
+                               uint32_t priority)
+{
+    return &sets[(out * XOFF_N_PRIORITIES + priority) * c->n_words];
+}
+
 /* Returns the next port of a set from `from` on, or NET_NONE. */
 EGRESS_INLINE uint32_t next_in(const uint64_t *set, uint32_t n_words, uint32_t from)
 {
@@ -40,13 +62,6 @@ EGRESS_INLINE uint32_t next_in(const uint64_t *set, uint32_t n_words, uint32_t f
             return k * 64 + (uint32_t)__builtin_ctzll(bits);
     }
     return NET_NONE;
-}
-
-/* Returns the inputs of a set like c->asks. */
-static inline uint64_t *row_of(const struct cioq *c, uint64_t *sets, uint32_t out,
-                               uint32_t priority)
-{
-    return &sets[(out * XOFF_N_PRIORITIES + priority) * c->n_words];
 }
 
 static inline uint64_t *asks_of(const struct cioq *c, uint32_t out, uint32_t priority)
@@ -71,8 +86,8 @@ static void want_match(struct cioq *c, struct worker *w)
 {
     if (c->match_at != XOFF_NEVER)
         return;
-    const xoff_time now = sim_now(w), into = now % c->slot_for;
-    c->match_at = (into ? now - into + c->slot_for : now) + 1;
+    c->match_slot = (uint64_t)(sim_now(w) + c->slot_for - 1) / (uint64_t)c->slot_for;
+    c->match_at = (xoff_time)c->match_slot * c->slot_for + 1;
     if (!c->is_in_timer) /* timer() does it */
         set_slot_timer(c, w);
 }
@@ -299,7 +314,7 @@ static void withdraw(struct cioq *c, uint32_t in, uint32_t out, uint32_t priorit
 {
     uint64_t *asks = asks_of(c, out, priority);
     take_out(asks, in);
-    if (next_in(asks, c->n_words, 0) != NET_NONE)
+    if (!is_empty(asks, c->n_words))
         return;
     c->outputs[out].asked &= (uint8_t) ~(1u << priority);
     set_wanted(c, out);
@@ -372,7 +387,8 @@ static void heed_line(struct cioq *c, struct worker *w)
 /* Crossbar */
 
 /* A matched pair carries a frame. Priorities of the pair take turns. */
-static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, xoff_time start_at)
+EGRESS_INLINE void cross(struct cioq *c, struct worker *w, uint32_t n_words, uint32_t in,
+                         uint32_t out, uint32_t slot)
 {
     struct cioq_output *o = &c->outputs[out];
     const uint32_t ready = c->granted ? priorities_in(c, c->granted, in, out, o->asked)
@@ -381,7 +397,6 @@ static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, x
     c->last_priority[out * c->sw.n_ports + in] = (uint8_t)priority;
     take_out(c->idle_inputs, in);
     take_out(c->idle_outputs, out);
-    cioq_put_in(c->crossing, in);
     c->moving[in] = pop(c, w, in, out, priority);
     const uint32_t bytes = store_at(&c->sw.store, c->moving[in])->bytes;
     if (c->granted) {
@@ -391,9 +406,10 @@ static void cross(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, x
         take_room(c, out, priority, bytes);
     }
     const uint32_t n_cells = (bytes + XOFF_OVERHEAD_BYTES + c->cell_bytes - 1) / c->cell_bytes;
-    c->done_at[in] = start_at + n_cells * c->slot_for;
-    if (c->done_at[in] < c->first_at)
-        c->first_at = c->done_at[in];
+    const uint32_t turn = (slot + n_cells) & c->turn_mask;
+    XOFF_ASSERT(n_cells <= c->turn_mask);
+    cioq_put_in(&c->done[turn * n_words], in);
+    cioq_put_in(c->turns, turn);
 }
 
 /* Lists the inputs that may send to an output: idle, and with a frame that has room there. */
@@ -411,38 +427,79 @@ EGRESS_INLINE bool list_asking(const struct cioq *c, uint32_t n_words, uint32_t 
     return any;
 }
 
+/* Sets when the next of the transfers under way ends, after those that end in slot `from`. */
+EGRESS_INLINE void set_first(struct cioq *c, uint64_t from)
+{
+    const uint32_t n_words = (c->turn_mask + 1) / 64, turn = (uint32_t)from & c->turn_mask;
+    uint64_t bits = c->turns[turn / 64] & ~UINT64_C(0) << turn % 64;
+    c->first_at = XOFF_NEVER;
+    for (uint32_t k = 0; k <= n_words; k++) { /* the first word twice: its end, and its beginning */
+        const uint32_t word = (turn / 64 + k) & (n_words - 1);
+        if (k)
+            bits = c->turns[word];
+        if (bits) {
+            c->first_slot = from + ((first_of(word, bits) - turn) & c->turn_mask);
+            c->first_at = (xoff_time)c->first_slot * c->slot_for;
+            return;
+        }
+    }
+}
+
 EGRESS_INLINE void match_words(struct cioq *c, struct worker *w, uint32_t n_words)
 {
     uint64_t outputs[XOFF_ARB_MAX_WORDS];
-    bool any = false;
-    uint32_t out;
-    const xoff_time start_at = c->match_at - 1;
     c->match_at = XOFF_NEVER;
-    for (uint32_t k = 0; k < n_words; k++)
-        outputs[k] = c->wanted[k] & c->idle_outputs[k];
-    for (out = next_in(outputs, n_words, 0); out != NET_NONE;
-         out = next_in(outputs, n_words, out + 1)) {
-        if (list_asking(c, n_words, out, &c->asking[out * n_words]))
-            any = true;
-        else
-            take_out(outputs, out);
+    for (uint32_t k = 0; k < n_words; k++) {
+        outputs[k] = 0;
+        for (uint64_t bits = c->wanted[k] & c->idle_outputs[k]; bits; bits &= bits - 1) {
+            const uint32_t out = first_of(k, bits);
+            if (list_asking(c, n_words, out, &c->asking[out * n_words]))
+                outputs[k] |= bits & -bits;
+        }
     }
-    if (!any)
+    if (is_empty(outputs, n_words))
         return;
     const struct xoff_arb_view view = {
         .n_words = n_words, .outputs = outputs, .asking = c->asking, .bytes = c->pair_bytes};
     xoff_arb_match(&c->arb, &view, &c->matching);
     for (uint32_t i = 0; i < c->matching.n; i++) {
         const struct xoff_arb_pair *pair = &c->matching.at[i];
-        cross(c, w, pair->input, pair->output, start_at);
+        cross(c, w, n_words, pair->input, pair->output, (uint32_t)c->match_slot);
         take_out(outputs, pair->output);
     }
+    set_first(c, c->match_slot);
     /* Too few rounds may have left a pair that could go: it tries again in the next slot. */
-    for (out = next_in(outputs, n_words, 0); out != NET_NONE;
-         out = next_in(outputs, n_words, out + 1))
-        for (uint32_t k = 0; k < n_words; k++)
-            if (c->asking[out * n_words + k] & c->idle_inputs[k])
-                want_match(c, w);
+    for (uint32_t i = 0; i < n_words; i++)
+        for (uint64_t bits = outputs[i]; bits; bits &= bits - 1)
+            for (uint32_t k = 0; k < n_words; k++)
+                if (c->asking[first_of(i, bits) * n_words + k] & c->idle_inputs[k])
+                    want_match(c, w);
+}
+
+/* Frames have crossed and are in their output buffers. */
+EGRESS_INLINE void finish_words(struct cioq *c, struct worker *w, uint32_t n_words)
+{
+    const uint32_t turn = (uint32_t)c->first_slot & c->turn_mask;
+    uint64_t any = 0;
+    take_out(c->turns, turn);
+    for (uint32_t k = 0; k < n_words; k++) {
+        uint64_t bits = c->done[turn * n_words + k];
+        c->done[turn * n_words + k] = 0;
+        c->idle_inputs[k] |= bits;
+        for (; bits; bits &= bits - 1) {
+            const uint32_t place = c->moving[first_of(k, bits)];
+            const struct frame *f = store_at(&c->sw.store, place);
+            cioq_put_in(c->idle_outputs, f->out_port);
+            c->outputs[f->out_port].held_bytes += f->bytes;
+            leave_input(c, w, f);
+            egress_join(&c->sw, w, place, release, send);
+        }
+    }
+    set_first(c, c->first_slot);
+    for (uint32_t k = 0; k < n_words; k++)
+        any |= c->wanted[k] & c->idle_outputs[k];
+    if (any)
+        want_match(c, w);
 }
 
 /* Most switches have up to 64 ports: sets are one word, and the loops over words disappear. */
@@ -454,45 +511,28 @@ static void match(struct cioq *c, struct worker *w)
         match_words(c, w, c->n_words);
 }
 
-/* Frames have crossed and are in their output buffers. */
 static void finish(struct cioq *c, struct worker *w)
 {
-    const xoff_time now = sim_now(w);
-    uint64_t any = 0;
-    c->first_at = XOFF_NEVER;
-    for (uint32_t in = next_in(c->crossing, c->n_words, 0); in != NET_NONE;
-         in = next_in(c->crossing, c->n_words, in + 1)) {
-        if (c->done_at[in] > now) {
-            c->first_at = c->done_at[in] < c->first_at ? c->done_at[in] : c->first_at;
-            continue;
-        }
-        const struct frame *f = store_at(&c->sw.store, c->moving[in]);
-        take_out(c->crossing, in);
-        cioq_put_in(c->idle_inputs, in);
-        cioq_put_in(c->idle_outputs, f->out_port);
-        c->outputs[f->out_port].held_bytes += f->bytes;
-        leave_input(c, w, f);
-        egress_join(&c->sw, w, c->moving[in], release, send);
-    }
-    for (uint32_t k = 0; k < c->n_words; k++)
-        any |= c->wanted[k] & c->idle_outputs[k];
-    if (any)
-        want_match(c, w);
+    if (c->n_words == 1)
+        finish_words(c, w, 1);
+    else
+        finish_words(c, w, c->n_words);
 }
 
 /* A slot starts: frames have crossed, or the arbiter is asked. Goes on with the next slot as long
  * as nothing else comes between. */
 static void heed_slot(struct cioq *c, struct worker *w)
 {
-    const uint32_t own = node_timer(&c->sw.head, SW_TIMERS + CIOQ_SLOT);
+    xoff_time next_at;
+    heap_remove(&c->sw.timers, node_timer(&c->sw.head, SW_TIMERS + CIOQ_SLOT));
     do {
         if (c->first_at <= sim_now(w))
             finish(c, w);
         if (c->match_at <= sim_now(w))
             match(c, w);
-        set_slot_timer(c, w);
-    } while (c->sw.timers.n && heap_top_id(&c->sw.timers) == own &&
-             sim_advance(w, heap_top_at(&c->sw.timers)));
+        next_at = c->match_at < c->first_at ? c->match_at : c->first_at;
+    } while (next_at < heap_top_at(&c->sw.timers) && sim_advance(w, next_at));
+    set_slot_timer(c, w);
 }
 
 /* The calls of the boundary */

@@ -116,38 +116,44 @@ MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct m
     memcpy(unmatched, view->outputs, n_words * sizeof *unmatched);
     for (uint32_t round = 0; round < c->n_rounds; round++) {
         bool is_any = false;
-        for (uint32_t output = matching_next(unmatched, n_words, 0); output != UINT32_MAX;
-             output = matching_next(unmatched, n_words, output + 1)) {
-            uint64_t set[XOFF_ARB_MAX_WORDS], any = 0;
-            for (uint32_t k = 0; k < n_words; k++)
-                any |= set[k] = view->asking[(size_t)output * n_words + k] & free_inputs[k];
-            if (!any) { /* nobody is left who asks for it */
-                *matching_word(unmatched, output) &= ~matching_bit(output);
-                continue;
+        for (uint32_t word = 0; word < n_words; word++)
+            for (uint64_t bits = unmatched[word]; bits; bits &= bits - 1) {
+                const uint32_t output = word * 64 + (uint32_t)__builtin_ctzll(bits);
+                uint64_t set[XOFF_ARB_MAX_WORDS], any = 0;
+                for (uint32_t k = 0; k < n_words; k++)
+                    any |= set[k] = view->asking[(size_t)output * n_words + k] & free_inputs[k];
+                if (!any) { /* nobody is left who asks for it */
+                    unmatched[word] &= ~matching_bit(output);
+                    continue;
+                }
+                const uint32_t input =
+                    choose(set, n_words, output_from[output],
+                           view->bytes ? view->bytes + (size_t)output * n : NULL, 1);
+                *matching_word(grants + (size_t)input * n_words, output) |= matching_bit(output);
+                *matching_word(granted, input) |= matching_bit(input);
+                is_any = true;
             }
-            const uint32_t input = choose(set, n_words, output_from[output],
-                                          view->bytes ? view->bytes + (size_t)output * n : NULL, 1);
-            *matching_word(grants + (size_t)input * n_words, output) |= matching_bit(output);
-            *matching_word(granted, input) |= matching_bit(input);
-            is_any = true;
-        }
         if (!is_any)
             return;
-        for (uint32_t input = matching_next(granted, n_words, 0); input != UINT32_MAX;
-             input = matching_next(granted, n_words, input + 1)) {
-            uint64_t *set = grants + (size_t)input * n_words;
-            const uint32_t output = choose(set, n_words, input_from[input],
-                                           view->bytes ? view->bytes + input : NULL, n);
-            memset(set, 0, n_words * sizeof *set);
-            *matching_word(free_inputs, input) &= ~matching_bit(input);
-            *matching_word(unmatched, output) &= ~matching_bit(output);
-            out->at[out->n++] = (struct xoff_arb_pair){(uint16_t)input, (uint16_t)output};
-            if (round == 0) {
-                output_from[output] = (uint16_t)(input + 1 < n ? input + 1 : 0);
-                input_from[input] = (uint16_t)(output + 1 < n ? output + 1 : 0);
+        for (uint32_t word = 0; word < n_words; word++) {
+            uint64_t bits = granted[word];
+            granted[word] = 0;
+            free_inputs[word] &= ~bits;
+            for (; bits; bits &= bits - 1) {
+                const uint32_t input = word * 64 + (uint32_t)__builtin_ctzll(bits);
+                uint64_t *set = grants + (size_t)input * n_words;
+                const uint32_t output = choose(set, n_words, input_from[input],
+                                               view->bytes ? view->bytes + input : NULL, n);
+                for (uint32_t k = 0; k < n_words; k++)
+                    set[k] = 0;
+                *matching_word(unmatched, output) &= ~matching_bit(output);
+                out->at[out->n++] = (struct xoff_arb_pair){(uint16_t)input, (uint16_t)output};
+                if (round == 0) {
+                    output_from[output] = (uint16_t)(input + 1 < n ? input + 1 : 0);
+                    input_from[input] = (uint16_t)(output + 1 < n ? output + 1 : 0);
+                }
             }
         }
-        memset(granted, 0, n_words * sizeof *granted);
     }
 }
 
