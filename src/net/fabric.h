@@ -48,6 +48,7 @@ struct fabric_ops {
     /* Frames leave the buffer of their input before they are sent, and the fabric says when
      * (input_leave); else they leave it with their egress queue, which needs no call. */
     bool leaves_inputs;
+    bool arbitrates; /* asks switch.arbiter */
     /* Called when struct sw is ready except for what depends on the fabric: ports, queues, timers
      * and the frame store. `env` describes a buffer over all ports. Sets sw->signalling. */
     int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,

@@ -632,6 +632,7 @@ const struct fabric_ops fabric_cioq = {
     .size = sizeof(struct cioq),
     .n_timers = CIOQ_TIMERS,
     .leaves_inputs = true,
+    .arbitrates = true,
     .build = cioq_build,
     .destroy = cioq_destroy,
     .arrive = arrive,

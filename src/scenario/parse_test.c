@@ -367,7 +367,7 @@ static void test_every_kind(void **state)
         [KINDS_MARKING] = STAR "switch: {marking: {kind: %s}}\n",
         [KINDS_FABRIC] = STAR "switch: {fabric: %s}\n",
         [KINDS_PATH] = STAR "switch: {path: %s}\n",
-        [KINDS_ARBITER] = STAR "switch: {arbiter: %s}\n",
+        [KINDS_ARBITER] = STAR "switch: {fabric: cioq, arbiter: %s}\n",
         [KINDS_TRANSPORT] = STAR "transports: {mine: {kind: %s}}\n",
     };
     for (int role = 0; role < KINDS_TRAFFIC; role++) {

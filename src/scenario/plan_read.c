@@ -57,6 +57,8 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     if (!rc)
         rc = plan_read_switches(r, yaml_find(root, "switches"), plan);
     if (!rc)
+        rc = plan_check_unused(r, root, plan);
+    if (!rc)
         rc = read_changes(r, yaml_find(root, "links"), plan);
     if (!rc)
         rc = read_routes(r, yaml_find(root, "routes"), plan);

@@ -19,6 +19,8 @@ int plan_read_switch(struct fields_reader *r, const struct yaml_node *root, stru
 /* Entries inherit the keys of `switch`, including its marking, so marking must be chosen before. */
 int plan_read_switches(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 int plan_choose_marking(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
+int plan_check_unused(struct fields_reader *r, const struct yaml_node *root,
+                      const struct plan *plan);
 int plan_check_headroom(struct fields_reader *r, const struct yaml_node *root,
                         const struct plan *plan);
 int plan_read_curves(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);

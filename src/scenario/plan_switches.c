@@ -218,6 +218,56 @@ int plan_choose_marking(struct fields_reader *r, const struct yaml_node *root, s
     return rc;
 }
 
+static bool is_arbitrated(const struct net_switch *sw)
+{
+    return sw->fabric->arbitrates;
+}
+
+/* Points at outputs are the default, and may be given in any case. */
+static bool has_points(const struct net_switch *sw)
+{
+    return sw->points_at == NET_POINTS_OUTPUT || sw->marking->on_enqueue || sw->marking->on_dequeue;
+}
+
+/* Refuses `key` where it is given and no switch that it is for has a use for it. What `switch` says
+ * is also for the entries of `switches`. */
+static int refuse_unused(struct fields_reader *r, const struct yaml_node *root,
+                         const struct plan *plan, const char *key,
+                         bool (*has_use)(const struct net_switch *sw), const char *message)
+{
+    const struct yaml_node *sw = yaml_find(root, "switch"), *list = yaml_find(root, "switches");
+    for (uint32_t i = 0; i < plan->net.n_kinds; i++) {
+        const struct yaml_node *section = i ? yaml_at(list, i - 1) : sw;
+        const struct yaml_node *node = section ? yaml_find(section, key) : NULL;
+        bool is_used = has_use(&plan->kinds[i]);
+        for (uint32_t k = 1; k < plan->net.n_kinds && !i; k++)
+            is_used |= has_use(&plan->kinds[k]);
+        if (!node || is_used)
+            continue;
+        char path[64];
+        if (i)
+            snprintf(path, sizeof path, "switches.%u.%s", i - 1, key);
+        else
+            snprintf(path, sizeof path, "switch.%s", key);
+        const size_t length = fields_enter(r, path);
+        const int rc = fields_fail_key(r, node, XOFF_E_CONFLICT, message);
+        fields_leave(r, length);
+        return rc;
+    }
+    return 0;
+}
+
+int plan_check_unused(struct fields_reader *r, const struct yaml_node *root,
+                      const struct plan *plan)
+{
+    const int rc = refuse_unused(r, root, plan, "arbiter", is_arbitrated,
+                                 "has no effect: only fabric: cioq has a crossbar to arbitrate");
+    return rc ? rc
+              : refuse_unused(r, root, plan, "congestion_points", has_points,
+                              "has no effect: no marking looks at the queues; give one such as "
+                              "marking: qcn, or leave this out");
+}
+
 static int64_t whole_of(const struct xoff_param *table, const void *params, const char *name,
                         int64_t otherwise)
 {
