@@ -51,24 +51,28 @@ void cli_print_switches(const struct built *b, uint32_t kind)
         printf("none");
 }
 
-/* Prints the mechanisms of switches, a line for each kind. */
-/* The width of a mechanism's column: its key or the longest kind in it. */
-static int width_of(const struct built *b, const struct switch_role *role)
+/* Prints a column of a mechanism, as wide as its key or the longest kind in it. There is none for a
+ * mechanism that no switch uses. */
+static void print_kind(const struct built *b, const struct switch_role *role, const char *text)
 {
     size_t width = strlen(role->key);
+    bool is_used = false;
     for (uint32_t i = 0; i < b->spec.n_kinds; i++) {
         const size_t length = strlen(switch_kind(&b->spec.kinds[i], role).name);
         width = length > width ? length : width;
+        is_used |= switch_uses(&b->spec.kinds[i], role);
     }
-    return (int)width;
+    if (is_used)
+        printf("  %-*s", (int)width, text);
 }
 
+/* Prints the mechanisms of switches, a line for each kind. */
 static void print_kinds(const struct built *b)
 {
     const struct cli_style *s = cli_style(stdout);
     printf("%s%-12s %9s", s->bold, "settings", "buffer");
     for (const struct switch_role *role = switch_roles; role->key; role++)
-        printf("  %-*s", width_of(b, role), role->key);
+        print_kind(b, role, role->key);
     printf("  switches%s\n", s->off);
     for (uint32_t i = 0; i < b->spec.n_kinds; i++) {
         const struct net_switch *sw = &b->spec.kinds[i];
@@ -77,7 +81,7 @@ static void print_kinds(const struct built *b)
             snprintf(name, sizeof name, "switches.%u", i - 1);
         printf("%-12s %9s", name, xoff_format_bytes(buffer, sizeof buffer, sw->buffer_bytes));
         for (const struct switch_role *role = switch_roles; role->key; role++)
-            printf("  %-*s", width_of(b, role), switch_kind(sw, role).name);
+            print_kind(b, role, switch_uses(sw, role) ? switch_kind(sw, role).name : "-");
         printf("  ");
         cli_print_switches(b, i);
         putchar('\n');
@@ -125,7 +129,8 @@ static json_t *node_json(const struct built *b, uint32_t n)
     json_object_set_new(json, "settings", json_integer((json_int_t)net_kind_of(&b->spec, n)));
     json_object_set_new(json, "buffer_bytes", json_integer(sw->buffer_bytes));
     for (const struct switch_role *role = switch_roles; role->key; role++)
-        json_object_set_new(json, role->key, json_string(switch_kind(sw, role).name));
+        if (switch_uses(sw, role))
+            json_object_set_new(json, role->key, json_string(switch_kind(sw, role).name));
     return json;
 }
 

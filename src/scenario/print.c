@@ -174,7 +174,7 @@ static void print_switch(FILE *out, int indent, const struct net_switch *sw)
     print_block(out, indent, section_switch, sw);
     for (const struct switch_role *role = switch_roles; role->key; role++) {
         const struct kind kind = switch_kind(sw, role);
-        if (role->role == KINDS_ARBITER && !sw->fabric->arbitrates) /* it would be refused */
+        if (!switch_uses(sw, role)) /* it would be refused */
             continue;
         fprintf(out, "%*s%s:\n%*skind: ", indent, "", role->key, indent + 2, "");
         print_scalar(out, kind.name);

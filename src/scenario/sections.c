@@ -377,6 +377,11 @@ const struct switch_role switch_roles[] = {
     {0},
 };
 
+bool switch_uses(const struct net_switch *sw, const struct switch_role *role)
+{
+    return role->role != KINDS_ARBITER || sw->fabric->arbitrates;
+}
+
 struct kind switch_kind(const struct net_switch *sw, const struct switch_role *role)
 {
     struct kind kind = {0};

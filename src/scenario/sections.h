@@ -117,6 +117,8 @@ struct switch_role {
     size_t ops_at, params_at; /* offsets in struct net_switch */
 };
 extern const struct switch_role switch_roles[];
+/* Whether the switch asks this mechanism: one without a crossbar has no use for an arbiter. */
+bool switch_uses(const struct net_switch *sw, const struct switch_role *role);
 struct kind switch_kind(const struct net_switch *sw, const struct switch_role *role);
 const void *switch_params(const struct net_switch *sw, const struct switch_role *role);
 /* switch_take() hands the malloc'ed `params` over to the switch; switch_forget() drops the pointer
