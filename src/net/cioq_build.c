@@ -98,6 +98,24 @@ static int build_input(struct cioq *c, const struct xoff_mmu_env *env, uint32_t 
     return 0;
 }
 
+/* Warns if input buffers have too little room for what arrives after a pause that the frames of all
+ * inputs for an output decide. The second input stands for all. */
+static int try_inputs(const struct cioq *c, const struct xoff_mmu_env *env, struct xoff_err *err)
+{
+    struct xoff_mmu_port *ports = build_block(env->n_ports, sizeof *ports);
+    struct xoff_mmu_env late = *env;
+    late.ports = ports;
+    for (uint32_t p = 0; p < env->n_ports; p++) {
+        ports[p] = env->ports[p];
+        build_add_late(&c->pause, &ports[p]);
+    }
+    if (env->n_ports > 1)
+        net_try_buffer(c->sw.net, c->sw.node, &c->inputs[1].mmu, true, &c->pause, &c->edges, &late,
+                       err);
+    free(ports);
+    return 0;
+}
+
 static int build_outputs(struct cioq *c, const struct cioq_params *p,
                          const struct xoff_mmu_env *env, struct xoff_err *err)
 {
@@ -218,7 +236,7 @@ int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *par
     *part = NET_PART_MMU;
     for (uint32_t in = 0; in < sw->n_ports && !code; in++)
         code = build_input(c, env, in, err);
-    return code;
+    return code ? code : try_inputs(c, env, err);
 }
 
 void cioq_destroy(struct sw *sw)

@@ -62,8 +62,10 @@ static inline struct notes *net_notes(const struct net *net, uint32_t node)
  * err for the next call (warning_build.c). Returns `code`. */
 int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
                    struct xoff_err *err);
-/* Warns when a buffer and its pause policy do not go together (trial_build.c). */
-void net_try_buffer(struct net *net, uint32_t node, const struct ledger *ledger,
+/* Warns when a buffer and its pause policy do not go together (trial_build.c). With `is_by_port`
+ * every port has a buffer like `mmu` for itself. */
+void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, bool is_by_port,
+                    const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err);
 
 /* Returns the base RTT of a flow: a full frame there and its ACK back through an idle network. */

@@ -73,7 +73,8 @@ int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, st
     code = build_mmu(sw->net, *part, sw->node, sw->spec->mmu, sw->spec->mmu_params, &late,
                      &ledger->mmu, err);
     if (!code)
-        net_try_buffer(sw->net, sw->node, ledger, &late, err);
+        net_try_buffer(sw->net, sw->node, &ledger->mmu, false, &ledger->pause, &ledger->edges,
+                       &late, err);
     free(ports);
     if (code)
         return code;

@@ -4,8 +4,10 @@
  * length of egress queues (pfc with trigger: egress, tpfc) knows the size of the buffer but not how
  * much of it one ingress may have, so a small alpha can lose frames although a queue pauses in
  * time. No formula covers every buffer and policy, so this file tries it out: fresh copies of both
- * get frames for one queue, from one port alone and from all, until each sender has been paused and
- * has sent its worst case after that. A frame lost on the way causes a warning.
+ * get frames for the queues of one port, of one priority and of all lossless ones, from one port
+ * alone and from all, until each sender has been paused and has sent its worst case after that. A
+ * frame lost on the way causes a warning. Senders whose frames wait for several ports are not
+ * tried.
  *
  * The deadlines of a policy that decides late are handled before the next frame, as far as the
  * policy said that it may be late: what arrives in that time is part of the worst case already.
@@ -23,35 +25,48 @@ struct trial {
     struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
-    int64_t *left; /* by port: bytes that its peer may still send; -1: not paused yet */
-    int64_t queued_bytes;
+    bool is_by_port;       /* a buffer for each port, of which `mmu` is the one that is asked */
+    unsigned char *states; /* of the buffers */
+    int64_t (*left)[XOFF_N_PRIORITIES]; /* by port: what its peer may still send; -1: not paused */
+    int64_t queued_bytes[XOFF_N_PRIORITIES];
     xoff_time now;
-    uint8_t priority;
+    uint8_t priorities; /* that are sent */
 };
+
+static size_t state_step(const struct trial *t)
+{
+    return (t->mmu.shape.state_size + 63) / 64 * 64;
+}
 
 static void take_edges(struct trial *t, const struct xoff_mmu_env *env)
 {
     for (uint32_t i = 0; i < t->edges.n; i++) {
         const struct xoff_edge *e = &t->edges.at[i];
-        if (e->pause && e->priorities >> t->priority & 1 && t->left[e->port] < 0)
-            t->left[e->port] = env->ports[e->port].headroom_bytes;
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            if (e->pause && e->priorities >> p & 1 && t->left[e->port][p] < 0)
+                t->left[e->port][p] = env->ports[e->port].headroom_bytes;
     }
 }
 
 /* Sends a frame from `port`, the largest that its peer may still send; false: it found no room. */
-static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t port)
+static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t port,
+                       uint32_t priority)
 {
     const int64_t most = env->max_frame_bytes;
-    struct xoff_arrival arrival = {
-        .in_port = (uint16_t)port,
-        .out_port = EGRESS,
-        .priority = t->priority,
-        .bytes = (uint32_t)(t->left[port] < 0 || t->left[port] > most ? most : t->left[port]),
-        .egress_bytes = t->queued_bytes};
+    int64_t *left = &t->left[port][priority];
+    struct xoff_arrival arrival = {.in_port = (uint16_t)(t->is_by_port ? 0 : port),
+                                   .out_port = EGRESS,
+                                   .priority = (uint8_t)priority,
+                                   .bytes = (uint32_t)(*left < 0 || *left > most ? most : *left),
+                                   .egress_bytes = t->queued_bytes[priority]};
     struct xoff_crossings crossings;
+    t->mmu.state = t->states + (t->is_by_port ? port : 0) * state_step(t);
     if (xoff_mmu_admit(&t->mmu, &arrival, t->now, &crossings) == XOFF_POOL_DROP)
         return false;
-    t->queued_bytes += arrival.bytes;
+    for (uint32_t i = 0; i < crossings.n && t->is_by_port; i++)
+        crossings.at[i].port = (uint16_t)port;
+    arrival.in_port = (uint16_t)port;
+    t->queued_bytes[priority] += arrival.bytes;
     xoff_pause_on_arrival(&t->pause, &arrival, &crossings, t->now, &t->edges);
     take_edges(t, env);
     t->now += t->pause.shape.late_for;
@@ -59,31 +74,34 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
         xoff_pause_expire(&t->pause, at, &t->edges);
         take_edges(t, env);
     }
-    if (t->left[port] >= 0) /* headroom includes the frame that caused the pause */
-        t->left[port] -= arrival.bytes;
-    if (t->left[port] < XOFF_MIN_FRAME_BYTES && t->left[port] >= 0)
-        t->left[port] = 0;
+    if (*left >= 0) /* headroom includes the frame that caused the pause */
+        *left -= arrival.bytes;
+    if (*left < XOFF_MIN_FRAME_BYTES && *left >= 0)
+        *left = 0;
     return true;
 }
 
-/* Ports 1 to `last` send to one queue in turn. Returns what the queue held when a frame was lost,
- * or -1. */
+/* Ports 1 to `last` send to the queues in turn. Returns what the queue of a frame held when it was
+ * lost, or -1. */
 static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint32_t last)
 {
-    xoff_mmu_init(&t->mmu, t->mmu.state);
+    for (uint32_t i = 0; i < (t->is_by_port ? env->n_ports : 1); i++)
+        xoff_mmu_init(&t->mmu, t->states + i * state_step(t));
     xoff_pause_init(&t->pause, t->pause.state);
-    t->queued_bytes = 0;
+    memset(t->queued_bytes, 0, sizeof t->queued_bytes);
     t->now = 0;
     memset(t->left, 0xff, env->n_ports * sizeof *t->left);
     for (bool is_any = true; is_any;) {
         is_any = false;
-        for (uint32_t port = EGRESS + 1; port <= last; port++) {
-            if (t->left[port] == 0)
-                continue;
-            is_any = true;
-            if (!send_frame(t, env, port))
-                return t->queued_bytes;
-        }
+        for (uint32_t port = EGRESS + 1; port <= last; port++)
+            for (uint32_t mask = t->priorities; mask; mask &= mask - 1) {
+                const uint32_t p = (uint32_t)__builtin_ctz(mask);
+                if (t->left[port][p] == 0)
+                    continue;
+                is_any = true;
+                if (!send_frame(t, env, port, p))
+                    return t->queued_bytes[p];
+            }
     }
     return -1;
 }
@@ -95,27 +113,30 @@ static void *copy_of_size(size_t size)
     return memory;
 }
 
-void net_try_buffer(struct net *net, uint32_t node, const struct ledger *ledger,
+void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, bool is_by_port,
+                    const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err)
 {
     if (!env->lossless || env->n_ports < 2 || net->spec.wire->has_free_priority)
         return;
-    struct trial t = {.mmu = ledger->mmu, .pause = ledger->pause, .edges = ledger->edges};
-    t.priority = (uint8_t)__builtin_ctz(env->lossless);
-    if (xoff_pause_held_by(&ledger->pause, 1, EGRESS, t.priority) == XOFF_HOLD_BY_FRAMES)
+    struct trial t = {.mmu = *mmu, .pause = *pause, .edges = *edges, .is_by_port = is_by_port};
+    const uint8_t first = (uint8_t)(env->lossless & -env->lossless);
+    if (xoff_pause_held_by(pause, 1, EGRESS, (uint32_t)__builtin_ctz(first)) == XOFF_HOLD_BY_FRAMES)
         return;
-    t.mmu.state = copy_of_size(ledger->mmu.shape.state_size);
-    t.pause.state = copy_of_size(ledger->pause.shape.state_size);
+    t.states = copy_of_size(state_step(&t) * (is_by_port ? env->n_ports : 1));
+    t.pause.state = copy_of_size(pause->shape.state_size);
     t.left = copy_of_size(env->n_ports * sizeof *t.left);
-    int64_t held = try_senders(&t, env, 1);
-    if (held < 0)
-        held = try_senders(&t, env, env->n_ports - 1);
-    free(t.mmu.state), free(t.pause.state), free(t.left);
+    int64_t held = -1;
+    for (uint32_t k = 0; k < 4 && held < 0; k++) {
+        t.priorities = k < 2 ? first : env->lossless;
+        held = try_senders(&t, env, k % 2 ? env->n_ports - 1 : 1);
+    }
+    free(t.states), free(t.pause.state), free(t.left);
     if (held < 0)
         return;
     char text[32];
     xoff_err_set(
-        err, XOFF_E_OK, "kind", ledger->mmu.ops->name,
+        err, XOFF_E_OK, "kind", mmu->ops->name,
         "may lose frames of lossless priorities: pauses are decided by egress queues here, "
         "and this buffer had no room for what arrives until they act when a queue held ");
     xoff_err_add(err, xoff_format_bytes(text, sizeof text, held));

@@ -99,6 +99,24 @@ def check_trial(folder):
     check("queues that pause in time", run.returncode == 0 and not run.stderr, run)
     run = xoff("check", edge[0], edge[1], edge[2] % (69 * 1522))
     check("and a frame later", run.returncode == 0 and words in run.stderr, run)
+    # An input buffer of a crossbar has 111 frames for one port: 100 are shared, 11 headroom.
+    for n, is_late in ((101, False), (102, True)):
+        run = xoff("check", *edge[:2], edge[2] % (n * 1522), "--set", "switch.fabric=cioq")
+        check(f"inputs of a crossbar, {n} frames",
+              run.returncode == 0 and (words in run.stderr) == is_late, run)
+    # One queue at 100 KB is held by what an ingress may have, two of them are not: a run with a
+    # sender for each loses frames.
+    file.write_text("topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                    "priorities: {3: {lossless: true}, 4: {lossless: true}}\n"
+                    "switch: {buffer: 1MB, pause: {kind: pfc, trigger: egress, xoff: 100KB, "
+                    "xon: 10KB}}\n"
+                    "transport: datagram\nstop: 400us\ndrain: 0s\nexpect: [drops.lossless > 0]\n"
+                    "traffic: [{kind: cbr, from: h0, to: h2, priority: 3}, "
+                    "{kind: cbr, from: h1, to: h2, priority: 4}]\n")
+    run = xoff("run", file, "-o", folder / "lost", "--no-report")
+    check("two full queues", run.returncode == 0 and words in run.stderr, run)
+    run = xoff("check", file, "--set", "priorities.4.lossless=false")
+    check("one full queue", run.returncode == 0 and not run.stderr, run)
 
 
 def check_variant(folder):
