@@ -21,7 +21,7 @@ extern "C" {
 #define XOFF_RRT_BYTES 12            /* rate-regulation tag: EtherType 0x8904, type, flags, point */
 #define XOFF_RP_LINE_RATE UINT64_MAX /* stands for the link's rate; not for arithmetic */
 #define XOFF_RP_STOPPED 1            /* bit per second: no frame within hours */
-#define XOFF_RP_NO_LIMITER UINT64_MAX
+#define XOFF_RP_NO_LIMITER UINT32_MAX
 
 struct xoff_rp_env {
     xoff_rate rate_bps;     /* rate of the host's link */
@@ -60,8 +60,8 @@ struct xoff_rp_answer {
     uint64_t window_bytes; /* payload outstanding; XOFF_RP_NO_WINDOW: no limit */
     xoff_time deadline;    /* when expire() is to be called; XOFF_NEVER: not at all */
     /* Data carries a rate-regulation tag that names this congestion point, which limits the flow;
-     * XOFF_RP_NO_LIMITER: none does. */
-    uint64_t limiter;
+     * XOFF_RP_NO_LIMITER: none does. Numbers of points are below that. */
+    uint32_t limiter;
 };
 
 struct xoff_rp_shape {

@@ -24,7 +24,7 @@
  */
 #include <xoff/rng.h>
 
-#include "mech/rp/rates.h"
+#include "mech/rp/bcn.h"
 
 struct ecm_rp_params {
     int64_t unit, ru, min_rate, stop_for, drift, drift_every;
@@ -33,10 +33,7 @@ struct ecm_rp_params {
 
 struct ecm_rp_cfg {
     xoff_rate line_bps, min_bps, restart_bps, drift_bps;
-    uint64_t gain_bps; /* Gi Ru */
-    uint64_t gd;       /* in units of 2^-32 */
-    int64_t w;         /* in units of 1 / ECM_ONE */
-    int64_t unit;      /* the same, in bytes */
+    struct bcn_gains gains;
     xoff_time stop_for, drift_for;
 };
 
@@ -49,8 +46,6 @@ struct ecm_rp {
 };
 
 _Static_assert(sizeof(struct ecm_rp) <= 128, "per flow");
-
-#define ECM_ONE 1024 /* w = 1 */
 
 static const struct xoff_param ecm_rp_table[] = {
     {.name = "w",
@@ -125,19 +120,12 @@ static const struct xoff_param ecm_rp_table[] = {
 
 static int ecm_rp_check(const struct ecm_rp_params *p, struct xoff_err *err)
 {
-    if (!(p->w >= 0)) /* a NaN is refused, too */
-        return xoff_err_set(err, XOFF_E_RANGE, "w", NULL, "a weight is not below 0");
-    if (p->unit <= 0)
-        return xoff_err_set(err, XOFF_E_RANGE, "unit", NULL, "a unit has some bytes");
-    if (!(p->gi >= 0 && p->gi <= 1e6))
-        return xoff_err_set(err, XOFF_E_RANGE, "gi", NULL, "a gain is from 0 to 1e6");
-    if (!(p->gd > 0 && p->gd <= 1))
-        return xoff_err_set(err, XOFF_E_RANGE, "gd", NULL, "a gain is above 0 and at most 1");
+    const int code = bcn_check(p->w, p->unit, p->gi, p->gd, p->ru, err);
+    if (code)
+        return code;
     if (!(p->restart > 0 && p->restart <= 1))
         return xoff_err_set(err, XOFF_E_RANGE, "restart", NULL,
                             "a part of the rate is above 0 and at most 1");
-    if (p->ru < 0 || p->ru > 1000 * (int64_t)XOFF_GBPS)
-        return xoff_err_set(err, XOFF_E_RANGE, "ru", NULL, "a rate unit is at most 1Tbps");
     if (p->stop_for <= 0 || p->drift_every <= 0)
         return xoff_err_set(err, XOFF_E_RANGE, p->stop_for <= 0 ? "stop_for" : "drift_every", NULL,
                             "a timer needs a time > 0");
@@ -161,10 +149,7 @@ static int ecm_rp_configure(const void *params, const struct xoff_rp_env *env, v
         .min_bps = (xoff_rate)p->min_rate,
         .restart_bps = restart_bps < (xoff_rate)p->min_rate ? (xoff_rate)p->min_rate : restart_bps,
         .drift_bps = (xoff_rate)p->drift,
-        .gain_bps = (uint64_t)(p->gi * (double)p->ru + 0.5),
-        .gd = (uint64_t)(p->gd * 0x1p32 + 0.5),
-        .w = (int64_t)(p->w * ECM_ONE + 0.5),
-        .unit = p->unit * ECM_ONE,
+        .gains = bcn_gains(p->w, p->unit, p->gi, p->gd, p->ru),
         .stop_for = p->stop_for,
         .drift_for = p->drift_every,
     };
@@ -177,7 +162,7 @@ static void ecm_rp_answer(const struct ecm_rp *s, struct xoff_rp_answer *answer)
                        : s->is_stopped ? XOFF_RP_STOPPED
                                        : s->rate_bps;
     answer->deadline = s->is_limited ? s->timer_at : XOFF_NEVER;
-    answer->limiter = s->is_limited ? s->cp_id : XOFF_RP_NO_LIMITER;
+    answer->limiter = s->is_limited ? (uint32_t)s->cp_id : XOFF_RP_NO_LIMITER;
 }
 
 static void ecm_rp_init(const void *cfg, void *state, const struct xoff_rp_flow *flow,
@@ -218,11 +203,9 @@ static void ecm_run_timer(const struct ecm_rp_cfg *c, struct ecm_rp *s, xoff_tim
 
 static void ecm_stop(const struct ecm_rp_cfg *c, struct ecm_rp *s, xoff_time now)
 {
-    const uint64_t draw = (uint64_t)xoff_rng_u32(&s->rng) + 1; /* above 0 and up to stop_for */
-    const xoff_time wait = (xoff_time)((unsigned __int128)(uint64_t)c->stop_for * draw >> 32);
     s->is_stopped = true;
     s->rate_bps = c->restart_bps;
-    s->timer_at = xoff_time_after(now, wait ? wait : 1);
+    s->timer_at = xoff_time_after(now, bcn_stop_for(c->stop_for, xoff_rng_u32(&s->rng)));
 }
 
 static void ecm_rp_on_notice(const void *cfg, void *state, const struct xoff_notice *notice,
@@ -234,7 +217,7 @@ static void ecm_rp_on_notice(const void *cfg, void *state, const struct xoff_not
         return;
     ecm_run_timer(c, s, now);
     const int64_t congestion =
-        notice->queue_offset_bytes * (int64_t)ECM_ONE + c->w * notice->queue_delta_bytes;
+        bcn_congestion(&c->gains, notice->queue_offset_bytes, notice->queue_delta_bytes);
     const bool is_severe = !notice->queue_offset_bytes && !notice->queue_delta_bytes;
     if (congestion > 0 || is_severe) {
         if (!s->is_limited) {
@@ -244,23 +227,15 @@ static void ecm_rp_on_notice(const void *cfg, void *state, const struct xoff_not
                                  .is_limited = true};
         }
         if (!s->is_stopped) {
+            XOFF_ASSERT(notice->cp_id < XOFF_RP_NO_LIMITER);
             s->cp_id = notice->cp_id;
-            if (is_severe) {
+            if (is_severe)
                 ecm_stop(c, s, now);
-            } else {
-                const unsigned __int128 cut =
-                    (unsigned __int128)c->gd * (uint64_t)congestion / (uint64_t)c->unit;
-                const uint64_t one = UINT64_C(1) << 32;
-                const uint64_t factor = cut < one ? one - (uint64_t)cut : 0;
-                s->rate_bps = (xoff_rate)((unsigned __int128)s->rate_bps * factor >> 32);
-                if (s->rate_bps < c->min_bps)
-                    s->rate_bps = c->min_bps;
-            }
+            else
+                s->rate_bps = bcn_cut(&c->gains, s->rate_bps, c->min_bps, congestion);
         }
     } else if (s->is_limited && !s->is_stopped && notice->cp_id == s->cp_id) {
-        const unsigned __int128 step =
-            (unsigned __int128)c->gain_bps * (uint64_t)-congestion / (uint64_t)c->unit;
-        ecm_raise(c, s, step < c->line_bps ? (uint64_t)step : c->line_bps);
+        ecm_raise(c, s, bcn_step(&c->gains, congestion, c->line_bps));
     }
     ecm_rp_answer(s, answer);
 }
