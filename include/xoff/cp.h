@@ -25,13 +25,23 @@ struct xoff_cp_env {
     uint64_t port_id; /* unique in the network; with the priority it makes xoff_cp_id() */
 };
 
+/* What has gone through a queue since the network started. */
+struct xoff_cp_load {
+    int64_t queue_bytes; /* that wait in it */
+    uint64_t joined_bytes, sent_bytes;
+    /* How long it had something to send: frames that waited, for whatever reason, or one that was
+     * on the wire. */
+    xoff_time backlogged_for;
+};
+
 struct xoff_cp_frame {
     int64_t queue_bytes; /* of its queue, this frame included */
     uint32_t bytes;
     uint32_t draw;      /* 32 uniform bits, drawn for this frame if shape.draws */
     uint32_t flow_hash; /* the same for all frames of a flow */
     uint8_t priority;
-    bool is_data; /* marks, tags and notifications take effect on data frames alone */
+    bool is_data;  /* marks, tags and notifications take effect on data frames alone */
+    bool is_probe; /* a frame without payload that carries a tag, which may be written */
     /* The tag that its source or switches before this one wrote into the frame, if shape.writes or
      * shape.reads_tags; NULL: none. */
     const struct xoff_notice *tag;
@@ -39,6 +49,7 @@ struct xoff_cp_frame {
      * port sent before it. */
     int64_t port_bytes;
     uint64_t port_tx_bytes;
+    const struct xoff_cp_load *load; /* of its queue, this frame included, if shape.sees_load */
 };
 
 /* The caller has cleared the first four flags. It reads `hop`, `notice` and `from_buffer` only if a
@@ -74,10 +85,14 @@ struct xoff_cp_shape {
     /* Up to this queue length, which includes the frame that joins or leaves, a call would neither
      * answer anything nor change the state, so the caller may skip it. 0: every frame counts. */
     int64_t quiet_below;
+    /* Frames to which their source gave a tag are shown whatever the queue length; quiet_below
+     * holds for all others. */
+    bool heeds_tags;
     bool skips_enqueue, skips_dequeue; /* the call need not be made at all */
     bool draws;                        /* needs a random value with every call for a frame */
     bool sees_port;                    /* reads port_bytes and port_tx_bytes */
     bool reads_tags;                   /* reads the tags of frames, and writes none */
+    bool sees_load;                    /* reads the load of its queue, here and in expire() */
     bool is_timed;                     /* has deadlines: see deadline() */
     /* What the point may answer. A frame has room for telemetry or for a tag, not for both. */
     bool stamps, writes, notifies;
@@ -100,11 +115,11 @@ struct xoff_cp_ops {
                        xoff_time now, struct xoff_cp_answer *answer);
     /* Used if shape.is_timed. deadline() is the time at which expire() is to be called; XOFF_NEVER:
      * not at all. Only a call to the point changes its deadline, and the caller reads it after each
-     * call. expire() is called at the deadline and moves it to a later time. A point whose queue is
-     * idle must have no deadline: one that always lies ahead would keep the network from coming to
-     * rest. */
+     * call. expire() is called at the deadline and moves it to a later time; `load` is NULL unless
+     * shape.sees_load. A point whose queue is idle must have no deadline: one that always lies
+     * ahead would keep the network from coming to rest. */
     xoff_time (*deadline)(const void *cfg, const void *state);
-    void (*expire)(const void *cfg, void *state, xoff_time now);
+    void (*expire)(const void *cfg, void *state, const struct xoff_cp_load *load, xoff_time now);
 };
 
 /* A configured congestion point of a port: the typed handle that everyone calls through. Each queue
@@ -187,9 +202,10 @@ static inline xoff_time xoff_cp_deadline(const struct xoff_cp *cp, const void *s
 }
 
 /* Called only when there is a deadline. */
-static inline void xoff_cp_expire(const struct xoff_cp *cp, void *state, xoff_time now)
+static inline void xoff_cp_expire(const struct xoff_cp *cp, void *state,
+                                  const struct xoff_cp_load *load, xoff_time now)
 {
-    cp->ops->expire(cp->cfg, state, now);
+    cp->ops->expire(cp->cfg, state, load, now);
 }
 #ifdef __cplusplus
 }

@@ -18,9 +18,13 @@ extern "C" {
 
 #define XOFF_NOTICE_NONE 0 /* the frame carries no tag yet */
 #define XOFF_NOTICE_QCN 1  /* feedback, queue_offset_bytes, queue_delta_bytes */
+#define XOFF_NOTICE_FECN 2 /* rate_bps; feedback below 0: from a switch, in severe congestion */
 #define XOFF_NOTICE_ECM 3  /* queue_offset_bytes, queue_delta_bytes; both 0: stop */
 /* The rate-regulation tag of a source (rp.h): point cp_id limits the flow of this frame. */
 #define XOFF_NOTICE_LIMITED 4
+
+#define XOFF_NOTICE_NO_RATE UINT64_MAX /* rate_bps that no switch has lowered yet */
+#define XOFF_RATE_TAG_BYTES 16         /* that a tag takes in a data frame of its own source */
 
 struct xoff_notice {
     uint64_t cp_id;             /* the congestion point that wrote it: xoff_cp_id() */

@@ -2,9 +2,9 @@
  *
  * A notification point is told about data frames and answers what to send back at once. ACKs belong
  * to the reliability (rel.h), and echo marks by themselves. A notification point adds a frame of
- * its own (CNP), or lets ACKs return more than the echo (telemetry). cfg belongs to a transport of
- * a host, state to a flow at its receiver. A reaction point names the notification point that it
- * needs (rp.h). The contract is that of every role (role.h).
+ * its own (a CNP, a tag that goes back), or lets ACKs return more than the echo (telemetry). cfg
+ * belongs to a transport of a host, state to a flow at its receiver. A reaction point names the
+ * notification point that it needs (rp.h). The contract is that of every role (role.h).
  */
 #ifndef XOFF_NP_H
 #define XOFF_NP_H
@@ -24,7 +24,7 @@ struct xoff_np_env {
 
 struct xoff_np_shape {
     size_t state_size;    /* up to XOFF_NP_MAX_STATE */
-    bool hears_unmarked;  /* on_data() is wanted for frames without a mark, too */
+    bool hears_unmarked;  /* on_data() is wanted for frames without a mark or tag, too */
     bool returns_written; /* ACKs bring back what switches wrote into the frame they acknowledge:
                            * telemetry, or a tag */
 };
@@ -33,11 +33,13 @@ struct xoff_np_data {
     uint64_t seq;
     uint32_t bytes; /* payload */
     bool is_marked;
+    bool has_tag; /* of its source, see rp.h; the frame may be one without payload */
 };
 
 /* Bits that on_data() returns: what to send to the source of the frame at once. */
 enum {
     XOFF_NP_CNP = 1,
+    XOFF_NP_RETURN_TAG = 2, /* the tag of the frame, in a frame of its own */
 };
 
 struct xoff_np_ops {
@@ -69,6 +71,7 @@ static inline void xoff_np_init(const struct xoff_np *np, void *state)
         np->ops->init(np->cfg, state);
 }
 
+/* `is_marked`: the frame has a mark or a tag. */
 static inline bool xoff_np_hears(const struct xoff_np *np, bool is_marked)
 {
     return (is_marked || np->shape.hears_unmarked) && np->ops->on_data;

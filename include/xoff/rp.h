@@ -54,6 +54,9 @@ enum xoff_rp_loss {
     XOFF_RP_TIMEOUT, /* nothing was heard for the retransmission timeout */
 };
 
+/* How a tag is sent: with the next data frame, or in a frame of its own. */
+enum xoff_rp_probe { XOFF_RP_NO_PROBE, XOFF_RP_PROBE_ON_DATA, XOFF_RP_PROBE_ALONE };
+
 /* An answer holds until the next one. */
 struct xoff_rp_answer {
     xoff_rate rate_bps;    /* rate of MAC frames on the wire; the link's rate or more: no pacing */
@@ -62,11 +65,16 @@ struct xoff_rp_answer {
     /* Data carries a rate-regulation tag that names this congestion point, which limits the flow;
      * XOFF_RP_NO_LIMITER: none does. Numbers of points are below that. */
     uint32_t limiter;
+    /* Set by expire(), acted upon once and cleared by the caller: a tag of shape.tag_kind is sent
+     * along the flow's path. Switches write into it, and on_notice() gets what the receiver's
+     * notification point sends back. */
+    enum xoff_rp_probe probe;
 };
 
 struct xoff_rp_shape {
     size_t state_size;  /* bytes of a flow's state */
     int64_t queue_unit; /* of the telemetry it reads, see cp.h; 0: XOFF_INT_QUEUE_UNIT */
+    uint8_t tag_kind;   /* of the tags that it sends (notice.h); XOFF_NOTICE_NONE: none */
 };
 
 /* Every call but configure() may change *answer, which holds the previous answer; before init()
@@ -79,6 +87,7 @@ struct xoff_rp_ops {
     const char *np;       /* the notification point that it needs: "echo", "cnp"... */
     const char *rel;      /* the reliability it uses unless the scenario says otherwise */
     uint32_t tag_bytes;   /* that data frames have for a tag: XOFF_CN_TAG_BYTES, XOFF_RRT_BYTES */
+    bool sends_tags;      /* some data frames carry a tag; all leave XOFF_RATE_TAG_BYTES for it */
     bool needs_acks;      /* it learns nothing without ACKs */
     bool reads_rtt;       /* data frames carry a timestamp, where the wire profile says so */
     bool reads_each_mark; /* TCP's echo must tell marked bytes from others (DCTCP) */
@@ -90,7 +99,8 @@ struct xoff_rp_ops {
     void (*on_ack)(const void *cfg, void *state, const struct xoff_rp_ack *ack, xoff_time now,
                    struct xoff_rp_answer *answer);
     void (*on_cnp)(const void *cfg, void *state, xoff_time now, struct xoff_rp_answer *answer);
-    /* Called when a notification of a congestion point on the flow's path arrives. */
+    /* Called when a notification of a congestion point on the flow's path arrives, or a tag that
+     * the receiver sends back. */
     void (*on_notice)(const void *cfg, void *state, const struct xoff_notice *notice, xoff_time now,
                       struct xoff_rp_answer *answer);
     void (*on_sent)(const void *cfg, void *state, uint32_t frame_bytes, xoff_time now,
@@ -119,6 +129,7 @@ static inline void xoff_rp_init(const struct xoff_rp *rp, void *state,
     answer->window_bytes = XOFF_RP_NO_WINDOW;
     answer->deadline = XOFF_NEVER;
     answer->limiter = XOFF_RP_NO_LIMITER;
+    answer->probe = XOFF_RP_NO_PROBE;
     if (rp->ops->init)
         rp->ops->init(rp->cfg, state, flow, now, answer);
     else if (state) /* `state` may be NULL if it has no bytes */

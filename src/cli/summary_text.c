@@ -36,6 +36,8 @@ static const struct {
     {"marks", "ECN marks"},
     {"notices.sent", "congestion notifications"},
     {"notices.received", "  at their source"},
+    {"tags.sent", "tags sent"},
+    {"tags.received", "  that came back"},
     {"retransmissions", "retransmissions"},
     {"drops", "frames lost"},
     {"drops.lossless", "  of lossless classes"},
@@ -80,8 +82,9 @@ static void print_buckets(FILE *out, const struct cli_run *run)
 
 static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_runs)
 {
-    static const char *const only_if_any[] = {"operations",       "marks",           "notices.sent",
-                                              "notices.received", "retransmissions", "deadlocks"};
+    static const char *const only_if_any[] = {"operations",       "marks",     "notices.sent",
+                                              "notices.received", "tags.sent", "tags.received",
+                                              "retransmissions",  "deadlocks"};
     bool is_there = false, is_zero = true, is_listed = false;
     for (uint32_t i = 0; i < n_runs; i++) {
         const struct metric *m = summary_find(runs[i].summary, metric);

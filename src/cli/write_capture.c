@@ -218,6 +218,11 @@ static void fill_extra(const struct results *r, const struct result_frame *frame
         packet->is_limited = true;
         packet->notice.cp_id = extra->notice.cp_id;
     }
+    if (frame->asks_rate || packet->kind == PACKET_PROBE)
+        packet->rate_tag = (struct packet_rate_tag){.is_there = true,
+                                                    .is_back = !frame->asks_rate,
+                                                    .kind = kind,
+                                                    .rate_bps = extra->notice.rate_bps};
     packet->n_sacks = extra->n_sacks;
     memcpy(packet->sack_from, extra->sack_from, sizeof packet->sack_from);
     memcpy(packet->sack_to, extra->sack_to, sizeof packet->sack_to);
@@ -238,6 +243,7 @@ static void fill_packet(const struct capture_writer *w, uint64_t index, struct p
         [RESULT_FRAME_DATA] = PACKET_DATA,   [RESULT_FRAME_ACK] = PACKET_ACK,
         [RESULT_FRAME_NACK] = PACKET_NACK,   [RESULT_FRAME_CNP] = PACKET_CNP,
         [RESULT_FRAME_PAUSE] = PACKET_PAUSE, [RESULT_FRAME_NOTICE] = PACKET_NOTICE,
+        [RESULT_FRAME_PROBE] = PACKET_PROBE,
     };
     static const enum packet_protocol protocols[] = {
         [RESULT_BY_GO_BACK_N] = PACKET_RC,
@@ -256,7 +262,7 @@ static void fill_packet(const struct capture_writer *w, uint64_t index, struct p
     packet->to = frame->to;
     packet->flow = frame->flow;
     packet->hash = frame->hash;
-    packet->payload_bytes = frame->kind == RESULT_FRAME_NOTICE ? 0 : frame->payload_bytes;
+    packet->payload_bytes = frame->kind == RESULT_FRAME_DATA ? frame->payload_bytes : 0;
     packet->is_tagged = frame->is_tagged;
     packet->has_rrt = frame->has_rrt;
     packet->priority = frame->priority;

@@ -127,7 +127,9 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
         take_pause(f, out);
         return;
     }
-    const uint32_t source = f->kind == FRAME_DATA ? f->src : f->dst;
+    const bool has_tag =
+        (f->kind == FRAME_DATA || f->kind == FRAME_PROBE) && f->flags & FRAME_ASKS_RATE;
+    const uint32_t source = f->kind == FRAME_DATA || has_tag ? f->src : f->dst;
     const struct host *host = &net->hosts[source];
     struct numbering *numbering = &numberings[source];
     if (!numbering->begins)
@@ -142,7 +144,8 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
     out->priority = f->priority;
     out->is_marked = f->flags & FRAME_MARKED;
     out->is_tagged = f->flags & FRAME_TAGGED;
-    if (f->kind == FRAME_NOTICE) {
+    out->asks_rate = has_tag;
+    if (f->kind == FRAME_NOTICE || f->kind == FRAME_PROBE) {
         out->payload_bytes = f->payload;
         return;
     }
@@ -169,10 +172,11 @@ static void take_extra(const struct net *net, const struct frame *f, struct resu
     const struct transport *t = &net->transports[f->transport];
     /* A run whose frames carry telemetry has no tags. */
     const bool is_tagged = f->kind == FRAME_DATA && !net->has_stamps;
-    if ((f->kind == FRAME_NOTICE || is_tagged) && extra_at(f)->tag.kind != XOFF_NOTICE_NONE) {
+    const bool is_message = f->kind == FRAME_NOTICE || f->kind == FRAME_PROBE;
+    if ((is_message || is_tagged) && extra_at(f)->tag.kind != XOFF_NOTICE_NONE) {
         out->has_notice = true;
         out->notice = extra_at(f)->tag;
-    } else if (t->np.ops->has_telemetry && f->kind != FRAME_NOTICE) {
+    } else if (t->np.ops->has_telemetry && !is_message) {
         out->has_telemetry = true;
         out->telemetry = extra_at(f)->telemetry;
     } else if (t->rel.shape.names_blocks && f->kind == FRAME_ACK) {
@@ -190,7 +194,8 @@ void capture_collect(struct net *net, struct results *r)
     _Static_assert((int)RESULT_FRAME_DATA == FRAME_DATA && (int)RESULT_FRAME_ACK == FRAME_ACK &&
                        (int)RESULT_FRAME_NACK == FRAME_NACK && (int)RESULT_FRAME_CNP == FRAME_CNP &&
                        (int)RESULT_FRAME_PAUSE == FRAME_PAUSE &&
-                       (int)RESULT_FRAME_NOTICE == FRAME_NOTICE,
+                       (int)RESULT_FRAME_NOTICE == FRAME_NOTICE &&
+                       (int)RESULT_FRAME_PROBE == FRAME_PROBE,
                    "kinds of frames have the same numbers in the network and in results");
     if (!net->spec.n_captures)
         return;

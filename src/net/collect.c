@@ -118,6 +118,8 @@ static void collect_flows(struct net *net, struct results *r)
                 .ideal_for = n->is_connection ? 0 : ideal_of(net, routes, h, n, hops),
                 .retransmitted_frames = n->again_frames,
                 .notices = n->n_notices,
+                .tags_sent = n->n_tags_sent,
+                .tags_back = n->n_tags_back,
             };
         }
     routes_destroy(routes);

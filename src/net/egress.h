@@ -147,6 +147,29 @@ EGRESS_INLINE void input_leave(struct sw *sw, const struct frame *f)
         input_give(sw, (uint32_t)(f - sw->store.frames));
 }
 
+/* A frame has joined, or is about to leave, the queue of a point that meters its load. The first
+ * returns whether the point is to look at it. */
+static inline bool meter_joined(struct point *point, const struct egress *queue,
+                                const struct frame *f, xoff_time now)
+{
+    struct point_queue *q = &point->queues[f->priority];
+    if (queue->n == 1)
+        q->backlogged_at = now > q->sent_at ? now : q->sent_at;
+    return (point->cp.shape.heeds_tags && f->flags & FRAME_ASKS_RATE &&
+            (f->kind == FRAME_DATA || f->kind == FRAME_PROBE)) ||
+           queue->bytes > point->cp.shape.quiet_below;
+}
+
+static inline void meter_left(struct point *point, const struct egress *queue,
+                              const struct frame *f, xoff_rate rate_bps, xoff_time now)
+{
+    if (queue->n)
+        return;
+    struct point_queue *q = &point->queues[f->priority];
+    q->sent_at = now + xoff_time_of_bits(8ull * (f->bytes + XOFF_OVERHEAD_BYTES), rate_bps);
+    q->backlogged_for += q->sent_at - q->backlogged_at;
+}
+
 /* Whether a congestion point is to look at a frame that has joined its queue. */
 EGRESS_INLINE bool point_is_due(const struct point *point, const struct frame *f)
 {
@@ -264,6 +287,8 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
         xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
     const struct frame *sent = f;
     if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0)) {
+        if (sw->points[port->number].meters)
+            meter_left(&sw->points[port->number], queue, f, port->clock.rate_bps, now);
         if (sw->points[port->number].marks_out)
             egress_mark(sw, w, port, f, false);
         sent = f = store_at(&sw->store, place);
@@ -297,7 +322,9 @@ EGRESS_INLINE void egress_join(struct sw *sw, struct worker *w, uint32_t place,
     f->at = now;
     egress_push(sw, port, place, f, now);
     if (__builtin_expect(queue->bytes > port->quiet_below, 0) &&
-        sw->points[port->number].marks_in && point_is_due(&sw->points[port->number], f))
+        sw->points[port->number].marks_in && point_is_due(&sw->points[port->number], f) &&
+        (!sw->points[port->number].meters ||
+         meter_joined(&sw->points[port->number], queue, f, now)))
         egress_mark(sw, w, port, f, true);
     if (port->is_armed)
         return;

@@ -53,7 +53,7 @@ static inline bool next_segment(const struct host *host, const struct flow *flow
 static inline uint32_t frame_bytes_of(const struct host *host, const struct flow *flow,
                                       uint32_t payload)
 {
-    const uint32_t bytes = payload + host->transports[flow->transport].header_bytes;
+    const uint32_t bytes = payload + flow->header_bytes;
     const uint32_t least = host->net->spec.wire->min_bytes;
     return bytes < least ? least : bytes;
 }
@@ -260,6 +260,55 @@ void flow_take_answer(struct host *host, uint32_t index, xoff_time now)
     flow_set_timer(host, index, now);
 }
 
+static inline struct xoff_notice new_tag(const struct transport *t)
+{
+    return (struct xoff_notice){.rate_bps = XOFF_NOTICE_NO_RATE, .kind = t->rp.shape.tag_kind};
+}
+
+/* Puts the tag that is due into the frame; all frames of the transport leave room for it. */
+XOFF_SELDOM static void add_tag(struct host *host, struct flow *flow, struct frame *frame)
+{
+    extra_of(frame)->tag = new_tag(&host->transports[flow->transport]);
+    flow->flags &= (uint8_t)~FRAME_ASKS_RATE;
+    flow->header_bytes -= XOFF_RATE_TAG_BYTES;
+    host->flow_notes[flow->number].n_tags_sent++;
+}
+
+static void send_probe(struct host *host, struct worker *w, const struct flow *flow)
+{
+    const struct transport *t = &host->transports[flow->transport];
+    struct long_frame out;
+    out.frame = (struct frame){
+        .src = host->node,
+        .dst = flow->to,
+        .flow = flow->number,
+        .hash = flow->hash,
+        .sent_at = sim_now(w),
+        .bytes = (uint16_t)host->net->spec.wire->min_bytes,
+        .kind = FRAME_PROBE,
+        .flags = FRAME_ASKS_RATE,
+        .transport = flow->transport & 15u,
+        .priority = flow->priority,
+    };
+    extra_of(&out.frame)->tag = new_tag(t);
+    host->flow_notes[flow->number].n_tags_sent++;
+    host_queue_ack(host, w, &out.frame);
+}
+
+void flow_expire_rp(struct host *host, struct worker *w, uint32_t index, xoff_time now)
+{
+    struct flow *flow = flow_at(host, index);
+    const struct transport *t = &host->transports[flow->transport];
+    xoff_rp_expire(&t->rp, flow_rp_state(host, flow), now, &flow->rp);
+    if (flow->rp.probe == XOFF_RP_PROBE_ALONE) {
+        send_probe(host, w, flow);
+    } else if (flow->rp.probe == XOFF_RP_PROBE_ON_DATA && !(flow->flags & FRAME_ASKS_RATE)) {
+        flow->flags |= FRAME_ASKS_RATE;
+        flow->header_bytes += XOFF_RATE_TAG_BYTES;
+    }
+    flow->rp.probe = XOFF_RP_NO_PROBE;
+}
+
 static inline void note_sent(struct host *host, uint32_t index, const struct xoff_rel_segment *s,
                              uint32_t bytes, xoff_time now)
 {
@@ -328,6 +377,8 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         .message = number,
         .word = word,
     };
+    if (__builtin_expect(frame->flags & FRAME_ASKS_RATE, 0))
+        add_tag(host, flow, frame);
     note->sent += s.bytes;
     note->again_frames += s.is_again;
     host->offered_bytes += frame->bytes;
@@ -385,6 +436,12 @@ static uint8_t draw_priority(const struct host *host, const struct app_offer *of
     return (uint8_t)__builtin_ctz(set);
 }
 
+/* Bytes that frames leave for a tag, and that those without one do not have. */
+static uint32_t tag_room(const struct transport *t)
+{
+    return t->rp.ops->sends_tags ? XOFF_RATE_TAG_BYTES : 0;
+}
+
 /* Adds the record of a flow, or of a message that has its own. */
 static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8_t priority,
                          uint32_t hash, uint32_t open, xoff_time now)
@@ -400,8 +457,9 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8
         .is_connection = (offer->continues && !offer->is_message) || offer->bytes == UINT64_MAX,
         .transport = offer->transport,
         .frame_bytes =
-            (uint16_t)(offer->frame_bytes ? offer->frame_bytes : host->net->spec.max_frame_bytes),
-        .header_bytes = (uint16_t)t->header_bytes,
+            (uint16_t)((offer->frame_bytes ? offer->frame_bytes : host->net->spec.max_frame_bytes) -
+                       tag_room(t)),
+        .header_bytes = (uint16_t)(t->header_bytes - tag_room(t)),
         .hash = hash,
         .rate_bps = offer->rate_bps,
         .start_at = now,
@@ -444,7 +502,9 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .number = number,
         .to = offer->to,
         .hash = hash,
-        .payload_max = frame_bytes - t->header_bytes, /* traffic ensures that this is above 0 */
+        /* Traffic ensures that this is above 0. */
+        .payload_max = frame_bytes - (t->header_bytes - tag_room(t)),
+        .header_bytes = (uint16_t)(t->header_bytes - tag_room(t)),
         .priority = priority,
         .transport = offer->transport,
         .is_sequential = xoff_rel_is_sequential(&t->rel),
@@ -513,8 +573,7 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
     }
     struct flow *flow = flow_at(host, index);
     if (flow->rp.deadline <= now) {
-        const struct transport *t = &host->transports[flow->transport];
-        xoff_rp_expire(&t->rp, flow_rp_state(host, flow), now, &flow->rp);
+        flow_expire_rp(host, w, index, now);
         flow_take_answer(host, index, now);
     }
     if (!flow->endless) {

@@ -133,12 +133,9 @@ void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
     flow_settle(host, index, now);
 }
 
-void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
-                    xoff_time now)
+/* Tells the reaction point of a message for its flow. */
+static void heed(struct host *host, uint32_t index, const struct xoff_notice *notice, xoff_time now)
 {
-    struct flow_note *note = &host->flow_notes[frame->flow];
-    const uint32_t index = note->open;
-    note->n_notices++;
     if (index == NET_NONE)
         return;
     struct flow *flow = flow_at(host, index);
@@ -147,6 +144,21 @@ void flow_on_notice(struct host *host, const struct frame *frame, const struct x
         return;
     flow_take_answer(host, index, now);
     flow_settle(host, index, now);
+}
+
+void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
+                    xoff_time now)
+{
+    struct flow_note *note = &host->flow_notes[frame->flow];
+    note->n_notices++;
+    heed(host, note->open, notice, now);
+}
+
+void flow_on_tag(struct host *host, const struct frame *frame, xoff_time now)
+{
+    struct flow_note *note = &host->flow_notes[frame->flow];
+    note->n_tags_back++;
+    heed(host, note->open, &extra_at(frame)->tag, now);
 }
 
 static void time_out(struct host *host, uint32_t index, xoff_time now)
@@ -159,15 +171,15 @@ static void time_out(struct host *host, uint32_t index, xoff_time now)
                     &flow->rp);
 }
 
-void flow_on_timer(struct host *host, uint32_t index, bool is_pace, xoff_time now)
+void flow_on_timer(struct host *host, struct worker *w, uint32_t index, bool is_pace)
 {
     struct flow *flow = flow_at(host, index);
-    const struct transport *t = &host->transports[flow->transport];
+    const xoff_time now = host_now(host, w);
     heap_remove(&host->timers, host_pace_timer(host, index) + !is_pace);
     if (!is_pace) {
         flow->timer_at = XOFF_NEVER;
         if (flow->rp.deadline <= now)
-            xoff_rp_expire(&t->rp, flow_rp_state(host, flow), now, &flow->rp);
+            flow_expire_rp(host, w, index, now);
         if (flow->rel.deadline <= now)
             time_out(host, index, now);
         flow_take_answer(host, index, now);

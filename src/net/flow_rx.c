@@ -172,6 +172,25 @@ __attribute__((noinline)) static void send_cnp(struct host *host, struct worker 
     host_queue_ack(host, w, &back.frame);
 }
 
+/* Sends the tag of a frame back to its source, in the state in which it has come. */
+static void return_tag(struct host *host, struct worker *w, const struct frame *data)
+{
+    struct long_frame back;
+    back.frame = (struct frame){
+        .src = host->node,
+        .dst = data->src,
+        .flow = data->flow,
+        .hash = back_hash(host, data),
+        .sent_at = data->sent_at,
+        .bytes = (uint16_t)host->net->spec.wire->min_bytes,
+        .kind = FRAME_PROBE,
+        .transport = data->transport,
+        .priority = back_priority(host, host->net->spec.ack_priority, data),
+    };
+    extra_of(&back.frame)->tag = extra_at(data)->tag;
+    host_queue_ack(host, w, &back.frame);
+}
+
 /* A message, or a whole flow, has arrived. */
 static void finish_received(struct host *host, const struct transport *t, struct rx_flow *rx,
                             uint32_t number, uint32_t word, uint64_t bytes, bool ends_flow,
@@ -356,13 +375,29 @@ static void ask_reliability(struct host *host, struct worker *w, const struct tr
     deliver(host, t, rx, data, before, rel->delivered, now);
 }
 
-static void notify(struct host *host, struct worker *w, const struct transport *t,
-                   struct rx_flow *rx, const struct frame *data)
+static void notify(struct host *host, struct worker *w, const struct transport *t, void *np,
+                   const struct frame *data)
 {
-    const struct xoff_np_data about = {
-        .seq = data->seq, .bytes = data->payload, .is_marked = data->flags & FRAME_MARKED};
-    if (xoff_np_on_data(&t->np, &rx->np, &about, sim_now(w)) & XOFF_NP_CNP)
+    const struct xoff_np_data about = {.seq = data->seq,
+                                       .bytes = data->payload,
+                                       .is_marked = data->flags & FRAME_MARKED,
+                                       .has_tag = data->flags & FRAME_ASKS_RATE};
+    const unsigned due = xoff_np_on_data(&t->np, np, &about, sim_now(w));
+    if (due & XOFF_NP_CNP)
         send_cnp(host, w, t, data);
+    if (about.has_tag && due & XOFF_NP_RETURN_TAG)
+        return_tag(host, w, data);
+}
+
+/* A probe may come before the first data of its flow or after the last, so the notification point
+ * sees it with an initial state. */
+void flow_on_probe(struct host *host, struct worker *w, const struct frame *probe)
+{
+    const struct transport *t = &host->transports[probe->transport];
+    uint64_t state;
+    xoff_np_init(&t->np, &state);
+    if (xoff_np_hears(&t->np, true))
+        notify(host, w, t, &state, probe);
 }
 
 static void answer_late(struct host *host, struct worker *w, const struct transport *t,
@@ -384,8 +419,8 @@ static void take_data(struct host *host, struct worker *w, const struct frame *d
         return;
     }
     rx->marked += is_marked;
-    if (xoff_np_hears(&t->np, is_marked))
-        notify(host, w, t, rx, data);
+    if (xoff_np_hears(&t->np, data->flags & (FRAME_MARKED | FRAME_ASKS_RATE)))
+        notify(host, w, t, &rx->np, data);
     struct xoff_rel_rx *rel = rx_rel(host, rx);
     struct xoff_rel_ack ack;
     if (xoff_rel_is_loose(&t->rel)) {

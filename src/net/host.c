@@ -199,8 +199,12 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
         flow_on_ack(host, frame, host_now(host, w));
     else if (frame->kind == FRAME_CNP)
         flow_on_cnp(host, frame, host_now(host, w));
-    else
+    else if (frame->kind == FRAME_NOTICE)
         flow_on_notice(host, frame, &extra_at(frame)->tag, host_now(host, w));
+    else if (frame->flags & FRAME_ASKS_RATE)
+        flow_on_probe(host, w, frame);
+    else
+        flow_on_tag(host, frame, host_now(host, w));
     if (__builtin_expect(host->n_pending, 0))
         tell_apps(host, w);
     settle(host, w, true);
@@ -250,7 +254,7 @@ void host_timer(struct host *host, struct worker *w)
         const uint32_t timer = heap_top_id(&host->timers);
         if (timer >= first_flow_timer) {
             const uint32_t n = timer - first_flow_timer;
-            flow_on_timer(host, n / 2, n % 2 == 0, host_now(host, w));
+            flow_on_timer(host, w, n / 2, n % 2 == 0);
         } else if (timer >= HOST_APPS) {
             const uint32_t a = timer - HOST_APPS;
             const struct app *app = &host->apps[a];

@@ -24,10 +24,12 @@ struct flow {
     uint32_t payload_max;
     uint8_t priority, transport;
     bool endless, is_ready, is_connection, has_messages;
-    bool is_bound;      /* the window holds the flow back */
-    bool is_sequential; /* xoff_rel_is_sequential(), kept here since every frame asks */
-    bool has_acks;      /* that of its reliability */
-    uint8_t flags;      /* of all its frames: FRAME_TAGGED, or none */
+    bool is_bound;         /* the window holds the flow back */
+    bool is_sequential;    /* xoff_rel_is_sequential(), kept here since every frame asks */
+    bool has_acks;         /* that of its reliability */
+    uint8_t flags;         /* of all its frames: FRAME_TAGGED, or none; and of its next frame:
+                            * FRAME_ASKS_RATE */
+    uint16_t header_bytes; /* of its next frame */
     uint32_t word;
     uint64_t offered;   /* payload bytes */
     xoff_rate app_bps;  /* pace of the app, 0: none */
@@ -45,7 +47,7 @@ struct flow {
     struct xoff_rel_tx rel;
 };
 
-_Static_assert(sizeof(struct flow) <= 200, "512 bytes per active flow, with rp and rel state");
+_Static_assert(sizeof(struct flow) <= 208, "512 bytes per active flow, with rp and rel state");
 _Static_assert(offsetof(struct flow, rel) + sizeof(struct xoff_rel_tx) == sizeof(struct flow),
                "the state of the reliability goes on behind its head");
 
@@ -73,6 +75,7 @@ struct flow_note {
     uint32_t
         open; /* index of the open flow; NET_NONE: closed, or a later message of its connection */
     uint32_t n_notices; /* notifications received; of a connection, at its first record */
+    uint32_t n_tags_sent, n_tags_back; /* the same of tags that it sent, and that came back */
 };
 
 /* A flow at its receiver. */
@@ -269,18 +272,22 @@ void flow_settle(struct host *host, uint32_t flow, xoff_time now);
 void flow_promote(struct host *host, uint32_t flow);
 void flow_close(struct host *host, uint32_t flow);
 void flow_set_timer(struct host *host, uint32_t flow, xoff_time now);
+/* Calls expire() of the reaction point, whose deadline has come. */
+void flow_expire_rp(struct host *host, struct worker *w, uint32_t flow, xoff_time now);
 /* Adopts the rate, window and deadline that the reaction point has answered. */
 void flow_take_answer(struct host *host, uint32_t flow, xoff_time now);
 /* Returns the byte behind the last that may be sent, ignoring the window. */
 uint64_t flow_end(const struct host *host, const struct flow *flow, xoff_time now);
 
 /* flow_ack.c: frames that come back to the sender, and the sender's timers. */
-void flow_on_timer(struct host *host, uint32_t flow, bool is_pace, xoff_time now);
+void flow_on_timer(struct host *host, struct worker *w, uint32_t flow, bool is_pace);
 void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now);
 void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now);
 /* `frame` brought a notification of a congestion point for its flow. */
 void flow_on_notice(struct host *host, const struct frame *frame, const struct xoff_notice *notice,
                     xoff_time now);
+/* `frame` brought back a tag that its flow sent. */
+void flow_on_tag(struct host *host, const struct frame *frame, xoff_time now);
 
 /* flow_rx.c: receiving. */
 static inline struct xoff_rel_rx *rx_rel(const struct host *host, struct rx_flow *rx)
@@ -290,6 +297,8 @@ static inline struct xoff_rel_rx *rx_rel(const struct host *host, struct rx_flow
     return (struct xoff_rel_rx *)(host->rx_states + (size_t)rx->more * host->rx_state_bytes);
 }
 void flow_on_data(struct host *host, struct worker *w, const struct frame *data);
+/* A tag has come without payload. */
+void flow_on_probe(struct host *host, struct worker *w, const struct frame *probe);
 /* Sends the delayed ACKs that are due. */
 void flow_send_delayed(struct host *host, struct worker *w);
 

@@ -9,7 +9,7 @@
 /* Refuses a marking that cannot watch the frames of an input: they leave it when a wire is free. */
 static int check_input(const struct xoff_cp *cp, struct xoff_err *err)
 {
-    if (xoff_cp_skips_dequeue(cp) && !cp->shape.sees_port)
+    if (xoff_cp_skips_dequeue(cp) && !cp->shape.sees_port && !cp->shape.sees_load)
         return 0;
     return xoff_err_set(
         err, XOFF_E_CONFLICT, "kind", cp->ops->name,
@@ -43,6 +43,9 @@ static int build_point(struct net *net, struct sw *sw, uint32_t p, struct xoff_e
     point->marks_in = !sw->at_inputs && !xoff_cp_skips_enqueue(&point->cp);
     point->marks_out = !xoff_cp_skips_dequeue(&point->cp);
     point->samples = shape->samples;
+    point->meters = shape->sees_load || shape->heeds_tags;
+    if (point->meters)
+        sw->ports[p].quiet_below = 0;
     sw->is_timed |= shape->is_timed;
     net->has_stamps |= shape->stamps;
     net->has_extra |= shape->stamps || shape->writes || shape->notifies;

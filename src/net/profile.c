@@ -34,5 +34,6 @@ uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transpor
     const bool is_tcp = transport->rel->format == XOFF_REL_AS_TCP;
     return (is_tcp ? wire->tcp_header_bytes : wire->header_bytes) +
            (transport->np->has_telemetry ? XOFF_INT_WIRE_BYTES : 0) +
-           (transport->rp->reads_rtt ? wire->timestamp_bytes : 0) + transport->rp->tag_bytes;
+           (transport->rp->reads_rtt ? wire->timestamp_bytes : 0) + transport->rp->tag_bytes +
+           (transport->rp->sends_tags ? XOFF_RATE_TAG_BYTES : 0);
 }

@@ -151,6 +151,20 @@ XOFF_SELDOM static void tell_source(struct sw *sw, struct worker *w, uint32_t at
     notify(sw, w, f, &answer->notice);
 }
 
+static struct xoff_cp_load load_of(const struct sw *sw, uint32_t at, uint32_t priority,
+                                   xoff_time now)
+{
+    const struct egress *queue = sw_queue(sw, at, priority);
+    const struct point_queue *q = &sw->points[at].queues[priority];
+    struct xoff_cp_load load = {.queue_bytes = queue->bytes,
+                                .joined_bytes = queue->tx.bytes + (uint64_t)queue->bytes,
+                                .sent_bytes = queue->tx.bytes,
+                                .backlogged_for = q->backlogged_for};
+    if (queue->n && now > q->backlogged_at)
+        load.backlogged_for += now - q->backlogged_at;
+    return load;
+}
+
 /* Asks the congestion points of port `at` about a frame that joined its queue, or is about to leave
  * it; the queue has `queue_bytes` with it. */
 static void ask_point(struct sw *sw, struct worker *w, uint32_t at, int64_t queue_bytes,
@@ -160,11 +174,13 @@ static void ask_point(struct sw *sw, struct worker *w, uint32_t at, int64_t queu
     struct point *point = &sw->points[at];
     const struct xoff_cp_shape *shape = &point->cp.shape;
     const bool is_data = f->kind == FRAME_DATA;
+    const bool is_probe = f->kind == FRAME_PROBE && f->flags & FRAME_ASKS_RATE;
     struct xoff_cp_frame view = {.queue_bytes = queue_bytes,
                                  .bytes = f->bytes,
                                  .flow_hash = f->hash,
                                  .priority = f->priority,
-                                 .is_data = is_data};
+                                 .is_data = is_data,
+                                 .is_probe = is_probe};
     if (shape->draws)
         view.draw = xoff_rng_u32(&sw->marking_rng);
     if (shape->sees_port)
@@ -172,21 +188,28 @@ static void ask_point(struct sw *sw, struct worker *w, uint32_t at, int64_t queu
             view.port_bytes += sw_queue(sw, at, p)->bytes;
             view.port_tx_bytes += sw_queue(sw, at, p)->tx.bytes;
         }
-    if ((shape->writes || shape->reads_tags) && is_data && !sw->net->has_stamps &&
+    if ((shape->writes || shape->reads_tags) && (is_data || is_probe) && !sw->net->has_stamps &&
         extra_of(f)->tag.kind != XOFF_NOTICE_NONE)
         view.tag = &extra_of(f)->tag;
+    struct xoff_cp_load load;
+    if (shape->sees_load) {
+        load = load_of(sw, at, f->priority, now);
+        view.load = &load;
+    }
     void *state = point_state(point, f->priority);
     struct xoff_cp_answer answer;
     if (joined)
         xoff_cp_on_enqueue(&point->cp, state, &view, now, &answer);
     else
         xoff_cp_on_dequeue(&point->cp, state, &view, now, &answer);
-    point->queues[f->priority].n_samples += point->samples;
+    point->queues[f->priority].n_samples += point->samples || (point->meters && view.tag);
     if (__builtin_expect(shape->is_timed, 0))
         node_set_timer(&sw->head, w, sw_point_timer(sw, at, f->priority),
                        xoff_cp_deadline(&point->cp, state));
+    if (is_probe && answer.write)
+        extra_of(f)->tag = answer.notice;
     if (!is_data) { /* the mark of an ACK is an echo, and nobody reads its telemetry */
-        f->flags |= answer.mark ? FRAME_HIT : 0;
+        f->flags |= answer.mark && f->kind != FRAME_PROBE ? FRAME_HIT : 0;
         return;
     }
     if (answer.mark && !(f->flags & FRAME_MARKED)) {
@@ -259,9 +282,13 @@ void input_give(struct sw *sw, uint32_t place)
 static void expire_point(struct sw *sw, uint32_t timer, xoff_time now)
 {
     const uint32_t n = timer - sw_point_timer(sw, 0, 0);
-    const struct point *point = &sw->points[n / XOFF_N_PRIORITIES];
-    void *state = point_state(point, n % XOFF_N_PRIORITIES);
-    xoff_cp_expire(&point->cp, state, now);
+    const uint32_t at = n / XOFF_N_PRIORITIES, priority = n % XOFF_N_PRIORITIES;
+    const struct point *point = &sw->points[at];
+    void *state = point_state(point, priority);
+    struct xoff_cp_load load;
+    if (point->cp.shape.sees_load)
+        load = load_of(sw, at, priority, now);
+    xoff_cp_expire(&point->cp, state, point->cp.shape.sees_load ? &load : NULL, now);
     const xoff_time next = xoff_cp_deadline(&point->cp, state);
     XOFF_ASSERT(next > now);
     heap_set(&sw->timers, timer, next);

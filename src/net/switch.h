@@ -57,6 +57,9 @@ struct ledger {
 struct point_queue {
     int64_t bytes; /* at an input: bytes that came in by the port and lie in the switch */
     uint64_t n_samples, n_notices;
+    /* Where point->meters: how long the queue had something to send, until it was last empty; when
+     * the present backlog began, and the end of the last frame that left the queue empty. */
+    xoff_time backlogged_for, backlogged_at, sent_at;
 };
 
 /* The congestion points of a port's queues: its egress queues, or, where sw->at_inputs, all frames
@@ -66,6 +69,7 @@ struct point {
     unsigned char *states;    /* by priority, cp.shape.state_size apart */
     bool marks_in, marks_out; /* of egress queues: it looks at frames that join, that leave */
     bool samples;             /* cp.shape.samples */
+    bool meters;              /* cp.shape.sees_load or .heeds_tags: port.quiet_below is 0 */
     struct point_queue queues[XOFF_N_PRIORITIES];
 };
 

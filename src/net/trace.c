@@ -111,7 +111,8 @@ static void add_note(struct gather *g, uint32_t node, const struct frame *f, boo
     event.payload_bytes = is_data ? f->payload : 0;
     event.by = by_of[t->rel->format];
     event.priority = f->priority;
-    event.is_marked = f->flags & (is_data ? FRAME_MARKED : FRAME_HIT);
+    if (f->kind != FRAME_PROBE)
+        event.is_marked = f->flags & (is_data ? FRAME_MARKED : FRAME_HIT);
     event.echoes = !is_data && f->flags & FRAME_MARKED;
     set_ports(net, f, &event);
     if (event.what != RESULT_EVENT_RECEIVE && (is_data || node >= net->n_hosts))

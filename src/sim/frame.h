@@ -18,6 +18,7 @@ enum frame_kind {
     FRAME_CNP,    /* frames of the flow were marked */
     FRAME_PAUSE,  /* PAUSE or PFC: stops at the port that receives it */
     FRAME_NOTICE, /* from a congestion point on the path, to the source of a frame */
+    FRAME_PROBE,  /* a tag without payload; with FRAME_ASKS_RATE on its way to the receiver */
 };
 
 enum {
@@ -27,7 +28,8 @@ enum {
     FRAME_AGAIN = 8,    /* may have arrived before: see rx_find in flow_rx.c */
     FRAME_REDUCED = 16, /* the sender has answered the echo (TCP's CWR) */
     FRAME_ENDS = 32,    /* ends its flow as well as its message */
-    FRAME_HIT = 64,     /* on what is not data: marked on its way; only a trace reads it */
+    FRAME_HIT = 64,     /* on ACKs, CNPs and notifications: marked; only a trace reads it */
+    FRAME_ASKS_RATE = FRAME_HIT, /* on data and probes: carries a tag that switches write into */
     FRAME_TAGGED = 128, /* carries a CN-TAG; on a notification: the frame it is about does */
 };
 

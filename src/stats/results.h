@@ -48,7 +48,8 @@ struct result_flow {
      * digest. */
     xoff_time standalone_for;
     uint64_t marked_frames, retransmitted_frames;
-    uint64_t notices; /* notifications of congestion points that reached the source */
+    uint64_t notices;              /* notifications of congestion points that reached the source */
+    uint64_t tags_sent, tags_back; /* tags that switches write into, and those that came back */
 };
 
 /* A closed-loop operation of an app: a query, an I/O command, a step of a collective. */
@@ -132,8 +133,9 @@ enum result_frame_kind {
     RESULT_FRAME_ACK,
     RESULT_FRAME_NACK,
     RESULT_FRAME_CNP,
-    RESULT_FRAME_PAUSE, /* PAUSE or PFC */
-    RESULT_FRAME_NOTICE /* from a congestion point, to the source of a frame */
+    RESULT_FRAME_PAUSE,  /* PAUSE or PFC */
+    RESULT_FRAME_NOTICE, /* from a congestion point, to the source of a frame */
+    RESULT_FRAME_PROBE   /* a tag alone, on its way to the receiver or back */
 };
 enum { RESULT_BY_GO_BACK_N, RESULT_BY_DATAGRAM, RESULT_BY_TCP };
 
@@ -165,6 +167,7 @@ struct result_frame {
     bool is_reduced : 1;            /* TCP: the echo was answered */
     bool is_tagged : 1;             /* carries a CN-TAG; notification: the frame it is about does */
     bool has_rrt : 1;               /* data with a rate-regulation tag, which may name no point */
+    bool asks_rate : 1;             /* has a tag that switches write into */
 };
 
 /* Further contents that only some frames carry. */
@@ -173,7 +176,7 @@ struct result_frame_extra {
     uint32_t n_sacks;
     uint64_t sack_from[3], sack_to[3];
     struct xoff_int telemetry;
-    struct xoff_notice notice; /* a notification, or the tag of a data frame */
+    struct xoff_notice notice; /* a notification, or the tag of a data frame or probe */
 };
 
 /* The frames of a port, in order of time. */

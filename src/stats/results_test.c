@@ -476,10 +476,10 @@ static void csv_files(void **state)
         {"csv/flows.csv",
          "variant,from_node,to_node,number,traffic,priority,reliable,offered_bytes,sent_bytes,"
          "delivered_bytes,start_at_ps,finish_at_ps,acked_at_ps,fct_ps,ideal_ps,slowdown,"
-         "marked_frames,retransmitted_frames,notices\n"
+         "marked_frames,retransmitted_frames,notices,tags_sent,tags_back\n"
          "one,h0,h1,7,\"web, \"\"big\"\"\",3,1,1000,2000,1000,1000000,4000000,5000000,3000000,"
-         "2000000,1.5,0,1,0\n"
-         "one,h1,h0,0,stream,0,0,,500,500,2000000,,,,,,0,0,0\n"},
+         "2000000,1.5,0,1,0,0,0\n"
+         "one,h1,h0,0,stream,0,0,,500,500,2000000,,,,,,0,0,0,0,0\n"},
         {"csv/buffers.csv",
          "variant,node,name,buffer_bytes,buffer_pool_watermark_bytes,reserved_bytes,"
          "reserved_watermark_bytes,shared_bytes,shared_watermark_bytes,xoff_room_bytes,"

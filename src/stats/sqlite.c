@@ -76,7 +76,8 @@ static const char *const finishes[] = {
     "(f.acked_at_ps - f.start_at_ps) / 1e6 AS fct_ack_us, f.ideal_ps / 1e6 AS ideal_us, "
     "f.slowdown, 8e12 * f.delivered_bytes / "
     "nullif(coalesce(f.finish_at_ps, r.end_at_ps) - f.start_at_ps, 0) AS throughput_bps, "
-    "f.marked_frames, f.retransmitted_frames, f.notices FROM flow f JOIN run r ON r.id = f.run_id "
+    "f.marked_frames, f.retransmitted_frames, f.notices, f.tags_sent, f.tags_back FROM flow f "
+    "JOIN run r ON r.id = f.run_id "
     "LEFT JOIN node a ON a.run_id = f.run_id AND a.id = f.from_node_id "
     "LEFT JOIN node b ON b.run_id = f.run_id AND b.id = f.to_node_id",
     "CREATE VIEW v_operations AS SELECT r.variant, o.id, n.name AS node, o.traffic, o.bytes, "

@@ -540,35 +540,37 @@ static void add_pauses(struct build *b)
 {
     const struct results *r = b->results;
     uint64_t xoffs = r->xoffs_left_out, marked = 0, samples = 0, notices = 0, heard = 0;
+    uint64_t tags = 0, tags_back = 0;
     xoff_time longest = 0;
     unsigned __int128 paused = 0;
-
     for (uint64_t i = 0; i < r->n_pauses; i++)
         xoffs += r->pauses[i].pause;
-    for (uint32_t i = 0; i < r->n_ports; i++) {
+    for (uint32_t i = 0; i < r->n_ports; i++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
             const struct result_queue *q = &r->ports[i].queue[p];
             paused += (uint64_t)q->paused_for;
-            if (q->paused_for > longest)
-                longest = q->paused_for;
+            longest = q->paused_for > longest ? q->paused_for : longest;
             marked += q->marked_frames;
             samples += q->samples;
             notices += q->notices;
         }
-    }
-    for (uint64_t i = 0; i < r->n_flows; i++)
+    for (uint64_t i = 0; i < r->n_flows; i++) {
         heard += r->flows[i].notices;
+        tags += r->flows[i].tags_sent;
+        tags_back += r->flows[i].tags_back;
+    }
     add(b, "pauses", NULL, NULL, "", (double)xoffs, "decisions to pause (XOFF), refreshes apart");
     add(b, "pause_time", NULL, NULL, "s", (double)paused / (double)XOFF_S,
         "time that transmitters were paused, sum over ports and priorities");
     add(b, "pause_time", NULL, "max", "s", output_seconds(longest),
         "time that the most paused (port, priority) was paused");
     add(b, "marks", NULL, NULL, "frames", (double)marked, "frames marked with ECN");
-    add(b, "notices", NULL, "samples", "", (double)samples, "samples that congestion points took");
-    add(b, "notices", NULL, "sent", "frames", (double)notices,
-        "notifications that congestion points sent");
+    add(b, "notices", NULL, "samples", "", (double)samples, "samples taken, and tags read");
+    add(b, "notices", NULL, "sent", "frames", (double)notices, "notifications sent to sources");
     add(b, "notices", NULL, "received", "frames", (double)heard,
         "notifications that reached their source");
+    add(b, "tags", NULL, "sent", "", (double)tags, "tags sent for switches to write a rate into");
+    add(b, "tags", NULL, "received", "", (double)tags_back, "tags that came back to their source");
 }
 
 static void add_ports(struct build *b)

@@ -553,10 +553,15 @@ static void ports_and_buffers(void **state)
                                               .headroom_bytes = 200};
     struct result_pause pauses[] = {{.pause = 1}, {.pause = 0}, {.pause = 1}};
     struct result_deadlock deadlocks[] = {{.onset_at = 90}, {.onset_at = 70}};
+    struct result_flow flows[] = {
+        {.finish_at = XOFF_NEVER, .notices = 3, .tags_sent = 10, .tags_back = 9},
+        {.finish_at = XOFF_NEVER, .notices = 1, .tags_sent = 5, .tags_back = 4}};
     const struct results r = {.nodes = nodes,
                               .n_nodes = 3,
                               .buffers = buffers,
                               .n_buffers = 3,
+                              .flows = flows,
+                              .n_flows = 2,
                               .ports = ports,
                               .n_ports = 2,
                               .pauses = pauses,
@@ -582,6 +587,9 @@ static void ports_and_buffers(void **state)
     check(s, "marks", 11, "frames");
     check(s, "notices.samples", 7, "");
     check(s, "notices.sent", 5, "frames");
+    check(s, "notices.received", 4, "frames");
+    check(s, "tags.sent", 15, "");
+    check(s, "tags.received", 13, "");
     check(s, "deadlocks", 2, "");
     check(s, "deadlocked", 1, "");
     check(s, "deadlock.onset", 70e-12, "s");

@@ -234,6 +234,10 @@ static const struct column flow_columns[] = {
      FIELD(result_flow, retransmitted_frames), DIGEST(9)},
     {"notices", COLUMN_UNSIGNED, "frames",
      "notifications of congestion points that reached the source", FIELD(result_flow, notices)},
+    {"tags_sent", COLUMN_UNSIGNED, "", "tags sent for switches to write a rate into",
+     FIELD(result_flow, tags_sent)},
+    {"tags_back", COLUMN_UNSIGNED, "", "tags that came back to the source",
+     FIELD(result_flow, tags_back)},
     {0},
 };
 
@@ -345,7 +349,7 @@ static const struct column queue_columns[] = {
     {"xon_rx", COLUMN_UNSIGNED, "", "resumes received", FIELD(result_queue, resume_rx)},
     {"pfc_rx_pause_duration_ps", COLUMN_SIGNED, "ps",
      "time that the peer kept this transmitter paused", FIELD(result_queue, paused_for), DIGEST(5)},
-    {"cp_samples", COLUMN_UNSIGNED, "", "samples that the congestion point took",
+    {"cp_samples", COLUMN_UNSIGNED, "", "samples that the congestion point took, or tags it read",
      FIELD(result_queue, samples)},
     {"cp_notices", COLUMN_UNSIGNED, "frames", "notifications that it sent to sources",
      FIELD(result_queue, notices)},

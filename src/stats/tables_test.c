@@ -349,7 +349,9 @@ static void test_digest(void **state)
                                .ideal_for = 9,
                                .marked_frames = 10,
                                .retransmitted_frames = 11,
-                               .notices = 94};
+                               .notices = 94,
+                               .tags_sent = 98,
+                               .tags_back = 99};
     struct result_operation operation = {
         .host = 12, .tag = 13, .bytes = 16, .start_at = 14, .finish_at = 15};
     struct result_port port = {.node = 90,

@@ -17,6 +17,8 @@
  *             flags (1: stop), point, queue offset and delta as in a CNM, destination of the frame
  *             that it is about, number of its flow
  *   RRT       rate-regulation tag, behind the addresses: 0x8904, kind 1, flags (1: limited), point
+ *   rate tag  FECN's, behind the addresses: type, version 0 in the upper half of an octet with the
+ *             direction in its last bit, kind, flow, rate in b/s; all ones: no switch has said one
  *
  * Of a CNM the source is the port of the congestion point. Queue offset and delta are in units of
  * 64 octets, rounded toward 0, with the sign of Fb: negative means congestion. The encapsulated
@@ -24,12 +26,13 @@
  * frame without addresses, CN-TAG and FCS, and none of its octets follow. These are our choices
  * where the standard's text was not at hand, and so is all behind the EtherType of BCN and RRT.
  *
- * Differs: any other notification has a format of its own in the local experimental EtherType:
- * kind, point, feedback, queue offset and delta, rate, flow. The payload of RoCE is not padded to
- * words (the simulator counts it as it is), and the message sequence number of an AETH is 0. The
- * UDP checksum of RoCE is 0, "none": the ICRC is stronger, and adapters do the same. A receiver of
- * TCP stamps its ACKs with 0: its clock is not simulated. HPCC's header lies behind BTH and AETH;
- * with TCP, which has no place for it, zeros behind the packet make up the length.
+ * Differs: the published widths of FECN's tag are not known; ours is in the second local
+ * experimental EtherType. Any other notification has a format of its own in the first: kind, point,
+ * feedback, queue offset and delta, rate, flow. The payload of RoCE is not padded to words (the
+ * simulator counts it as it is), and the message sequence number of an AETH is 0. The UDP checksum
+ * of RoCE is 0, "none": the ICRC is stronger, and adapters do the same. A receiver of TCP stamps
+ * its ACKs with 0: its clock is not simulated. HPCC's header lies behind BTH and AETH; with TCP,
+ * which has no place for it, zeros behind the packet make up the length.
  */
 #include "wire/packet.h"
 
@@ -44,6 +47,7 @@ enum {
     ICRC_BYTES = 4,
     CN_TAG_BYTES = 4,
     RRT_BYTES = 12,
+    RATE_TAG_BYTES = 16,
 };
 
 enum {
@@ -59,6 +63,7 @@ enum {
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_LOCAL 0x88b5 /* 802 9.2.3: local experimental */
+#define ETHERTYPE_RATE_TAG 0x88b6
 #define ETHERTYPE_VLAN 0x8100
 #define ETHERTYPE_CN_TAG 0x22e9
 #define ETHERTYPE_CNM 0x22e7
@@ -349,6 +354,27 @@ static uint32_t insert_tag(const struct packet *p, uint8_t *buf, uint32_t length
     return bytes;
 }
 
+/* The same for a rate tag. */
+static void insert_rate_tag(const struct packet *p, uint8_t *buf, uint32_t length)
+{
+    struct cursor c = {buf + 12};
+    memmove(buf + 12 + RATE_TAG_BYTES, buf + 12, length - 12);
+    put(&c, ETHERTYPE_RATE_TAG, 2);
+    put(&c, p->rate_tag.is_back, 1);
+    put(&c, p->rate_tag.kind, 1);
+    put(&c, p->flow, 4);
+    put(&c, p->rate_tag.rate_bps, 8);
+}
+
+/* A tag alone: an 802.3 length of 0 follows it. */
+static uint32_t encode_probe(const struct packet *p, uint8_t *buf)
+{
+    xoff_packet_host_mac(p->to, buf);
+    xoff_packet_host_mac(p->from, buf + 6);
+    memset(buf + 12, 0, 2);
+    return 14;
+}
+
 /* Notifications of all other schemes have one format, which is of no standard. Returns the length.
  */
 static uint32_t encode_notice(const struct packet *p, uint8_t *buf)
@@ -378,6 +404,8 @@ uint32_t xoff_packet_encode(const struct packet *packet, struct crc32 *crc32, ui
         headers = tail = length = packet->notice.is_cnm   ? encode_cnm(packet, buf)
                                   : packet->notice.is_bcn ? encode_bcn(packet, buf)
                                                           : encode_notice(packet, buf);
+    else if (packet->kind == PACKET_PROBE)
+        headers = tail = length = encode_probe(packet, buf);
     else if (packet->protocol == PACKET_TCP)
         length = encode_tcp(packet, buf, &headers, &tail);
     else
@@ -387,6 +415,12 @@ uint32_t xoff_packet_encode(const struct packet *packet, struct crc32 *crc32, ui
         headers += tag_bytes;
         tail += tag_bytes;
         length += tag_bytes;
+    }
+    if (packet->rate_tag.is_there) {
+        insert_rate_tag(packet, buf, length);
+        headers += RATE_TAG_BYTES;
+        tail += RATE_TAG_BYTES;
+        length += RATE_TAG_BYTES;
     }
     uint32_t padding = 0;
     if (length + PACKET_FCS_BYTES < packet->bytes)

@@ -4,7 +4,7 @@
  * datagrams has Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 and FCS 4 beside its payload; a data
  * frame of TCP has Ethernet 14, IPv4 20, TCP 20, timestamps 12 and FCS 4. There is no room for a
  * VLAN tag: the priority is in the DSCP. The payload is zeros. A CN-TAG adds 4 bytes, a
- * rate-regulation tag 12.
+ * rate-regulation tag 12, a rate tag 16.
  */
 #ifndef WIRE_PACKET_H
 #define WIRE_PACKET_H
@@ -17,7 +17,15 @@
 
 #include "wire/crc32.h"
 
-enum packet_kind { PACKET_DATA, PACKET_ACK, PACKET_NACK, PACKET_CNP, PACKET_PAUSE, PACKET_NOTICE };
+enum packet_kind {
+    PACKET_DATA,
+    PACKET_ACK,
+    PACKET_NACK,
+    PACKET_CNP,
+    PACKET_PAUSE,
+    PACKET_NOTICE,
+    PACKET_PROBE
+};
 /* RC: reliable connection of RoCEv2 (go-back-N), UC: unreliable connection (datagrams). */
 enum packet_protocol { PACKET_RC, PACKET_UC, PACKET_TCP };
 
@@ -46,6 +54,13 @@ struct packet_notice {
     uint16_t about_bytes;
 };
 
+/* The tag that asks switches for a rate, or brings it back to the source. */
+struct packet_rate_tag {
+    bool is_there, is_back;
+    uint8_t kind;
+    uint64_t rate_bps;
+};
+
 struct packet {
     enum packet_kind kind;
     uint16_t bytes; /* as simulated: MAC frame with FCS */
@@ -56,6 +71,7 @@ struct packet {
     struct packet_notice notice; /* PACKET_NOTICE, which also uses `from`, `to` and `flow`; a CNM
                                     uses `source_mac`, `priority` and `is_tagged` as well, a BCN
                                     the first two. PACKET_DATA with a tag: `cp_id` */
+    struct packet_rate_tag rate_tag; /* PACKET_DATA, or a PACKET_PROBE with nothing else */
     /* All others. */
     enum packet_protocol protocol;
     uint32_t from, to; /* hosts */

@@ -299,6 +299,49 @@ static void rate_regulation_tag(void **unused)
     }
 }
 
+/* A rate tag alone and behind the addresses of data, which it moves by 16 octets. */
+static void rate_tag(void **unused)
+{
+    (void)unused;
+    struct packet p = data;
+    p.kind = PACKET_PROBE;
+    p.bytes = 64;
+    p.payload_bytes = 0;
+    p.from = 1;
+    p.to = 2;
+    p.flow = 0x01020304;
+    p.rate_tag = (struct packet_rate_tag){
+        .is_there = true, .is_back = true, .kind = 2, .rate_bps = 0x1122334455667788};
+    assert_int_equal(encode(&p), 64);
+    static const uint8_t want[60] = {
+        0x02, 0,    0,    0,    0,    2,                /* to host 2 */
+        0x02, 0,    0,    0,    0,    1,                /* from host 1 */
+        0x88, 0xb6, 1,    2,    1,    2,    3,    4,    /* type, back, kind, flow */
+        0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, /* rate; then padding */
+    };
+    assert_memory_equal(buf, want, sizeof want);
+    assert_true(has_good_fcs(64));
+    static uint8_t plain[256];
+    for (uint32_t tcp = 0; tcp < 2; tcp++) {
+        p = data;
+        p.protocol = tcp ? PACKET_TCP : PACKET_UC;
+        p.flow = 5;
+        p.bytes = (uint16_t)((tcp ? 70 : 62) + p.payload_bytes);
+        const uint32_t length = encode(&p);
+        assert_true(length <= sizeof plain);
+        memcpy(plain, buf, length);
+        p.rate_tag = (struct packet_rate_tag){.is_there = true, .kind = 2, .rate_bps = UINT64_MAX};
+        p.bytes = (uint16_t)(p.bytes + 16);
+        assert_int_equal(encode(&p), length + 16);
+        assert_memory_equal(buf, plain, 12);
+        static const uint8_t tag[] = {0x88, 0xb6, 0,    2,    0,    0,    0,    5,
+                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+        assert_memory_equal(buf + 12, tag, sizeof tag);
+        assert_memory_equal(buf + 28, plain + 12, length - 12 - 4);
+        assert_true(has_good_fcs(length + 16));
+    }
+}
+
 /* The tag moves everything behind the addresses by four octets, and the FCS covers it. */
 static void cn_tag(void **unused)
 {
@@ -425,6 +468,7 @@ int main(void)
         cmocka_unit_test(cn_tag),
         cmocka_unit_test(bcn),
         cmocka_unit_test(rate_regulation_tag),
+        cmocka_unit_test(rate_tag),
         cmocka_unit_test(telemetry),
         cmocka_unit_test(tcp),
         cmocka_unit_test(tcp_ack_with_blocks),
