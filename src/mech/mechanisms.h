@@ -36,6 +36,7 @@ extern const struct xoff_cp_ops xoff_cp_step;
 extern const struct xoff_cp_ops xoff_cp_int;
 extern const struct xoff_cp_ops xoff_cp_qcn;
 extern const struct xoff_cp_ops xoff_cp_ecm;
+extern const struct xoff_cp_ops xoff_cp_fecn;
 
 extern const struct xoff_rp_ops xoff_rp_datagram;
 extern const struct xoff_rp_ops xoff_rp_none;
@@ -50,6 +51,7 @@ extern const struct xoff_rp_ops xoff_rp_dctcp_rate;
 extern const struct xoff_rp_ops xoff_rp_newreno;
 extern const struct xoff_rp_ops xoff_rp_qcn;
 extern const struct xoff_rp_ops xoff_rp_ecm;
+extern const struct xoff_rp_ops xoff_rp_fecn;
 
 extern const struct xoff_path_ops xoff_path_ecmp;
 extern const struct xoff_path_ops xoff_path_scatter;
@@ -64,5 +66,6 @@ extern const struct xoff_rel_ops xoff_rel_tcp;
 extern const struct xoff_np_ops xoff_np_echo;
 extern const struct xoff_np_ops xoff_np_cnp;
 extern const struct xoff_np_ops xoff_np_int;
+extern const struct xoff_np_ops xoff_np_reflect;
 
 #endif

@@ -24,7 +24,8 @@ const struct xoff_sched_ops *const xoff_scheds[] = {
 };
 
 const struct xoff_cp_ops *const xoff_cps[] = {
-    &xoff_cp_none, &xoff_cp_ecn, &xoff_cp_step, &xoff_cp_int, &xoff_cp_qcn, &xoff_cp_ecm, NULL,
+    &xoff_cp_none, &xoff_cp_ecn, &xoff_cp_step, &xoff_cp_int,
+    &xoff_cp_qcn,  &xoff_cp_ecm, &xoff_cp_fecn, NULL,
 };
 
 const struct xoff_rp_ops *const xoff_rps[] = {
@@ -41,6 +42,7 @@ const struct xoff_rp_ops *const xoff_rps[] = {
     &xoff_rp_newreno,
     &xoff_rp_qcn,
     &xoff_rp_ecm,
+    &xoff_rp_fecn,
     NULL,
 };
 
@@ -57,10 +59,7 @@ const struct xoff_rel_ops *const xoff_rels[] = {
 const char *const xoff_rel_words[] = {"auto", "datagram", "go-back-n", "tcp", NULL};
 
 const struct xoff_np_ops *const xoff_nps[] = {
-    &xoff_np_echo,
-    &xoff_np_cnp,
-    &xoff_np_int,
-    NULL,
+    &xoff_np_echo, &xoff_np_cnp, &xoff_np_int, &xoff_np_reflect, NULL,
 };
 
 /* Finds the entry of a role's array whose name is `wanted`, or NULL. */

@@ -36,10 +36,11 @@ static void test_lookup(void **unused)
     static const char *const mmus[] = {"sih", "static", "ns3", NULL};
     static const char *const pauses[] = {"pfc", "pause", "tpfc", "none", NULL};
     static const char *const scheds[] = {"ets", "strict", "drr", "drr-awc", "wfq", "fifo", NULL};
-    static const char *const cps[] = {"none", "ecn", "step", "int", "qcn", "ecm", NULL};
+    static const char *const cps[] = {"none", "ecn", "step", "int", "qcn", "ecm", "fecn", NULL};
     static const char *const rps[] = {
         "datagram", "none",  "dcqcn",      "dcqcn-nic", "hpcc", "powertcp", "theta-powertcp",
-        "timely",   "dctcp", "dctcp-rate", "tcp",       "qcn",  "ecm",      NULL};
+        "timely",   "dctcp", "dctcp-rate", "tcp",       "qcn",  "ecm",      "fecn",
+        NULL};
     for (size_t i = 0; mmus[i]; i++)
         assert_string_equal(xoff_mmu_find(mmus[i])->name, mmus[i]);
     for (size_t i = 0; pauses[i]; i++)
