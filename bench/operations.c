@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "net/egress.h"
 #include "net/model.h"
 #include "sim/queue.h"
 
@@ -59,6 +60,8 @@ struct rig {
     struct xoff_rng rng;
     struct xoff_cp cp;
     _Alignas(16) unsigned char cp_state[64];
+    struct point metered; /* a port with FECN's congestion point */
+    _Alignas(16) unsigned char metered_state[64];
 };
 
 static enum xoff_pool mmu_in(const struct xoff_mmu *mmu, uint32_t i, struct xoff_crossings *out)
@@ -215,6 +218,33 @@ static void bench_point(struct rig *rig)
     sink = sum;
 }
 
+/* The same for a point that measures its load: the queue is empty before and after each frame, so
+ * that a backlog begins and ends; one frame in a hundred carries a tag. */
+static void bench_metered(struct rig *rig)
+{
+    struct xoff_cp_answer answer;
+    struct egress queue = {.n = 1, .bytes = 1518};
+    struct frame frame = {.bytes = 1518, .kind = FRAME_DATA};
+    const struct xoff_notice tag = {.rate_bps = XOFF_NOTICE_NO_RATE, .kind = XOFF_NOTICE_FECN};
+    uint64_t sum = 0;
+    xoff_time now = 0;
+    for (uint32_t i = 0; i < REPEATS; i++, now += 1300 * XOFF_NS) {
+        frame.flags = i % 100 ? 0 : FRAME_ASKS_RATE;
+        queue.n = 1;
+        if (meter_joined(&rig->metered, &queue, &frame, now)) {
+            const struct xoff_cp_load load = {.queue_bytes = 1518};
+            const struct xoff_cp_frame view = {
+                .queue_bytes = 1518, .bytes = 1518, .is_data = true, .tag = &tag, .load = &load};
+            xoff_cp_on_enqueue(&rig->metered.cp, rig->metered_state, &view, now, &answer);
+            sum += answer.write;
+        }
+        queue.n = 0;
+        meter_left(&rig->metered, &queue, &frame, 10 * XOFF_GBPS, now);
+        __asm__ volatile("" : : "r"(&rig->metered) : "memory");
+    }
+    sink = sum;
+}
+
 static void bench_draw(struct rig *rig)
 {
     uint64_t sum = 0;
@@ -364,23 +394,24 @@ static void make_pause(uint32_t row, struct xoff_pause *pause)
         pause_in(pause, i);
 }
 
-static void make_point(struct rig *rig)
+static void make_point(const char *kind, struct xoff_cp *cp, void *state, size_t state_size)
 {
-    const struct xoff_cp_ops *ops = xoff_cp_find("qcn");
+    const struct xoff_cp_ops *ops = xoff_cp_find(kind);
     const struct xoff_cp_env env = {.rate_bps = 10 * XOFF_GBPS, .buffer_bytes = 1000000};
     void *params = calloc(1, ops->params_size), *cfg = calloc(1, ops->cfg_size);
     struct xoff_err err;
     XOFF_ASSERT(params && cfg);
     xoff_param_defaults(ops->params, params);
-    XOFF_ASSERT(xoff_cp_configure(&rig->cp, ops, params, &env, cfg, &err) == 0);
-    XOFF_ASSERT(rig->cp.shape.state_size <= sizeof rig->cp_state);
-    xoff_cp_init(&rig->cp, rig->cp_state);
+    XOFF_ASSERT(xoff_cp_configure(cp, ops, params, &env, cfg, &err) == 0);
+    XOFF_ASSERT(cp->shape.state_size <= state_size);
+    xoff_cp_init(cp, state);
     free(params);
 }
 
 static void make_rig(struct rig *rig)
 {
-    make_point(rig);
+    make_point("qcn", &rig->cp, rig->cp_state, sizeof rig->cp_state);
+    make_point("fecn", &rig->metered.cp, rig->metered_state, sizeof rig->metered_state);
     for (uint32_t i = 0; i < N_PAUSES; i++)
         make_pause(i, &rig->pauses[i]);
     rig->n_queued = QUEUED;
@@ -403,6 +434,7 @@ static void free_rig(struct rig *rig)
     for (uint32_t i = 0; i < N_PAUSES; i++)
         free((void *)rig->pauses[i].cfg), free(rig->pauses[i].state);
     free((void *)rig->sched.cfg), free((void *)rig->cp.cfg);
+    free((void *)rig->metered.cp.cfg);
     free(rig->queue->key), free(rig->queue->next), free(rig->queue);
     routes_destroy(rig->routes);
     topo_fini(&rig->topo);
@@ -424,6 +456,8 @@ unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BEN
         rows[n++] = (struct bench_operation){titles[i], median_ns(clock, &rig, bench_select)};
     }
     rows[n++] = (struct bench_operation){"enqueue, qcn", median_ns(clock, &rig, bench_point)};
+    rows[n++] = (struct bench_operation){"enqueue and dequeue, fecn",
+                                         median_ns(clock, &rig, bench_metered)};
     rows[n++] = (struct bench_operation){"route", median_ns(clock, &rig, bench_route)};
     rows[n++] = (struct bench_operation){"event in and out", median_ns(clock, &rig, bench_event)};
     rows[n++] = (struct bench_operation){"random draw", median_ns(clock, &rig, bench_draw)};
