@@ -367,9 +367,12 @@ static const char *const large[] = {
     "DROP INDEX flow_key; DROP INDEX pause_key; DROP INDEX pause_parent; DROP INDEX sample_series",
     "DELETE FROM flow; DELETE FROM pause; DELETE FROM sample",
     "UPDATE run SET end_at_ps = 1000000000000",
-    MILLION "INSERT INTO flow SELECT 1, i, i % 4, (i + 1 + i % 3) % 4, i, 'entry' || (i % 200), "
+    MILLION "INSERT INTO flow (run_id, id, from_node_id, to_node_id, number, traffic, priority, "
+            "reliable, offered_bytes, sent_bytes, delivered_bytes, start_at_ps, finish_at_ps, "
+            "ideal_ps, slowdown, marked_frames, retransmitted_frames) SELECT 1, i, i % 4, (i + 1 + "
+            "i % 3) % 4, i, 'entry' || (i % 200), "
             "3, 1, i * 7919 % 20000000, 1, 1, i * 1000000, i * 1000000 + 1000000 + "
-            "i * 104729 % 999983, NULL, 1000000, 1 + i * 7 % 1000 / 10.0, 0, 0, 0, 0 FROM r",
+            "i * 104729 % 999983, 1000000, 1 + i * 7 % 1000 / 10.0, 0, 0 FROM r",
     TWO_HUNDRED_THOUSAND
     "INSERT INTO pause SELECT 1, i, i * 5000000, 4 + i / 2 % 2, i / 4 % 3, "
     "i / 12 % 8, CASE i % 2 WHEN 0 THEN 'XOFF' ELSE 'XON' END, 'ingress', 1, 1, "
