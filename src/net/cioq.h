@@ -108,6 +108,7 @@ static inline struct cioq_voq *cioq_queue(const struct cioq *c, uint32_t in, uin
 
 /* cioq_build.c */
 extern const struct xoff_param cioq_table[];
+uint64_t cioq_estimate(const struct net_switch *spec, uint32_t n_ports);
 int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
                struct xoff_err *err);
 void cioq_destroy(struct sw *sw);

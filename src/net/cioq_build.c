@@ -204,6 +204,17 @@ static void build_tables(struct cioq *c, int64_t grants)
     c->matching.at = build_block(n, sizeof *c->matching.at);
 }
 
+/* What grows with the square of the ports: virtual output queues, turns of priorities and lengths
+ * of pairs; and the ports' own. */
+uint64_t cioq_estimate(const struct net_switch *spec, uint32_t n_ports)
+{
+    const struct cioq_params *p = spec->fabric_params;
+    const uint64_t n = n_ports, n_queues = !p || p->voq ? n * n : n;
+    return n_queues * XOFF_N_PRIORITIES * sizeof(struct cioq_voq) +
+           n * n * (sizeof(uint8_t) + sizeof(uint32_t)) +
+           n * (sizeof(struct cioq_input) + sizeof(struct cioq_output));
+}
+
 int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
                struct xoff_err *err)
 {

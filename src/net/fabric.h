@@ -39,6 +39,8 @@ struct fabric_buffer {
     const uint64_t *maxima; /* maxima of its headroom, by permille (maxima.c); NULL: it has none */
 };
 
+struct net_switch;
+
 struct fabric_ops {
     const char *name, *summary;
     const struct xoff_param *params; /* NULL: none */
@@ -49,6 +51,9 @@ struct fabric_ops {
      * (input_leave); else they leave it with their egress queue, which needs no call. */
     bool leaves_inputs;
     bool arbitrates; /* asks switch.arbiter */
+    /* Bytes of memory that a switch takes for the fabric's sake, frames aside; NULL: next to none.
+     */
+    uint64_t (*estimate)(const struct net_switch *spec, uint32_t n_ports);
     /* Called when struct sw is ready except for what depends on the fabric: ports, queues, timers
      * and the frame store. `env` describes a buffer over all ports. Sets sw->signalling. */
     int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,

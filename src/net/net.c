@@ -239,13 +239,16 @@ uint64_t net_estimate(const struct net_spec *spec)
     const struct topo *topo = spec->topo;
     uint64_t bytes = 0;
     for (uint32_t n = topo->n_hosts; n < topo->n_nodes; n++) {
+        const struct net_switch *sw = net_switch_of(spec, n);
         const uint64_t ports = topo->nodes[n].n_ports;
         bytes +=
             ports * (sizeof(struct port) + 8 * sizeof(struct egress) + 600) + sizeof(struct sw);
         bytes += ports * ports * 4 * (uint64_t)__builtin_popcount(spec->lossless);
         bytes += (uint64_t)topo->n_hosts / 16 * 2; /* route tables, by edge */
         /* Frames in buffers: a tenth of the worst case, a full buffer of full frames. */
-        bytes += (uint64_t)(net_switch_of(spec, n)->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
+        bytes += (uint64_t)(sw->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
+        if (sw->fabric && sw->fabric->estimate)
+            bytes += sw->fabric->estimate(sw, (uint32_t)ports);
     }
     bytes += topo->n_hosts * (uint64_t)(sizeof(struct host) + 8192);
     bytes += topo->n_links * 2 * (uint64_t)(sizeof(struct link) + 64 * sizeof(struct frame));

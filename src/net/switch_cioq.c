@@ -633,6 +633,7 @@ const struct fabric_ops fabric_cioq = {
     .n_timers = CIOQ_TIMERS,
     .leaves_inputs = true,
     .arbitrates = true,
+    .estimate = cioq_estimate,
     .build = cioq_build,
     .destroy = cioq_destroy,
     .arrive = arrive,

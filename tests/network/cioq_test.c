@@ -47,6 +47,24 @@ static void a_frame_takes_its_time(void **state)
     }
 }
 
+/* Virtual output queues are what memory goes to: 32 ports have 1024 of 8 priorities instead of 32,
+ * of 16 B each. */
+static void queues_are_in_the_estimate(void **state)
+{
+    (void)state;
+    uint64_t bytes[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1us\ndrain: 0s\ntopology: {kind: star, hosts: 32}\n"
+                "switch: {fabric: {kind: cioq, voq: %s}}\n",
+                i ? "true" : "false");
+        bytes[i] = net_estimate(&rig.built->spec);
+        rig_fini(&rig);
+    }
+    assert_int_equal(bytes[1] - bytes[0], (1024 - 32) * 8 * 16);
+}
+
 /* Frames of 1518 B that a switch has sent until `stop_ms`. Half of its 2n ports have
  * senders, the others receivers, drawn anew for each frame: every input has frames for every
  * output, as in the classical model. */
@@ -474,6 +492,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_frame_takes_its_time),
+        cmocka_unit_test(queues_are_in_the_estimate),
         cmocka_unit_test(voqs_reach_the_line_rate),
         cmocka_unit_test(voqs_carry_what_is_offered),
         cmocka_unit_test(single_queues_reach_less),
