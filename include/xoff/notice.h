@@ -22,6 +22,7 @@ extern "C" {
 #define XOFF_NOTICE_ECM 3  /* queue_offset_bytes, queue_delta_bytes; both 0: stop */
 /* The rate-regulation tag of a source (rp.h): point cp_id limits the flow of this frame. */
 #define XOFF_NOTICE_LIMITED 4
+#define XOFF_NOTICE_E2CM 5 /* a probe that comes back; no field has a meaning */
 
 #define XOFF_NOTICE_NO_RATE UINT64_MAX /* rate_bps that no switch has lowered yet */
 #define XOFF_RATE_TAG_BYTES 16         /* that a tag takes in a data frame of its own source */

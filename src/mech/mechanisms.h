@@ -52,6 +52,7 @@ extern const struct xoff_rp_ops xoff_rp_newreno;
 extern const struct xoff_rp_ops xoff_rp_qcn;
 extern const struct xoff_rp_ops xoff_rp_ecm;
 extern const struct xoff_rp_ops xoff_rp_fecn;
+extern const struct xoff_rp_ops xoff_rp_e2cm;
 
 extern const struct xoff_path_ops xoff_path_ecmp;
 extern const struct xoff_path_ops xoff_path_scatter;

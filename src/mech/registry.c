@@ -29,21 +29,10 @@ const struct xoff_cp_ops *const xoff_cps[] = {
 };
 
 const struct xoff_rp_ops *const xoff_rps[] = {
-    &xoff_rp_datagram,
-    &xoff_rp_none,
-    &xoff_rp_dcqcn,
-    &xoff_rp_dcqcn_nic,
-    &xoff_rp_hpcc,
-    &xoff_rp_powertcp,
-    &xoff_rp_theta_powertcp,
-    &xoff_rp_timely,
-    &xoff_rp_dctcp,
-    &xoff_rp_dctcp_rate,
-    &xoff_rp_newreno,
-    &xoff_rp_qcn,
-    &xoff_rp_ecm,
-    &xoff_rp_fecn,
-    NULL,
+    &xoff_rp_datagram, &xoff_rp_none,       &xoff_rp_dcqcn,          &xoff_rp_dcqcn_nic,
+    &xoff_rp_hpcc,     &xoff_rp_powertcp,   &xoff_rp_theta_powertcp, &xoff_rp_timely,
+    &xoff_rp_dctcp,    &xoff_rp_dctcp_rate, &xoff_rp_newreno,        &xoff_rp_qcn,
+    &xoff_rp_ecm,      &xoff_rp_fecn,       &xoff_rp_e2cm,           NULL,
 };
 
 const struct xoff_path_ops *const xoff_paths[] = {&xoff_path_ecmp, &xoff_path_scatter, NULL};

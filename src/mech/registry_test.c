@@ -40,7 +40,7 @@ static void test_lookup(void **unused)
     static const char *const rps[] = {
         "datagram", "none",  "dcqcn",      "dcqcn-nic", "hpcc", "powertcp", "theta-powertcp",
         "timely",   "dctcp", "dctcp-rate", "tcp",       "qcn",  "ecm",      "fecn",
-        NULL};
+        "e2cm",     NULL};
     for (size_t i = 0; mmus[i]; i++)
         assert_string_equal(xoff_mmu_find(mmus[i])->name, mmus[i]);
     for (size_t i = 0; pauses[i]; i++)
