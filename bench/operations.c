@@ -61,6 +61,7 @@ struct rig {
     struct xoff_cp cp;
     _Alignas(16) unsigned char cp_state[64];
     struct point metered; /* a port with FECN's congestion point */
+    struct port port;
     _Alignas(16) unsigned char metered_state[64];
 };
 
@@ -239,8 +240,8 @@ static void bench_metered(struct rig *rig)
             sum += answer.write;
         }
         queue.n = 0;
-        meter_left(&rig->metered, &queue, &frame, 10 * XOFF_GBPS, now);
-        __asm__ volatile("" : : "r"(&rig->metered) : "memory");
+        meter_left(&rig->metered, &queue, &frame, &rig->port, now);
+        __asm__ volatile("" : : "r"(rig), "r"(&frame) : "memory"); /* all of it is in memory */
     }
     sink = sum;
 }
@@ -410,6 +411,7 @@ static void make_point(const char *kind, struct xoff_cp *cp, void *state, size_t
 
 static void make_rig(struct rig *rig)
 {
+    rig->port.ps_per_byte = 800; /* 10 Gb/s */
     make_point("qcn", &rig->cp, rig->cp_state, sizeof rig->cp_state);
     make_point("fecn", &rig->metered.cp, rig->metered_state, sizeof rig->metered_state);
     for (uint32_t i = 0; i < N_PAUSES; i++)

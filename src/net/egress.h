@@ -161,12 +161,14 @@ static inline bool meter_joined(struct point *point, const struct egress *queue,
 }
 
 static inline void meter_left(struct point *point, const struct egress *queue,
-                              const struct frame *f, xoff_rate rate_bps, xoff_time now)
+                              const struct frame *f, const struct port *port, xoff_time now)
 {
     if (queue->n)
         return;
     struct point_queue *q = &point->queues[f->priority];
-    q->sent_at = now + xoff_time_of_bits(8ull * (f->bytes + XOFF_OVERHEAD_BYTES), rate_bps);
+    const uint32_t bytes = f->bytes + XOFF_OVERHEAD_BYTES;
+    q->sent_at = now + (port->ps_per_byte ? (xoff_time)bytes * port->ps_per_byte
+                                          : xoff_time_of_bits(8ull * bytes, port->clock.rate_bps));
     q->backlogged_for += q->sent_at - q->backlogged_at;
 }
 
@@ -288,7 +290,7 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
     const struct frame *sent = f;
     if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0)) {
         if (sw->points[port->number].meters)
-            meter_left(&sw->points[port->number], queue, f, port->clock.rate_bps, now);
+            meter_left(&sw->points[port->number], queue, f, port, now);
         if (sw->points[port->number].marks_out)
             egress_mark(sw, w, port, f, false);
         sent = f = store_at(&sw->store, place);
