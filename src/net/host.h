@@ -47,7 +47,7 @@ struct flow {
     struct xoff_rel_tx rel;
 };
 
-_Static_assert(sizeof(struct flow) <= 208, "512 bytes per active flow, with rp and rel state");
+_Static_assert(sizeof(struct flow) <= 200, "512 bytes per active flow, with rp and rel state");
 _Static_assert(offsetof(struct flow, rel) + sizeof(struct xoff_rel_tx) == sizeof(struct flow),
                "the state of the reliability goes on behind its head");
 
