@@ -1,7 +1,10 @@
 /* xoff run: runs scenarios, prints summaries, writes results, checks expectations. */
+#include <errno.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <xoff/units.h>
 
@@ -322,7 +325,7 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
     bool has_page = false;
     int code = results_write(aside, results, summaries, n, a->csv, &err);
     fprintf(told, "results: %s/run.sqlite, %s/summary.json", dir, dir);
-    if (!code && writes_hpcc(a, import))
+    if (!code && n && writes_hpcc(a, import))
         code = cli_write_hpcc(aside, import, results[0], has_node_ids(a, import), dir, told, &err);
     fputc('\n', told);
     if (!code)
@@ -359,6 +362,19 @@ static char *compare_path(const char *given, const struct hpcc_config *import)
     free(path);
     XOFF_ASSERT(asprintf(&path, "%s/%s", given, cli_fct_name(NULL)) >= 0);
     return path;
+}
+
+/* A trace is written after the run, which may be long: its folder is looked at before. */
+static int check_trace(const char *path, const struct scenario *scenario, struct xoff_err *err)
+{
+    if (scenario->n_plans > 1)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "--trace", path,
+                            "the scenario has several variants; choose one with --variant");
+    char *copy = strdup(path);
+    XOFF_ASSERT(copy);
+    const int reason = access(dirname(copy), W_OK | X_OK) ? errno : 0;
+    free(copy);
+    return reason ? cli_cannot_write(path, reason, err) : 0;
 }
 
 /* Compares the runs, and prints what came out unless JSON is asked for. */
@@ -481,9 +497,8 @@ static int run_file(const struct run_arguments *a, const char *file)
         theirs.path = compare_path(a->compare, input.import);
         code = hpcc_fct_read(theirs.path, &theirs.fct, &err);
     }
-    if (!code && a->trace && input.scenario->n_plans > 1)
-        code = xoff_err_set(&err, XOFF_E_CONFLICT, "--trace", a->trace,
-                            "the scenario has several variants; choose one with --variant");
+    if (!code && a->trace)
+        code = check_trace(a->trace, input.scenario, &err);
     if (code) {
         cli_print_error(&err);
         free(theirs.path);

@@ -143,9 +143,13 @@ def refused(folder):
               (done.returncode, done.stderr))
     check("nothing is written then", not out.exists())
     nowhere = folder / "nowhere" / "trace.txt"
-    done = xoff("run", quick, "--no-report", "-o", folder / "q", "--trace", nowhere,
+    done = xoff("run", quick, "--no-report", "-o", folder / "new", "--trace", nowhere, status=2)
+    check("a file that cannot be written is named before the run",
+          str(nowhere) in done.stderr and not (folder / "new").exists(), done.stderr)
+    done = xoff("run", quick, "--no-report", "-o", folder / "full", "--trace", "/dev/full",
                 "--trace-until", "10us", status=1)
-    check("a file that cannot be written is named", str(nowhere) in done.stderr, done.stderr)
+    check("a full disk is named, and the results stay", "/dev/full" in done.stderr and
+          (folder / "full" / "run.sqlite").exists(), done.stderr)
     out.write_text("old")
     xoff("run", quick, "--no-report", "-o", folder / "q", "--trace", out, "--trace-until", "10us")
     check("an old file is replaced", out.read_text() != "old")
