@@ -336,12 +336,12 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
         fprintf(told, "report: %s/report.html\n", dir);
     if (!code)
         code = folder_publish(folder, &err);
-    if (!code && a->trace && n)
-        code = cli_write_trace(a->trace, results[0], told, &err);
-    if (code) {
+    if (code)
         folder_explain(folder, &err);
+    else if (a->trace && n) /* beside the folder, which stays if this fails */
+        code = cli_write_trace(a->trace, results[0], told, &err);
+    if (code)
         cli_print_error(&err);
-    }
     return code || (!has_page && !a->no_report) ? EXIT_FAILED : EXIT_FINE;
 }
 

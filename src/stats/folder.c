@@ -466,8 +466,6 @@ static void cut(char *text, const char *part)
 
 void folder_explain(const struct folder *folder, struct xoff_err *err)
 {
-    if (!folder->aside) /* published: no name of it is left */
-        return;
     const char *part = strrchr(folder->aside, '/');
     cut(err->message, part);
     cut(err->file, part);
