@@ -325,7 +325,7 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
     bool has_page = false;
     int code = results_write(aside, results, summaries, n, a->csv, &err);
     fprintf(told, "results: %s/run.sqlite, %s/summary.json", dir, dir);
-    if (!code && n && writes_hpcc(a, import))
+    if (!code && writes_hpcc(a, import))
         code = cli_write_hpcc(aside, import, results[0], has_node_ids(a, import), dir, told, &err);
     fputc('\n', told);
     if (!code)
@@ -338,7 +338,7 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
         code = folder_publish(folder, &err);
     if (code)
         folder_explain(folder, &err);
-    else if (a->trace && n) /* beside the folder, which stays if this fails */
+    else if (a->trace) /* beside the folder, which stays if this fails */
         code = cli_write_trace(a->trace, results[0], told, &err);
     if (code)
         cli_print_error(&err);
@@ -390,7 +390,8 @@ static void compare_runs(const struct run_arguments *a, const struct hpcc_config
     }
 }
 
-/* Finishes `n` runs of the scenario's plans; an interruption leaves fewer than there are plans. */
+/* Finishes `n` runs of the scenario's plans, at least one; an interruption leaves fewer than there
+ * are plans. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
                   const struct hpcc_config *import, const struct theirs *theirs,
                   struct cli_run *runs, uint32_t n, struct folder *folder, const char *dir)
@@ -549,6 +550,10 @@ static int run_file(const struct run_arguments *a, const char *file)
             cli_print_build_error(&input, &err);
             status = EXIT_BAD_INPUT;
         }
+    if (!status && !n) { /* a Ctrl-C arrived while the file was read */
+        fprintf(stderr, "interrupted: %s has not been run\n", file);
+        status = EXIT_FAILED;
+    }
     if (!status)
         status = finish(a, scenario, import, &theirs, runs, n, folder, dir);
     folder_close(folder);
