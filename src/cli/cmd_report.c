@@ -1,10 +1,12 @@
 /* xoff report: writes the page of one or more results, at any time after their runs. */
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "report/report.h"
+#include "stats/folder.h"
 
 struct report_arguments {
     const char *output;
@@ -13,8 +15,8 @@ struct report_arguments {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Write the page there (default: report.html in the first folder)",
-     0},
+    {"output", 'o', "FILE", 0,
+     "Write the page there (default: report.html beside the results, or compared.html here)", 0},
     {0},
 };
 
@@ -70,6 +72,24 @@ static bool is_results_file(const char *path)
     return n == sizeof head && !memcmp(head, "SQLite format 3", sizeof head);
 }
 
+/* Writes the page of the results beside them. A run into the same folder would replace the results
+ * while they are read, and the page would be that of the old ones: the folder is locked. */
+static int write_beside(const char *results, const char *path, struct xoff_err *err)
+{
+    struct stat status;
+    struct folder *folder = NULL;
+    char *copy = strdup(path);
+    XOFF_ASSERT(copy);
+    int code = 0;
+    if (!stat(results, &status)) /* else there is nothing to lock, and nothing to read */
+        code = folder_open(dirname(copy), results_names, &folder, err);
+    if (!code)
+        code = report_create(&results, 1, path, err);
+    folder_close(folder);
+    free(copy);
+    return code;
+}
+
 int cmd_report(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -78,15 +98,16 @@ int cmd_report(int argc, char **argv)
         .args_doc = "RUN...",
         .doc = "Writes a page to open in a browser: one file, which needs no network. RUN is a "
                "folder that xoff run wrote, or a run.sqlite; several are shown side by side.\v"
-               "Exit status: 0 fine, 1 the page could not be written, 2 bad input.\n"
+               "Exit status: 0 fine, 1 the page could not be written, 2 bad input, or another "
+               "process is writing to the folder.\n"
                "Example: xoff report run-quickstart\n"
                "         xoff report run-before run-after -o compared.html"};
     struct report_arguments a = {0};
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     struct xoff_err err = {0};
-    char *path = a.output          ? strdup(a.output)
-                 : a.n_results > 1 ? strdup("compared.html")
-                                   : default_path(a.results[0]);
+    const bool is_beside = !a.output && a.n_results == 1;
+    char *path =
+        is_beside ? default_path(a.results[0]) : strdup(a.output ? a.output : "compared.html");
     XOFF_ASSERT(path);
     int status = EXIT_FINE;
     if (is_results_file(path)) {
@@ -94,7 +115,8 @@ int cmd_report(int argc, char **argv)
                      "is a file of results; give the name of a page, such as x.html");
         cli_print_error(&err);
         status = EXIT_BAD_INPUT;
-    } else if (report_create(a.results, a.n_results, path, &err)) {
+    } else if (is_beside ? write_beside(a.results[0], path, &err)
+                         : report_create(a.results, a.n_results, path, &err)) {
         cli_print_error(&err);
         status = err.code == XOFF_E_IO ? EXIT_FAILED : EXIT_BAD_INPUT;
     } else {

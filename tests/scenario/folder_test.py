@@ -87,8 +87,9 @@ def check_lock(folder):
         if (out / ".xoff-lock").exists() and (out / ".xoff-lock").read_text():
             break
         time.sleep(0.05)
-    for verb in (["run", INCAST], ["reproduce", "dsh", "--quick"]):
-        run = xoff(*verb, "-o", out)
+    for verb in (["run", INCAST, "-o", out], ["reproduce", "dsh", "--quick", "-o", out],
+                 ["report", out]):
+        run = xoff(*verb)
         check(f"a second {verb[0]} is told who has the folder", run.returncode == 2 and
               f"process {first.pid} on " in run.stderr and str(out) in run.stderr, run)
     first.send_signal(signal.SIGINT)
@@ -104,6 +105,12 @@ def check_lock(folder):
     check("a killed run leaves its lock", (out / ".xoff-lock").exists())
     run = xoff("run", INCAST, "-o", out)
     check("which is no obstacle", run.returncode == 0 and not list(out.glob(".*")), run)
+    before = files(out)
+    run = xoff("report", out)
+    check("a report locks the folder, and leaves all else in it", run.returncode == 0 and
+          files(out) == before and not list(out.glob(".*")), run)
+    run = xoff("report", folder / "gone/a")
+    check("and makes no folder", run.returncode == 2 and not (folder / "gone").exists(), run)
 
     seeds = [subprocess.Popen([XOFF, "run", INCAST, "--seed", str(i), "--no-report"], cwd=folder,
                               stdout=subprocess.DEVNULL) for i in range(1, 5)]
