@@ -62,6 +62,9 @@ static inline struct notes *net_notes(const struct net *net, uint32_t node)
  * err for the next call (warning_build.c). Returns `code`. */
 int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
                    struct xoff_err *err);
+/* The same for a part of a transport at all hosts with links of that rate. */
+int net_configured_transport(struct net *net, uint32_t transport, xoff_rate rate_bps, int code,
+                             struct xoff_err *err);
 /* Warns when a buffer and its pause policy do not go together (trial_build.c). With `is_by_port`
  * every port has a buffer like `mmu` for itself. */
 void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, bool is_by_port,

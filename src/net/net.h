@@ -188,7 +188,7 @@ void net_destroy(struct net *net);
 
 /* Accepted but probably unintended. Identical warnings of several nodes are merged. */
 struct net_warning {
-    enum net_part part;
+    struct net_blame blame;
     uint32_t first_node, last_node, n_nodes;
     struct xoff_err err; /* subject, value and message, without a place in the file */
 };

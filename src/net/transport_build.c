@@ -31,8 +31,7 @@ static int build_rel(const struct net *net, const struct net_transport *spec,
                                      .reads_each_mark = spec->rp->reads_each_mark};
     void *cfg = build_block(1, xoff_rel_cfg_size(spec->rel, 1));
     const int code = xoff_rel_configure(rel, spec->rel, spec->rel_params, &env, cfg, err);
-    if (code)
-        name_rel_param(spec->rel, err);
+    name_rel_param(spec->rel, err); /* an error or a warning may name one */
     return code;
 }
 
@@ -57,9 +56,10 @@ static int build_np(const struct net *net, const struct net_transport *spec, xof
 }
 
 /* Builds a transport for hosts with links of one rate. */
-static int build_transport(struct net *net, const struct net_transport *spec, xoff_rate rate_bps,
-                           struct transport *t, struct xoff_err *err)
+static int build_transport(struct net *net, uint32_t index, xoff_rate rate_bps, struct transport *t,
+                           struct xoff_err *err)
 {
+    const struct net_transport *spec = &net->spec.transports[index];
     const struct net_wire *wire = net->spec.wire;
     t->spec = spec;
     t->header_bytes = net_header_bytes(wire, spec);
@@ -73,10 +73,15 @@ static int build_transport(struct net *net, const struct net_transport *spec, xo
                             "port.max_frame leaves no room for payload behind its headers");
     }
     const uint32_t payload_bytes = net->spec.max_frame_bytes - t->header_bytes;
-    int code = build_rel(net, spec, payload_bytes, &t->rel, err);
+    int code = net_configured_transport(net, index, rate_bps,
+                                        build_rel(net, spec, payload_bytes, &t->rel, err), err);
     if (!code)
-        code = build_rp(net, spec, rate_bps, payload_bytes, &t->rp, err);
-    return code ? code : build_np(net, spec, rate_bps, &t->np, err);
+        code = net_configured_transport(
+            net, index, rate_bps, build_rp(net, spec, rate_bps, payload_bytes, &t->rp, err), err);
+    if (!code)
+        code = net_configured_transport(net, index, rate_bps,
+                                        build_np(net, spec, rate_bps, &t->np, err), err);
+    return code;
 }
 
 int build_transports(struct net *net, uint32_t *index, struct xoff_err *err)
@@ -96,7 +101,7 @@ int build_transports(struct net *net, uint32_t *index, struct xoff_err *err)
     for (uint32_t i = 0; i < net->n_rates * n && !code; i++) {
         const struct net_transport *spec = &net->spec.transports[i % n];
         struct transport *t = &net->transports[i];
-        code = build_transport(net, spec, net->rates[i / n], t, err);
+        code = build_transport(net, i % n, net->rates[i / n], t, err);
         net->has_extra |= t->rel.shape.names_blocks || spec->np->has_telemetry ||
                           t->rp.shape.tag_kind != XOFF_NOTICE_NONE;
         if (!code && i < n && (spec->has_common_rtt || spec->np->has_telemetry))

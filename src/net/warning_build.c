@@ -3,15 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/model.h"
+#include "net/build.h"
 
-static bool is_same(const struct net *net, const struct net_warning *w, enum net_part part,
-                    uint32_t node, const struct xoff_err *err)
+static bool is_same(const struct net_warning *w, struct net_blame blame, const struct xoff_err *err)
 {
-    return w->part == part &&
-           net_kind_of(&net->spec, w->first_node) == net_kind_of(&net->spec, node) &&
+    return w->blame.part == blame.part && w->blame.index == blame.index &&
            !strcmp(w->err.subject, err->subject) && !strcmp(w->err.value, err->value) &&
            !strcmp(w->err.message, err->message);
+}
+
+static void keep(struct net *net, struct net_blame blame, uint32_t node, const struct xoff_err *err)
+{
+    uint32_t i = 0;
+    while (i < net->n_warnings && !is_same(&net->warnings[i], blame, err))
+        i++;
+    if (i == net->n_warnings) {
+        net->warnings = realloc(net->warnings, sizeof *net->warnings * (i + 1));
+        XOFF_ASSERT(net->warnings);
+        net->warnings[net->n_warnings++] = (struct net_warning){
+            .blame = blame, .first_node = node, .last_node = node, .n_nodes = 1, .err = *err};
+    } else if (net->warnings[i].last_node != node) { /* a node may repeat it for each port */
+        net->warnings[i].last_node = node;
+        net->warnings[i].n_nodes++;
+    }
 }
 
 int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
@@ -19,18 +33,19 @@ int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
 {
     if (code || !err->message[0])
         return code;
-    uint32_t i = 0;
-    while (i < net->n_warnings && !is_same(net, &net->warnings[i], part, node, err))
-        i++;
-    if (i == net->n_warnings) {
-        net->warnings = realloc(net->warnings, sizeof *net->warnings * (i + 1));
-        XOFF_ASSERT(net->warnings);
-        net->warnings[net->n_warnings++] = (struct net_warning){
-            .part = part, .first_node = node, .last_node = node, .n_nodes = 1, .err = *err};
-    } else if (net->warnings[i].last_node != node) { /* a node may repeat it for each port */
-        net->warnings[i].last_node = node;
-        net->warnings[i].n_nodes++;
-    }
+    keep(net, (struct net_blame){part, net_kind_of(&net->spec, node)}, node, err);
+    *err = (struct xoff_err){0};
+    return 0;
+}
+
+int net_configured_transport(struct net *net, uint32_t transport, xoff_rate rate_bps, int code,
+                             struct xoff_err *err)
+{
+    if (code || !err->message[0])
+        return code;
+    for (uint32_t host = 0; host < net->n_hosts; host++)
+        if (build_nic_rate(net, host) == rate_bps)
+            keep(net, (struct net_blame){NET_PART_TRANSPORT, transport}, host, err);
     *err = (struct xoff_err){0};
     return 0;
 }

@@ -435,7 +435,9 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
         return located(plan, plan->receivers[0].place, "receivers", err);
     if (blame.part == NET_PART_TRANSPORT) { /* a transport that only traffic names has no place */
         const struct plan_transport *t = &plan->transports[i < plan->n_transports ? i : 0];
-        return located(plan, t->place, t->name[0] ? "transports" : "transport", err);
+        char path[sizeof "transports." + TOPO_NAME];
+        snprintf(path, sizeof path, t->name[0] ? "transports.%s" : "transport", t->name);
+        return located(plan, t->place, path, err);
     }
     const struct switch_role *role = switch_roles;
     while (role->key && role->part != blame.part)
@@ -460,8 +462,7 @@ static void build_warnings(const struct plan *plan, struct built *b)
     for (uint32_t i = 0; i < b->n_warnings; i++, from++) {
         struct xoff_err *warning = &b->warnings[i];
         *warning = from->err;
-        const uint32_t kind = net_kind_of(&b->spec, from->first_node);
-        locate_part(plan, (struct net_blame){from->part, kind}, warning);
+        locate_part(plan, from->blame, warning);
         xoff_err_add(warning, " at ");
         xoff_err_add(warning, b->topo.nodes[from->first_node].name);
         if (from->n_nodes > 1) {

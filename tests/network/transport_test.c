@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include <xoff/registry.h>
 #include <xoff/rng.h>
 
 #include "support/rig.h"
@@ -678,6 +679,66 @@ static void largest_rtt(void **state)
     rig_fini(&rig);
 }
 
+/* A reaction point and a reliability that warn; the first does so of slow links only. */
+static int warn_of_rate(const void *params, const struct xoff_rp_env *env, void *cfg,
+                        struct xoff_rp_shape *shape, struct xoff_err *err)
+{
+    if (env->rate_bps < 50000000000)
+        xoff_err_set(err, XOFF_E_OK, "window", NULL, "slow");
+    const struct xoff_rp_ops *none = xoff_rp_find("none");
+    return none->configure ? none->configure(params, env, cfg, shape, NULL) : 0;
+}
+
+static int warn_of_timeout(const void *params, const struct xoff_rel_env *env, void *cfg,
+                           struct xoff_rel_shape *shape, struct xoff_err *err)
+{
+    const int code = xoff_rel_find("tcp")->configure(params, env, cfg, shape, err);
+    assert_string_equal(err->message, ""); /* the warning of the other transport is put away */
+    xoff_err_set(err, XOFF_E_OK, "rto_min", "1us", "short");
+    return code;
+}
+
+/* Warnings of transports are kept like those of switches: at the transport's place, with its key,
+ * and the hosts whose links they are about. */
+static void warnings_of_transports(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "stop: 1ms\ntopology:\n  kind: custom\n"
+        "  nodes: {h0: host, h1: host, h2: host, h3: host, s0: switch}\n"
+        "  links:\n"
+        "  - {endpoints: [h0, s0], rate: 100Gbps}\n  - {endpoints: [h1, s0], rate: 10Gbps}\n"
+        "  - {endpoints: [h2, s0], rate: 100Gbps}\n  - {endpoints: [h3, s0], rate: 10Gbps}\n"
+        "transport: none\n"
+        "transports: {bulk: tcp}\n"
+        "traffic: [{kind: flows, list: [{from: h1, to: h0, size: 5KB}]}]\n";
+    static struct xoff_rp_ops rp;
+    static struct xoff_rel_ops rel;
+    struct scenario *scenario;
+    struct built *built;
+    struct xoff_err err;
+    assert_int_equal(scenario_read_text("test", text, sizeof text - 1, NULL, 0, &scenario, &err),
+                     0);
+    rp = *xoff_rp_find("none");
+    rp.configure = warn_of_rate;
+    rel = *xoff_rel_find("tcp");
+    rel.configure = warn_of_timeout;
+    scenario->plans[0]->transports[0].net.rp = &rp;
+    scenario->plans[0]->transports[1].net.rel = &rel;
+    const struct build_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    assert_int_equal(build_create(scenario->plans[0], &options, &built, &err), 0);
+    assert_int_equal(built->n_warnings, 2);
+    const struct xoff_err *timeout = &built->warnings[0], *rate = &built->warnings[1];
+    assert_string_equal(rate->subject, "transport.window");
+    assert_string_equal(rate->message, "slow at h1 and 1 more");
+    assert_int_equal(rate->line, 10);
+    assert_string_equal(timeout->subject, "transports.bulk.tcp.rto_min");
+    assert_string_equal(timeout->message, "short at h0 and 3 more");
+    assert_int_equal(timeout->line, 11);
+    build_destroy(built);
+    scenario_destroy(scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -700,6 +761,7 @@ int main(void)
         cmocka_unit_test(held_back_acks_come),
         cmocka_unit_test(telemetry_for_nobody),
         cmocka_unit_test(largest_rtt),
+        cmocka_unit_test(warnings_of_transports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
