@@ -6,8 +6,11 @@
  * time. No formula covers every buffer and policy, so this file tries it out: fresh copies of both
  * get frames for the queues of one port, of one priority and of all lossless ones, from one port
  * alone and from all, until each sender has been paused and has sent its worst case after that. A
- * frame lost on the way causes a warning. Senders whose frames wait for several ports are not
- * tried.
+ * frame lost on the way causes a warning.
+ *
+ * Queues of several ports that are full at a time are not tried. A buffer that has room for all of
+ * them shares nothing: nearly every network with egress watermarks would be warned about, and no
+ * longer told apart from one that loses frames behind a single queue.
  *
  * The deadlines of a policy that decides late are handled before the next frame, as far as the
  * policy said that it may be late: what arrives in that time is part of the worst case already.
