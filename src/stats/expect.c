@@ -20,22 +20,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include <xoff/units.h>
-
 #include "stats/output.h"
+#include "stats/quantity.h"
 
 #define MAX_DEPTH 64 /* depth of parentheses and signs */
 #define MAX_LENGTH 4096
 #define MAX_WORD 128
-
-enum kind { KIND_ANY, KIND_NUMBER, KIND_TIME, KIND_RATE, KIND_SIZE };
-static const char *const kind_words[] = {"a bare number", "a count or ratio", "a time", "a rate",
-                                         "a size"};
-
-struct quantity {
-    double value;
-    enum kind kind;
-};
 
 enum comparison { CMP_EQ, CMP_NE, CMP_LE, CMP_GE, CMP_LT, CMP_GT, N_COMPARISONS };
 /* Longer signs first, so that "<=" is not read as "<". */
@@ -146,52 +136,6 @@ static bool is_name_at(const char *s)
     return false;
 }
 
-/* The kind that a number's ending stands for. */
-static enum kind kind_of_unit(const char *number)
-{
-    const size_t n = strlen(number);
-    if (n >= 3 && !strcmp(number + n - 3, "bps"))
-        return KIND_RATE;
-    if (number[n - 1] == 's')
-        return KIND_TIME;
-    if (number[n - 1] == 'B')
-        return KIND_SIZE;
-    return number[n - 1] == '%' ? KIND_NUMBER : KIND_ANY;
-}
-
-/* Reads the text of a number. Its kind selects the parser of units.h, which must accept all of
- * it. */
-static int read_number(const char *number, struct quantity *out)
-{
-    xoff_time time = 0;
-    xoff_rate rate = 0;
-    int64_t whole = 0;
-    int status;
-
-    out->kind = kind_of_unit(number);
-    switch (out->kind) {
-    case KIND_TIME:
-        status = xoff_parse_time(number, &time);
-        out->value = output_seconds(time);
-        return status;
-    case KIND_RATE:
-        status = xoff_parse_rate(number, &rate);
-        out->value = (double)rate;
-        return status;
-    case KIND_SIZE:
-        status = xoff_parse_bytes(number, &whole);
-        out->value = (double)whole;
-        return status;
-    default:
-        status = xoff_parse_real(number, &out->value);
-        if (status && !xoff_parse_int(number, &whole)) {
-            out->value = (double)whole;
-            return 0;
-        }
-        return status;
-    }
-}
-
 static struct quantity parse_number(struct parser *p)
 {
     struct quantity q = {0, KIND_ANY};
@@ -204,7 +148,7 @@ static struct quantity parse_number(struct parser *p)
     }
     memcpy(word, p->at, n);
     word[n] = '\0';
-    const int status = read_number(word, &q);
+    const int status = quantity_read(word, &q);
     if (status == -XOFF_E_RANGE)
         fail(p, XOFF_E_RANGE, p->at, "%s is too large or too fine to represent", word);
     else if (status)
@@ -360,13 +304,9 @@ static enum kind fit(struct parser *p, const char *at, enum kind a, enum kind b)
     if (a == b || b == KIND_ANY)
         return a;
     if (a != KIND_ANY)
-        fail(p, XOFF_E_UNIT, at, "%s and %s do not go together", kind_words[a], kind_words[b]);
+        fail(p, XOFF_E_UNIT, at, "%s and %s do not go together", quantity_words[a],
+             quantity_words[b]);
     return b;
-}
-
-static double magnitude(double x)
-{
-    return x < 0 ? -x : x;
 }
 
 /* A word of three letters before '(' is a function: no metric has such a name. */
@@ -405,7 +345,7 @@ static struct quantity parse_function(struct parser *p, enum function function)
         fail_unexpected(p, function == FUNCTION_ABS ? "an operator or ')'"
                                                     : "an operator, ',' or ')'");
     if (function == FUNCTION_ABS)
-        q.value = magnitude(q.value);
+        q.value = quantity_magnitude(q.value);
     return q;
 }
 
@@ -569,10 +509,10 @@ static bool parse_within(struct parser *p, const struct outcome *o)
     if (p->status)
         return false;
     if (p->at[-1] == '%')
-        tolerance.value *= magnitude(o->right.value);
+        tolerance.value *= quantity_magnitude(o->right.value);
     else
         fit(p, at, fit(p, at, o->left.kind, o->right.kind), tolerance.kind);
-    return magnitude(o->left.value - o->right.value) <= tolerance.value;
+    return quantity_magnitude(o->left.value - o->right.value) <= tolerance.value;
 }
 
 static void parse_comparison(struct parser *p, struct outcome *o)
@@ -638,37 +578,6 @@ static int evaluate(struct parser *p, struct outcome *o)
     return p->status;
 }
 
-/* A value in the largest unit that leaves it at least 1, with `digits` significant digits. */
-static void format_value(char *buf, size_t size, double value, enum kind kind, int digits)
-{
-    static const struct {
-        enum kind kind;
-        double scale;
-        const char *unit;
-    } scales[] = {
-        {KIND_TIME, 1, "s"},      {KIND_TIME, 1e-3, "ms"},  {KIND_TIME, 1e-6, "us"},
-        {KIND_TIME, 1e-9, "ns"},  {KIND_TIME, 1e-12, "ps"}, {KIND_RATE, 1e12, "Tbps"},
-        {KIND_RATE, 1e9, "Gbps"}, {KIND_RATE, 1e6, "Mbps"}, {KIND_RATE, 1e3, "kbps"},
-        {KIND_RATE, 1, "bps"},    {KIND_SIZE, 1e9, "GB"},   {KIND_SIZE, 1e6, "MB"},
-        {KIND_SIZE, 1e3, "KB"},   {KIND_SIZE, 1, "B"},
-    };
-    double scale = 1;
-    const char *unit = "";
-    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-        if (scales[i].kind != kind)
-            continue;
-        scale = scales[i].scale;
-        unit = scales[i].unit;
-        if (magnitude(value) >= scale || value == 0)
-            break;
-    }
-    /* Counts are shown whole: 1e15 is below 2^53, so the conversion is exact. */
-    if (!*unit && magnitude(value) < 1e15 && (double)(int64_t)value == value)
-        snprintf(buf, size, "%lld", (long long)value);
-    else
-        snprintf(buf, size, "%.*g%s", digits, value / scale, unit);
-}
-
 __attribute__((format(printf, 3, 4))) static void append(char *detail, size_t size,
                                                          const char *format, ...)
 {
@@ -686,8 +595,8 @@ static void describe(const struct outcome *o, char *detail, size_t size)
     char left[48], right[48];
     const enum kind kind = o->left.kind != KIND_ANY ? o->left.kind : o->right.kind;
     for (int digits = 6; digits <= 18; digits += 3) { /* 17 digits tell any two doubles apart */
-        format_value(left, sizeof left, o->left.value, kind, digits);
-        format_value(right, sizeof right, o->right.value, kind, digits);
+        quantity_format(left, sizeof left, (struct quantity){o->left.value, kind}, digits);
+        quantity_format(right, sizeof right, (struct quantity){o->right.value, kind}, digits);
         if (o->left.value == o->right.value || strcmp(left, right))
             break; /* else more digits show the difference */
     }
