@@ -99,6 +99,14 @@ struct xoff_cp_shape {
     int64_t queue_unit; /* stamps: bytes for which a unit of its queue lengths stands */
 };
 
+/* What a point that computes a rate for its queue found when its last interval ended. Before that,
+ * and after an idle interval, `load` and `control` are 0. */
+struct xoff_cp_view {
+    double rate_bps; /* that it gives to each flow */
+    double load;     /* rho: what arrived, as a part of what was to be given away; 1: balanced */
+    double control;  /* f(q): what was to be given away, as a part of the capacity */
+};
+
 struct xoff_cp_ops {
     const char *name, *summary;
     const struct xoff_param *params;
@@ -120,6 +128,8 @@ struct xoff_cp_ops {
      * ahead would keep the network from coming to rest. */
     xoff_time (*deadline)(const void *cfg, const void *state);
     void (*expire)(const void *cfg, void *state, const struct xoff_cp_load *load, xoff_time now);
+    /* For results. NULL: the point computes no rate. */
+    void (*view)(const void *cfg, const void *state, struct xoff_cp_view *view);
 };
 
 /* A configured congestion point of a port: the typed handle that everyone calls through. Each queue
@@ -206,6 +216,16 @@ static inline void xoff_cp_expire(const struct xoff_cp *cp, void *state,
                                   const struct xoff_cp_load *load, xoff_time now)
 {
     cp->ops->expire(cp->cfg, state, load, now);
+}
+
+/* Returns whether the point computes a rate; if not, `view` is left alone. */
+static inline bool xoff_cp_view(const struct xoff_cp *cp, const void *state,
+                                struct xoff_cp_view *view)
+{
+    if (!cp->ops->view)
+        return false;
+    cp->ops->view(cp->cfg, state, view);
+    return true;
 }
 #ifdef __cplusplus
 }

@@ -76,7 +76,8 @@ enum {
     NET_PAUSE = 4,
     NET_BUFFER = 8,
     NET_POOLS = 16,
-    NET_INPUT = 32
+    NET_INPUT = 32,
+    NET_POINT = 64
 };
 
 /* The queues of a switch that have congestion points. */

@@ -373,6 +373,22 @@ static void sample_queue(struct sw *sw, uint32_t number, uint32_t p, xoff_time n
     }
 }
 
+/* Samples what the congestion point of a queue computed. */
+static void sample_point(struct sw *sw, uint32_t port, uint32_t p, xoff_time now)
+{
+    const struct point *point = &sw->points[port];
+    struct xoff_cp_view view;
+    if (!xoff_cp_view(&point->cp, point->states + p * point->cp.shape.state_size, &view))
+        return;
+    const double values[] = {view.rate_bps, view.load, view.control};
+    struct result_sample s = {.at = now, .node = sw->node, .port = port, .priority = (uint8_t)p};
+    for (uint32_t i = 0; i < sizeof values / sizeof *values; i++) {
+        s.metric = (uint8_t)(RESULT_ADVERTISED_BPS + i);
+        s.value = values[i];
+        note_sample(&sw->notes, &s);
+    }
+}
+
 /* Samples all buffers of the switch together, and their pools. */
 static void sample_buffers(struct sw *sw, xoff_time now)
 {
@@ -449,8 +465,11 @@ void sw_sample(struct sw *sw, xoff_time now)
 {
     for (uint32_t port = 0; port < sw->n_ports; port++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-            if (sw_queue(sw, port, p)->tx.frames || sw_queue(sw, port, p)->n)
+            if (sw_queue(sw, port, p)->tx.frames || sw_queue(sw, port, p)->n) {
                 sample_queue(sw, port, p, now);
+                if (sw->net->spec.measure & NET_POINT)
+                    sample_point(sw, port, p, now);
+            }
     if (sw->net->spec.measure & (NET_BUFFER | NET_POOLS))
         sample_buffers(sw, now);
     if (sw->net->spec.measure & NET_INPUT)

@@ -902,8 +902,13 @@ static void test_curves(void **state)
                  "add input to measure.series");
     assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, priority: 8}}\n", 3, 45,
                  "curves.a.priority", "from 0 to 7");
-    assert_fails(SAMPLED "curves: {a: {of: load, at: s0:0}}\n", 3, 18, "curves.a.of",
+    assert_fails(SAMPLED "curves: {a: {of: loads, at: s0:0}}\n", 3, 18, "curves.a.of",
                  "give one of queue, throughput");
+    assert_fails(SAMPLED "curves: {a: {of: load, at: s0:0}}\n", 3, 18, "curves.a.of",
+                 "add point to measure.series");
+    assert_fails(STAR "measure: {every: 1us, series: point}\n"
+                      "curves: {a: {of: load, at: s0:0, level: 1Gbps}}\n",
+                 3, 41, "curves.a.level", "only throughput and advertised");
     assert_fails(SAMPLED "curves: {a: {of: queue}}\n", 3, 13, "curves.a.at", "missing");
     assert_fails(SAMPLED "curves: {a.b: {of: queue, at: s0:0}}\n", 3, 15, "curves.a.b",
                  "not a name");

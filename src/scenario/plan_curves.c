@@ -13,12 +13,14 @@
 #include "stats/results.h"
 
 _Static_assert(RESULT_QUEUE_BYTES == 0 && RESULT_BUFFER_BYTES == 3 && RESULT_INSURANCE_BYTES == 7 &&
-                   RESULT_INPUT_BYTES == 8,
+                   RESULT_INPUT_BYTES == 8 && RESULT_CONTROL_RATIO == 11,
                "section_curve_words is in the order of enum result_metric");
 
 /* Returns the word of measure.series that a curve needs. */
 static const char *series_of(int64_t of)
 {
+    if (of >= RESULT_ADVERTISED_BPS)
+        return "point";
     return plan_is_of_switch(of) && of != RESULT_BUFFER_BYTES ? "pools" : section_curve_words[of];
 }
 
@@ -59,8 +61,10 @@ static int check_curve(struct fields_reader *r, const struct yaml_node *node,
     if (plan_is_of_switch(curve->of) && curve->priority != XOFF_PARAM_AUTO)
         return fail_at(r, node, "priority",
                        "this series is of a switch, not of a priority; leave it out");
-    if (curve->level != XOFF_PARAM_AUTO && curve->of != RESULT_TX_BPS)
-        return fail_at(r, node, "level", "is a rate, and only throughput is one; leave it out");
+    if (curve->level != XOFF_PARAM_AUTO && curve->of != RESULT_TX_BPS &&
+        curve->of != RESULT_ADVERTISED_BPS)
+        return fail_at(r, node, "level",
+                       "is a rate, and only throughput and advertised are; leave it out");
     if (curve->from >= to)
         return fail_at(r, node, "from", "not before to; give an earlier from, or a later to");
     if (curve->from >= net_end(&plan->net))

@@ -207,8 +207,8 @@ const struct xoff_param section_defence[] = {
     {0},
 };
 
-const char *const section_series[] = {"queue", "throughput", "pause", "buffer", "pools",
-                                      "input", NULL};
+const char *const section_series[] = {"queue", "throughput", "pause", "buffer",
+                                      "pools", "input",      "point", NULL};
 
 const struct xoff_param section_measure[] = {
     {"every", XOFF_P_TIME, FIELD(measure_fields, every), .preset = "0s", .min = "0s",
@@ -216,8 +216,9 @@ const struct xoff_param section_measure[] = {
     {"series", XOFF_P_TEXT, FIELD(measure_fields, series), .preset = "queue,throughput,pause",
      .help = "List of queue (bytes per egress queue), throughput (sent by each port), pause "
              "(fraction of time paused), buffer (bytes held by each switch), pools (the same by "
-             "pool: reserved, shared, headroom, insurance) and input (bytes in the buffer of an "
-             "input, of frames that came in by each port)."},
+             "pool: reserved, shared, headroom, insurance), input (bytes in the buffer of an "
+             "input, of frames that came in by each port) and point (of congestion points that "
+             "compute a rate: advertised, load, control)."},
     {"at", XOFF_P_TEXT, FIELD(measure_fields, at), .preset = "all",
      .help = "Nodes to sample, or all."},
     {0},
@@ -225,26 +226,27 @@ const struct xoff_param section_measure[] = {
 
 /* In the order of enum result_metric. */
 const char *const section_curve_words[] = {
-    "queue", "throughput", "pause", "buffer", "reserved", "shared", "headroom", "insurance",
-    "input", NULL};
+    "queue",     "throughput", "pause",      "buffer", "reserved", "shared", "headroom",
+    "insurance", "input",      "advertised", "load",   "control",  NULL};
 
 const struct xoff_param section_curve[] = {
     {"of", XOFF_P_CHOICE, FIELD(plan_curve, of), .preset = NULL, .choices = section_curve_words,
-     .help = "The series: of a port, or of a switch (buffer, or one of its pools)."},
+     .help = "The series: of a port, of a switch (buffer, or one of its pools), or of the "
+             "congestion point of a port (advertised, load, control)."},
     {"at", XOFF_P_TEXT, FIELD(plan_curve, at), .preset = NULL,
      .help = "NODE:PORT, or NODE for the one port of a host; NODE for what is of a switch."},
     {"priority", XOFF_P_INT, FIELD(plan_curve, priority), .preset = "auto", .min = "0", .max = "7",
      .allows_auto = true,
-     .help = "One priority of a switch's port; auto: all together, their sum, or for pause the "
-             "largest."},
+     .help = "One priority of a switch's port; auto: all together, their sum, or the largest for "
+             "pause and congestion points."},
     {"from", XOFF_P_TIME, FIELD(plan_curve, from), .preset = "0s", .min = "0s", .max = "1000s",
      .help = "Samples after this instant."},
     {"to", XOFF_P_TIME, FIELD(plan_curve, to), .preset = "auto", .min = "1ps", .max = "1000s",
      .allows_auto = true, .help = "Samples up to this instant; auto: to stop."},
     {"level", XOFF_P_RATE, FIELD(plan_curve, level), .preset = "auto", .min = "1bps",
      .allows_auto = true,
-     .help = "Level of throughput: figures say for how long, and until when, the curve lies below "
-             "it; auto: none."},
+     .help = "Level of throughput or advertised: figures say for how long, and until when, the "
+             "curve lies below it; auto: none."},
     {0},
 };
 

@@ -4,7 +4,7 @@
  * not had a frame yet has none. So a value holds until the next sample, and is 0 before the first.
  * A port has samples by priority, or (a host) samples of all priorities together. A curve over all
  * priorities adds up the samples; for pauses it takes the priority paused longest instead, so that
- * a fraction stays at most one.
+ * a fraction stays at most one, and for rates and loads of congestion points the largest.
  */
 #include "stats/curves.h"
 
@@ -25,9 +25,23 @@ struct track {
 
 static const char *unit_of(uint8_t metric)
 {
-    if (metric == RESULT_TX_BPS)
+    switch (metric) {
+    case RESULT_TX_BPS:
+    case RESULT_ADVERTISED_BPS:
         return "bps";
-    return metric == RESULT_PAUSED_FRACTION ? "ratio" : "B";
+    case RESULT_PAUSED_FRACTION:
+    case RESULT_LOAD_RATIO:
+    case RESULT_CONTROL_RATIO:
+        return "ratio";
+    default:
+        return "B";
+    }
+}
+
+/* Whether the values of a port's priorities add up to that of the port. */
+static bool adds_up(uint8_t metric)
+{
+    return metric != RESULT_PAUSED_FRACTION && metric < RESULT_ADVERTISED_BPS;
 }
 
 /* The last instant at which samples were taken. The very end of the run is such an instant only if
@@ -47,7 +61,7 @@ static double value_now(const struct track *t)
         sum += t->latest[p];
         most = t->latest[p] > most ? t->latest[p] : most;
     }
-    return t->spec->metric == RESULT_PAUSED_FRACTION ? most : sum;
+    return adds_up(t->spec->metric) ? sum : most;
 }
 
 /* Fills the instants before `at` with the value that holds. */

@@ -118,6 +118,15 @@ static void all_priorities(void **state)
                  largest[] = {0.25, 0.75, 0.25, 0.25, 0.25, 0.25};
     check(&rate, s, 6, XOFF_MS, 10, 6, sums);
     check(&pause, s, 6, XOFF_MS, 10, 6, largest);
+    /* Rates and loads of congestion points do not add up either. */
+    for (uint32_t metric = RESULT_ADVERTISED_BPS; metric <= RESULT_CONTROL_RATIO; metric++) {
+        struct result_sample point[] = {sample(10, 0, (uint8_t)metric, 2),
+                                        sample(20, 3, (uint8_t)metric, 5),
+                                        sample(40, 3, (uint8_t)metric, 1)};
+        const struct result_curve_spec all = spec((uint8_t)metric, 0xff);
+        const double most[] = {2, 5, 5, 2, 2, 2};
+        check(&all, point, 3, XOFF_MS, 10, 6, most);
+    }
     struct result_sample host[] = {sample(10, 0xff, RESULT_TX_BPS, 4),
                                    sample(40, 0xff, RESULT_TX_BPS, 2)};
     const double of_host[] = {4, 4, 4, 2, 2, 2};

@@ -48,7 +48,8 @@ const char *output_sample_metric(uint8_t metric)
         [RESULT_PAUSED_FRACTION] = "paused_fraction", [RESULT_BUFFER_BYTES] = "buffer_bytes",
         [RESULT_RESERVED_BYTES] = "reserved_bytes",   [RESULT_SHARED_BYTES] = "shared_bytes",
         [RESULT_HEADROOM_BYTES] = "headroom_bytes",   [RESULT_INSURANCE_BYTES] = "insurance_bytes",
-        [RESULT_INPUT_BYTES] = "input_bytes",
+        [RESULT_INPUT_BYTES] = "input_bytes",         [RESULT_ADVERTISED_BPS] = "advertised_bps",
+        [RESULT_LOAD_RATIO] = "load_ratio",           [RESULT_CONTROL_RATIO] = "control_ratio",
     };
     return metric < sizeof names / sizeof *names ? names[metric] : "unknown";
 }

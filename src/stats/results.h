@@ -220,7 +220,10 @@ enum result_metric {
     RESULT_SHARED_BYTES,
     RESULT_HEADROOM_BYTES,
     RESULT_INSURANCE_BYTES,
-    RESULT_INPUT_BYTES /* of a port again: what came in by it */
+    RESULT_INPUT_BYTES,    /* of a port again: what came in by it */
+    RESULT_ADVERTISED_BPS, /* this and the next two: of a congestion point, see xoff_cp_view */
+    RESULT_LOAD_RATIO,
+    RESULT_CONTROL_RATIO
 };
 
 /* A sample. Port UINT32_MAX: of the whole node; priority 0xff: all priorities. Samples are sparse:

@@ -439,7 +439,9 @@ static const struct column sample_columns[] = {
     {"metric", COLUMN_WORD, "",
      "`queue_bytes`, `tx_bps`, `paused_fraction`, `buffer_bytes` or `input_bytes`; with `pools`, "
      "of every pool "
-     "that has a size, `reserved_bytes`, `shared_bytes`, `headroom_bytes` or `insurance_bytes`",
+     "that has a size, `reserved_bytes`, `shared_bytes`, `headroom_bytes` or `insurance_bytes`; "
+     "with `point`, of congestion points that compute a rate, `advertised_bps`, `load_ratio` or "
+     "`control_ratio`",
      FIELD(result_sample, metric), .word = output_sample_metric},
     {"value", COLUMN_REAL, "", "in the unit that ends the metric's name",
      FIELD(result_sample, value), DIGEST(1)},

@@ -147,6 +147,43 @@ static void the_queue_is_held(void **state)
     }
 }
 
+/* The series of congestion points: four flows get a quarter of what frames can use of the link,
+ * 1502 of 1522 bytes, at a load of 1, and f lies in [c, a]. A marking that computes no rate has
+ * none. */
+static void series_of_points(void **state)
+{
+    (void)state;
+    static const char *const curves =
+        "measure: {every: 250us, series: [point]}\ncurves: {r: {of: advertised, at: s0:4, from: "
+        "40ms,\n  level: 2.3Gbps}, rho: {of: load, at: s0:4, from: 40ms}, f: {of: control, at: "
+        "s0:4},\n  first: {of: advertised, at: s0:4, to: 500us}}\n";
+    static const char *const head =
+        "stop: 60ms\ndrain: 0s\ntopology: {kind: star, hosts: 5, host_link: {rate: 10Gbps, delay: "
+        "1us}}\npriorities: {3: {lossless: true}}\ntraffic: [{kind: cbr, from: h0..h3, to: h4, "
+        "priority: 3}]\n";
+    struct rig rig;
+    const struct rig_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    rig_run(&rig, &options,
+            "%sswitch: {buffer: 2MB, marking: {kind: fecn, interval: 250us}}\ntransport: {kind: "
+            "fecn, interval: 250us}\n%s",
+            head, curves);
+    const double fair = 10e9 / 4 * 1502 / 1522;
+    const double r = rig_metric(&rig, "curve.r.mean") / fair,
+                 rho = rig_metric(&rig, "curve.rho.mean");
+    if (r < 0.98 || r > 1.02 || rho < 0.98 || rho > 1.02)
+        fail_msg("rate %g of a fair one, load %g", r, rho);
+    assert_true(rig_metric(&rig, "curve.r.below") == 0);
+    assert_true(rig_metric(&rig, "curve.f.max") <= 1.002);
+    assert_true(rig_metric(&rig, "curve.f.min") >= 0); /* 0 until the first interval ends */
+    assert_true(rig_metric(&rig, "curve.first.min") == 50e6);
+    rig_fini(&rig);
+    rig_run(&rig, &options, "%sswitch: {buffer: 2MB, marking: ecn}\ntransport: datagram\n%s", head,
+            curves);
+    assert_true(rig_metric(&rig, "curve.r.max") == 0);
+    assert_true(rig_metric(&rig, "curve.r.below") > 0.01);
+    rig_fini(&rig);
+}
+
 /* Section V: PAUSE of the whole link beside FECN, four uplinks that start at the link's rate. There
  * are pauses while the rates come down, none afterwards, and nothing is lost. */
 static void pause_beside_it(void **state)
@@ -283,6 +320,7 @@ int main(void)
         cmocka_unit_test(tags_travel),
         cmocka_unit_test(nobody_writes),
         cmocka_unit_test(the_queue_is_held),
+        cmocka_unit_test(series_of_points),
         cmocka_unit_test(pause_beside_it),
         cmocka_unit_test(severe_congestion),
         cmocka_unit_test(max_min_shares),

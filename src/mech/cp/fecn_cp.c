@@ -62,8 +62,9 @@ struct fecn_cp {
     double rate_bps;
     uint64_t joined_bytes, sent_bytes; /* when the interval began */
     xoff_time backlogged_for;
-    xoff_time deadline;  /* end of the interval; XOFF_NEVER: none runs */
-    uint64_t told_bytes; /* joined when a source was last told of severe congestion */
+    xoff_time deadline;   /* end of the interval; XOFF_NEVER: none runs */
+    uint64_t told_bytes;  /* joined when a source was last told of severe congestion */
+    double load, control; /* rho and f(q) of the last interval; 0: there is none */
 };
 
 static const struct xoff_param fecn_cp_table[] = {
@@ -391,19 +392,25 @@ static double fecn_capacity(const struct fecn_cp_cfg *c, const struct fecn_cp *s
     return bps < c->line_bps ? bps : c->line_bps;
 }
 
-/* The new rate before the average, for a load of `bits` in the interval. */
-static double fecn_allocate(const struct fecn_cp_cfg *c, double rate_bps, double bits,
+/* The new rate before the average, for a load of `bits` in the interval. The load and the f of the
+ * additive function are those with which (6) would give the same rate. */
+static double fecn_allocate(const struct fecn_cp_cfg *c, struct fecn_cp *s, double bits,
                             double capacity_bps, int64_t queue_bytes)
 {
     const double q = (double)queue_bytes / c->qeq;
     const double given_bps = capacity_bps * (c->is_always || q > 1 ? c->gamma : 1);
-    if (c->function != FECN_ADDITIVE)
-        return rate_bps * fecn_f(c, q) * given_bps * c->seconds / bits;
-    if (!(given_bps > 0))
-        return 0;
-    const double spare_bps = given_bps - bits / c->seconds;
-    const double excess_bps = 8 * (q - 1) * c->qeq / c->seconds;
-    return rate_bps * (1 + (c->alpha * spare_bps - c->beta * excess_bps) / given_bps);
+    double bps = 0;
+    if (c->function != FECN_ADDITIVE) {
+        s->control = fecn_f(c, q);
+        bps = s->rate_bps * s->control * given_bps * c->seconds / bits;
+    } else if (given_bps > 0) {
+        const double spare_bps = given_bps - bits / c->seconds;
+        const double excess_bps = 8 * (q - 1) * c->qeq / c->seconds;
+        bps = s->rate_bps * (1 + (c->alpha * spare_bps - c->beta * excess_bps) / given_bps);
+        s->control = bps / s->rate_bps * bits / (given_bps * c->seconds);
+    }
+    s->load = bps > 0 ? s->rate_bps / bps : 0;
+    return bps;
 }
 
 static void fecn_cp_expire(const void *cfg, void *state, const struct xoff_cp_load *load,
@@ -417,7 +424,7 @@ static void fecn_cp_expire(const void *cfg, void *state, const struct xoff_cp_lo
         return;
     }
     const double capacity_bps = fecn_capacity(c, s, load);
-    double bps = fecn_allocate(c, s->rate_bps, 8 * (double)(load->joined_bytes - s->joined_bytes),
+    double bps = fecn_allocate(c, s, 8 * (double)(load->joined_bytes - s->joined_bytes),
                                capacity_bps, load->queue_bytes);
     bps = bps < capacity_bps ? bps : capacity_bps;
     bps = c->w * bps + (1 - c->w) * s->rate_bps;
@@ -460,6 +467,13 @@ static void fecn_cp_on_enqueue(const void *cfg, void *state, const struct xoff_c
                                           .kind = XOFF_NOTICE_FECN};
 }
 
+static void fecn_cp_view(const void *cfg, const void *state, struct xoff_cp_view *view)
+{
+    (void)cfg;
+    const struct fecn_cp *s = state;
+    *view = (struct xoff_cp_view){.rate_bps = s->rate_bps, .load = s->load, .control = s->control};
+}
+
 const struct xoff_cp_ops xoff_cp_fecn = {
     .name = "fecn",
     .summary = "lowers the tags of passing frames to one rate for all flows of the queue (FECN)",
@@ -471,4 +485,5 @@ const struct xoff_cp_ops xoff_cp_fecn = {
     .on_enqueue = fecn_cp_on_enqueue,
     .deadline = fecn_cp_deadline,
     .expire = fecn_cp_expire,
+    .view = fecn_cp_view,
 };

@@ -121,6 +121,13 @@ static void assert_rate(struct rig *r, double want)
         fail_msg("rate is %.0f, not %.3f", got, want);
 }
 
+static struct xoff_cp_view look(const struct rig *r)
+{
+    struct xoff_cp_view view;
+    assert_true(xoff_cp_view(&r->cp, r->state, &view));
+    return view;
+}
+
 /* At full load r_new = r f(q), from r = 50 Mb/s. Equation 1 with a = 1.002, b = 1.1 and Qeq of 16
  * frames: f(0) = 1.002, f(8) = 16.032 / 16.016, f(16) = 1, f(17) = 17.6 / 17.7, f(80) = 17.6 / 24
  * (rho = 1.364, the paper's "about 1.4"), f(100) = 17.6 / 26. */
@@ -171,7 +178,38 @@ static void functions(void **unused)
         assert_rate(&r, 50e6);
         interval(&r, FULL_BYTES, (int64_t)(cases[i].frames * FRAME));
         assert_rate(&r, 50e6 * cases[i].f);
+        const struct xoff_cp_view view = look(&r);
+        assert_true(is_near(view.control, cases[i].f) && is_near(view.load, 1 / cases[i].f));
     }
+}
+
+/* What results show: nothing but the first rate before an interval has ended and after an idle one.
+ * At 1.5 of C and a queue of 80 frames, rho = 1.5 / (0.7333 * 0.99) = 2.0661, before the average.
+ */
+static void views(void **unused)
+{
+    (void)unused;
+    struct rig r;
+    setup(&r, "capacity nominal");
+    struct xoff_cp_view view = look(&r);
+    assert_true(view.rate_bps == 50e6 && view.load == 0 && view.control == 0);
+    interval(&r, FULL_BYTES * 3 / 2, 80 * FRAME);
+    view = look(&r);
+    const double f = 17.6 / 24, rho = 1.5 / (f * 0.99);
+    assert_true(is_near(view.control, f) && is_near(view.load, rho));
+    assert_true(is_near(view.rate_bps, 0.5 * 50e6 / rho + 0.5 * 50e6));
+    interval(&r, 0, 0);
+    view = look(&r);
+    assert_true(view.rate_bps == 50e6 && view.load == 0 && view.control == 0);
+    /* Equation 5 at twice C and beta 0 asks for nothing: the rate is the floor, and no load says
+     * so. */
+    setup(&r, PLAIN "function additive beta 0");
+    interval(&r, FULL_BYTES * 2, QEQ);
+    view = look(&r);
+    assert_true(view.rate_bps == 1e6 && view.load == 0 && view.control == 0);
+    /* A point that computes no rate has none to show. */
+    r.cp.ops = &xoff_cp_none;
+    assert_false(xoff_cp_view(&r.cp, r.state, &view));
 }
 
 /* Half the load doubles the rate, twice the load halves it; what comes out is at most C. */
@@ -543,12 +581,19 @@ static void against_a_slow_model(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),   cmocka_unit_test(load_and_limits),
-        cmocka_unit_test(average),     cmocka_unit_test(gamma_above),
-        cmocka_unit_test(capacity),    cmocka_unit_test(intervals),
-        cmocka_unit_test(tags),        cmocka_unit_test(severe),
-        cmocka_unit_test(stability),   cmocka_unit_test(refused_and_warned),
-        cmocka_unit_test(equivalence), cmocka_unit_test(against_a_slow_model),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(views),
+        cmocka_unit_test(load_and_limits),
+        cmocka_unit_test(average),
+        cmocka_unit_test(gamma_above),
+        cmocka_unit_test(capacity),
+        cmocka_unit_test(intervals),
+        cmocka_unit_test(tags),
+        cmocka_unit_test(severe),
+        cmocka_unit_test(stability),
+        cmocka_unit_test(refused_and_warned),
+        cmocka_unit_test(equivalence),
+        cmocka_unit_test(against_a_slow_model),
     };
     return cmocka_run_group_tests_name("fecn_cp", tests, NULL, NULL);
 }
