@@ -11,10 +11,12 @@ static int check_input(const struct xoff_cp *cp, struct xoff_err *err)
 {
     if (xoff_cp_skips_dequeue(cp) && !cp->shape.sees_port && !cp->shape.sees_load)
         return 0;
-    return xoff_err_set(
-        err, XOFF_E_CONFLICT, "kind", cp->ops->name,
-        "looks at frames that leave an egress queue; with switch.congestion_points: "
-        "input a marking looks at arrivals alone (qcn, or ecn with at: enqueue)");
+    xoff_err_set(err, XOFF_E_CONFLICT, "kind", cp->ops->name,
+                 cp->shape.sees_load ? "compares what joins a queue with what its link can send"
+                                     : "looks at frames that leave an egress queue");
+    xoff_err_add(err, "; with switch.congestion_points: input a marking looks at arrivals alone "
+                      "(qcn, or ecn with at: enqueue)");
+    return -XOFF_E_CONFLICT;
 }
 
 static int build_point(struct net *net, struct sw *sw, uint32_t p, struct xoff_err *err)

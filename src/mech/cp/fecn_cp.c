@@ -157,7 +157,7 @@ static const struct xoff_param fecn_cp_table[] = {
      .type = XOFF_P_REAL,
      .offset = offsetof(struct fecn_cp_params, gamma),
      .preset = "0.99",
-     .min = "0.5",
+     .min = "0.95",
      .max = "1",
      .help = "Part of the capacity that is given away while the queue is longer than Qeq."},
     {.name = "gamma_at",
@@ -215,8 +215,8 @@ static int fecn_cp_check(const struct fecn_cp_params *p, const struct xoff_cp_en
         return xoff_err_set(err, XOFF_E_RANGE, p->a >= 1 ? "b" : "a", NULL, "must be at least 1");
     if (!(p->w > 0 && p->w <= 1))
         return xoff_err_set(err, XOFF_E_RANGE, "w", NULL, "a weight is above 0 and at most 1");
-    if (!(p->gamma > 0 && p->gamma <= 1))
-        return xoff_err_set(err, XOFF_E_RANGE, "gamma", NULL, "is above 0 and at most 1");
+    if (!(p->gamma > 0.95 && p->gamma <= 1)) /* section IV B */
+        return xoff_err_set(err, XOFF_E_RANGE, "gamma", NULL, "must be above 0.95 and at most 1");
     if (!(p->c > 0 && p->c <= 1))
         return xoff_err_set(err, XOFF_E_RANGE, "c", NULL, "is above 0 and at most 1");
     const char *which = p->qeq > env->buffer_bytes      ? "qeq"

@@ -454,6 +454,8 @@ static void refused_and_warned(void **unused)
         {"n0 824", "n0", false},
         {"qeq 1000000B", "", false},
         {"qeq 1000001B", "qeq", true},
+        {"gamma 0.95", "gamma", true},
+        {"gamma 0.951", "", false},
         {"severe 24000B", "severe", true},
         {"severe 24001B", "", false},
         {"severe 1000000B", "", false},
