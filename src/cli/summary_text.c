@@ -38,6 +38,7 @@ static const struct {
     {"notices.received", "  at their source"},
     {"tags.sent", "tags sent"},
     {"tags.received", "  that came back"},
+    {"feedback.rate", "messages to sources /s"},
     {"retransmissions", "retransmissions"},
     {"drops", "frames lost"},
     {"drops.lossless", "  of lossless classes"},
@@ -82,9 +83,9 @@ static void print_buckets(FILE *out, const struct cli_run *run)
 
 static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_runs)
 {
-    static const char *const only_if_any[] = {"operations",       "marks",     "notices.sent",
-                                              "notices.received", "tags.sent", "tags.received",
-                                              "retransmissions",  "deadlocks"};
+    static const char *const only_if_any[] = {
+        "operations",    "marks",         "notices.sent",    "notices.received", "tags.sent",
+        "tags.received", "feedback.rate", "retransmissions", "deadlocks"};
     bool is_there = false, is_zero = true, is_listed = false;
     for (uint32_t i = 0; i < n_runs; i++) {
         const struct metric *m = summary_find(runs[i].summary, metric);
@@ -124,7 +125,7 @@ static void print_row(FILE *out, const struct cli_run *runs, uint32_t n_runs, co
  * them. */
 static void print_curves(FILE *out, const struct cli_run *runs, uint32_t n_runs)
 {
-    static const char *const figures[] = {"mean", "min", "max"};
+    static const char *const figures[] = {"mean", "min", "max", "until"};
     uint32_t first = 0;
     while (first < n_runs && !runs[first].summary->n_curves)
         first++;

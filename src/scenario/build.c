@@ -280,6 +280,26 @@ static bool find_curve(const struct built *b, const struct plan_curve *curve,
     return false;
 }
 
+/* Finds the hosts of a curve about their shares, all of which must be sampled; `out` owns them. */
+static bool find_hosts(const struct built *b, const struct plan_curve *curve,
+                       struct result_curve_spec *out, char message[FIND_MESSAGE])
+{
+    struct xoff_err err = {0};
+    out->hosts = calloc(b->topo.n_hosts + 1, sizeof *out->hosts);
+    XOFF_ASSERT(out->hosts);
+    if (topology_hosts(&b->topo, curve->at, out->hosts, &out->n_hosts, &err)) {
+        snprintf(message, FIND_MESSAGE, "%.200s", err.message);
+        return false;
+    }
+    for (uint32_t i = 0; i < out->n_hosts && b->measured; i++)
+        if (!b->measured[out->hosts[i]]) {
+            snprintf(message, FIND_MESSAGE, "is not sampled; add %s to measure.at",
+                     b->topo.nodes[out->hosts[i]].name);
+            return false;
+        }
+    return true;
+}
+
 static int build_curves(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
     b->curves = calloc(plan->n_curves + 1, sizeof *b->curves);
@@ -287,23 +307,26 @@ static int build_curves(const struct plan *plan, struct built *b, struct xoff_er
     for (uint32_t i = 0; i < plan->n_curves; i++) {
         const struct plan_curve *curve = &plan->curves[i];
         char message[FIND_MESSAGE], subject[TOPO_NAME + 16];
-        struct net_capture place;
-        if (!find_curve(b, curve, &place, message)) {
+        struct net_capture place = {0};
+        struct result_curve_spec *out = &b->curves[b->n_curves++];
+        if (plan_is_of_hosts(curve->of) ? !find_hosts(b, curve, out, message)
+                                        : !find_curve(b, curve, &place, message)) {
             snprintf(subject, sizeof subject, "curves.%s.at", curve->name);
             xoff_err_set(err, XOFF_E_UNKNOWN, subject, curve->at, message);
             return located(plan, curve->place, NULL, err);
         }
-        struct result_curve_spec *out = &b->curves[b->n_curves++];
-        *out = (struct result_curve_spec){
-            .node = place.node,
-            .port = place.port,
-            .priority = curve->priority == XOFF_PARAM_AUTO ? 0xff : (uint8_t)curve->priority,
-            .metric = (uint8_t)curve->of,
-            .every = plan->net.measure_every,
-            .from = curve->from,
-            .to = curve->to == XOFF_PARAM_AUTO ? plan->net.stop : curve->to,
-            .level = curve->level == XOFF_PARAM_AUTO ? 0 : (double)curve->level,
-        };
+        out->node = place.node;
+        out->port = place.port;
+        out->priority = curve->priority == XOFF_PARAM_AUTO ? 0xff : (uint8_t)curve->priority;
+        out->metric = (uint8_t)curve->of;
+        out->every = plan->net.measure_every;
+        out->from = curve->from;
+        out->to = curve->to == XOFF_PARAM_AUTO ? plan->net.stop : curve->to;
+        out->over = curve->over == XOFF_PARAM_AUTO ? out->every : curve->over;
+        out->level = curve->within >= 0                ? 1 - curve->within
+                     : curve->level == XOFF_PARAM_AUTO ? 0
+                                                       : (double)curve->level;
+        out->share_bps = curve->share == XOFF_PARAM_AUTO ? 0 : (double)curve->share;
         snprintf(out->name, sizeof out->name, "%s", curve->name);
     }
     return 0;
@@ -525,6 +548,8 @@ void build_destroy(struct built *b)
     free(b->defences);
     free(b->kind_of);
     free(b->measured);
+    for (uint32_t i = 0; i < b->n_curves; i++)
+        free(b->curves[i].hosts);
     free(b->curves);
     free(b->captures);
     free(b->warnings);

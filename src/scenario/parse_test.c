@@ -898,6 +898,17 @@ static void test_curves(void **state)
                  "curves.a.from", "no sample");
     assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, level: 1Gbps}}\n", 3, 42,
                  "curves.a.level", "only throughput");
+    assert_fails(STAR "measure: {every: 1us, series: queue}\n"
+                      "curves: {a: {of: jain, at: h0..h2}}\n",
+                 3, 18, "curves.a.of", "add throughput to measure.series");
+    assert_fails(SAMPLED "curves: {a: {of: jain, at: h0..h2, priority: 3}}\n", 3, 46,
+                 "curves.a.priority", "leave it out");
+    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, share: 1Gbps}}\n", 3, 42,
+                 "curves.a.share", "only evenness");
+    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, over: 15us}}\n", 3, 41, "curves.a.over",
+                 "a multiple of measure.every");
+    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10us, to: 49us, over: 40us}}\n",
+                 3, 41, "curves.a.from", "no sample");
     assert_fails(SAMPLED "curves: {a: {of: input, at: s0:0}}\n", 3, 18, "curves.a.of",
                  "add input to measure.series");
     assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, priority: 8}}\n", 3, 45,
@@ -915,7 +926,8 @@ static void test_curves(void **state)
     assert_fails(SAMPLED "curves: [a]\n", 3, 9, "curves", "a mapping from names to curves");
     assert_fails(SAMPLED "curves: {a: queue}\n", 3, 13, "curves.a", "a mapping");
     struct scenario *s = read_good(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10us, "
-                                           "to: 20us}}\n");
+                                           "to: 20us}, b: {of: evenness, at: h0..h2, over: "
+                                           "40us, share: 3Gbps, within: 0.05}}\n");
     check_round_trip(s->plans[0]);
     scenario_destroy(s);
 }

@@ -114,10 +114,13 @@ struct plan_transport {
 struct plan_curve {
     char name[TOPO_NAME];
     int64_t of;               /* index into section_curve_words */
-    char at[XOFF_PARAM_TEXT]; /* "leaf0:3", "h2", or a switch for a metric of the whole switch */
+    char at[XOFF_PARAM_TEXT]; /* "leaf0:3", "h2", a switch for a metric of the whole switch, or a
+                               * set of hosts for jain and evenness */
     int64_t priority;         /* XOFF_PARAM_AUTO: all priorities together */
     int64_t from, to;         /* to XOFF_PARAM_AUTO: stop */
-    int64_t level;            /* XOFF_PARAM_AUTO: none */
+    int64_t over;             /* XOFF_PARAM_AUTO: measure.every */
+    int64_t level, share;     /* XOFF_PARAM_AUTO: none */
+    double within;            /* below 0: none */
     struct plan_place place;  /* place of `at` in the file */
 };
 
@@ -125,6 +128,12 @@ struct plan_curve {
 static inline bool plan_is_of_switch(int64_t of)
 {
     return of >= RESULT_BUFFER_BYTES && of <= RESULT_INSURANCE_BYTES;
+}
+
+/* Whether a curve is of several hosts and how evenly they share. */
+static inline bool plan_is_of_hosts(int64_t of)
+{
+    return of >= RESULT_JAIN;
 }
 
 struct plan_expect {

@@ -10,15 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xoff/units.h>
+
 #include "stats/results.h"
 
 _Static_assert(RESULT_QUEUE_BYTES == 0 && RESULT_BUFFER_BYTES == 3 && RESULT_INSURANCE_BYTES == 7 &&
-                   RESULT_INPUT_BYTES == 8 && RESULT_CONTROL_RATIO == 11,
+                   RESULT_INPUT_BYTES == 8 && RESULT_CONTROL_RATIO == 11 && RESULT_JAIN == 12 &&
+                   RESULT_EVENNESS == 13,
                "section_curve_words is in the order of enum result_metric");
 
 /* Returns the word of measure.series that a curve needs. */
 static const char *series_of(int64_t of)
 {
+    if (plan_is_of_hosts(of))
+        return section_curve_words[RESULT_TX_BPS];
     if (of >= RESULT_ADVERTISED_BPS)
         return "point";
     return plan_is_of_switch(of) && of != RESULT_BUFFER_BYTES ? "pools" : section_curve_words[of];
@@ -48,7 +53,8 @@ static int check_curve(struct fields_reader *r, const struct yaml_node *node,
 {
     const int64_t every = plan->net.measure_every;
     const int64_t to = curve->to == XOFF_PARAM_AUTO ? plan->net.stop : curve->to;
-    char message[160];
+    const int64_t over = curve->over == XOFF_PARAM_AUTO ? every : curve->over;
+    char message[160], text[32];
     if (!every)
         return fail_at(
             r, node, "of",
@@ -61,18 +67,29 @@ static int check_curve(struct fields_reader *r, const struct yaml_node *node,
     if (plan_is_of_switch(curve->of) && curve->priority != XOFF_PARAM_AUTO)
         return fail_at(r, node, "priority",
                        "this series is of a switch, not of a priority; leave it out");
+    if (plan_is_of_hosts(curve->of) && curve->priority != XOFF_PARAM_AUTO)
+        return fail_at(r, node, "priority",
+                       "of a host there is throughput of all priorities together; leave it out");
     if (curve->level != XOFF_PARAM_AUTO && curve->of != RESULT_TX_BPS &&
         curve->of != RESULT_ADVERTISED_BPS)
         return fail_at(r, node, "level",
                        "is a rate, and only throughput and advertised are; leave it out");
+    if (curve->of != RESULT_EVENNESS && (curve->share != XOFF_PARAM_AUTO || curve->within >= 0))
+        return fail_at(r, node, curve->within >= 0 ? "within" : "share",
+                       "is about a share, and only evenness has one; leave it out");
     if (curve->from >= to)
         return fail_at(r, node, "from", "not before to; give an earlier from, or a later to");
     if (curve->from >= net_end(&plan->net))
         return fail_at(r, node, "from", "not before the end of the run, stop and drain");
-    if (to / every == curve->from / every)
+    if (over % every) {
+        snprintf(message, sizeof message, "is not a multiple of measure.every, which is %s",
+                 xoff_format_time(text, sizeof text, every));
+        return fail_at(r, node, "over", message);
+    }
+    if ((to / every - curve->from / every) * every < over)
         return fail_at(r, node, "from",
                        "no sample falls between from and to; give a longer part of the run, or a "
-                       "shorter measure.every");
+                       "shorter measure.every and over");
     return 0;
 }
 

@@ -226,15 +226,17 @@ const struct xoff_param section_measure[] = {
 
 /* In the order of enum result_metric. */
 const char *const section_curve_words[] = {
-    "queue",     "throughput", "pause",      "buffer", "reserved", "shared", "headroom",
-    "insurance", "input",      "advertised", "load",   "control",  NULL};
+    "queue", "throughput", "pause", "buffer",  "reserved", "shared",   "headroom", "insurance",
+    "input", "advertised", "load",  "control", "jain",     "evenness", NULL};
 
 const struct xoff_param section_curve[] = {
     {"of", XOFF_P_CHOICE, FIELD(plan_curve, of), .preset = NULL, .choices = section_curve_words,
-     .help = "The series: of a port, of a switch (buffer, or one of its pools), or of the "
-             "congestion point of a port (advertised, load, control)."},
+     .help = "The series: of a port, of a switch (buffer, or one of its pools), of the "
+             "congestion point of a port (advertised, load, control), or of the throughput of "
+             "several hosts (jain, evenness)."},
     {"at", XOFF_P_TEXT, FIELD(plan_curve, at), .preset = NULL,
-     .help = "NODE:PORT, or NODE for the one port of a host; NODE for what is of a switch."},
+     .help = "NODE:PORT, or NODE for the one port of a host; NODE for what is of a switch; a set "
+             "of hosts, such as h0..h9, for jain and evenness."},
     {"priority", XOFF_P_INT, FIELD(plan_curve, priority), .preset = "auto", .min = "0", .max = "7",
      .allows_auto = true,
      .help = "One priority of a switch's port; auto: all together, their sum, or the largest for "
@@ -243,10 +245,20 @@ const struct xoff_param section_curve[] = {
      .help = "Samples after this instant."},
     {"to", XOFF_P_TIME, FIELD(plan_curve, to), .preset = "auto", .min = "1ps", .max = "1000s",
      .allows_auto = true, .help = "Samples up to this instant; auto: to stop."},
+    {"over", XOFF_P_TIME, FIELD(plan_curve, over), .preset = "auto", .min = "1ps", .max = "1000s",
+     .allows_auto = true,
+     .help = "A value is the mean of the samples of this time; auto: each sample is one."},
     {"level", XOFF_P_RATE, FIELD(plan_curve, level), .preset = "auto", .min = "1bps",
      .allows_auto = true,
      .help = "Level of throughput or advertised: figures say for how long, and until when, the "
              "curve lies below it; auto: none."},
+    {"share", XOFF_P_RATE, FIELD(plan_curve, share), .preset = "auto", .min = "1bps",
+     .allows_auto = true,
+     .help = "Throughput that evenness wants of every host; auto: the mean of all hosts."},
+    {"within", XOFF_P_REAL, FIELD(plan_curve, within), .preset = "auto", .min = "0.001",
+     .max = "0.999", .allows_auto = true,
+     .help = "Distance from the share, as a part of it: figures say for how long, and until when, "
+             "some host is further away; auto: none."},
     {0},
 };
 

@@ -33,6 +33,7 @@ static struct result_curve_spec spec(uint8_t metric, uint8_t priority)
                                       .priority = priority,
                                       .metric = metric,
                                       .every = 10 * XOFF_US,
+                                      .over = 10 * XOFF_US,
                                       .to = 60 * XOFF_US};
 }
 
@@ -48,7 +49,7 @@ static void check(const struct result_curve_spec *wanted, struct result_sample *
     struct curve *c = curves_create(&r);
     assert_non_null(c);
     assert_string_equal(c->name, "c");
-    assert_true(c->every == wanted->every && c->first_at == first_us * XOFF_US);
+    assert_true(c->every == wanted->over && c->first_at == first_us * XOFF_US);
     assert_int_equal(c->n, n);
     for (uint32_t i = 0; i < n; i++)
         if (c->values[i] != values[i])
@@ -160,6 +161,71 @@ static void limits(void **state)
     check(&c, s, 3, 40 * XOFF_US, 60, 0, NULL);
 }
 
+/* Means of 20 us from 10 us on; what is left over at the end has no value. */
+static void means(void **state)
+{
+    (void)state;
+    struct result_sample s[] = {sample(20, 3, RESULT_QUEUE_BYTES, 2),
+                                sample(30, 3, RESULT_QUEUE_BYTES, 5),
+                                sample(40, 3, RESULT_QUEUE_BYTES, 7)};
+    struct result_curve_spec c = spec(RESULT_QUEUE_BYTES, 3);
+    c.over = 20 * XOFF_US;
+    const double from_0[] = {1, 6, 7}, from_10[] = {3.5, 7};
+    check(&c, s, 3, XOFF_MS, 20, 3, from_0);
+    c.from = 10 * XOFF_US;
+    check(&c, s, 3, XOFF_MS, 30, 2, from_10);
+    c.to = 40 * XOFF_US;
+    check(&c, s, 3, XOFF_MS, 30, 1, from_10);
+    c.to = 20 * XOFF_US;
+    check(&c, s, 3, XOFF_MS, 30, 0, NULL);
+}
+
+/* Hosts 3, 5 and 6 by hand; host 4 sends, too, and is not among them.
+ *
+ *   us      10      20      30       40
+ *   host 3  0       4       4        4
+ *   host 5  0       0       4        5
+ *   host 6  0       0       4        3
+ *   jain    0       1/3     1        144 / 150
+ *   evenness by the mean, 4 at the end    0   0 (4/3)   1   0.75
+ *   by a share of 5                       0   0         0.8 0.6
+ */
+static void shares(void **state)
+{
+    (void)state;
+    static const struct {
+        int at_us, node, value;
+    } rows[] = {{10, 4, 9}, {20, 3, 4}, {30, 5, 4}, {30, 6, 4}, {40, 5, 5}, {40, 6, 3}};
+    struct result_sample s[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        s[i] = sample(rows[i].at_us, 0xff, RESULT_TX_BPS, rows[i].value);
+        s[i].node = (uint32_t)rows[i].node;
+        s[i].port = 0;
+    }
+    uint32_t hosts[] = {3, 5, 6};
+    struct result_curve_spec c = spec(RESULT_TX_BPS, 0xff);
+    c.metric = RESULT_JAIN;
+    c.hosts = hosts;
+    c.n_hosts = 3;
+    c.to = 40 * XOFF_US;
+    const double jain[] = {0, 16.0 / 48, 1, 144.0 / 150};
+    check(&c, s, 6, XOFF_MS, 10, 4, jain);
+    c.metric = RESULT_EVENNESS;
+    const double even[] = {0, 0, 1, 0.75};
+    check(&c, s, 6, XOFF_MS, 10, 4, even);
+    c.share_bps = 5;
+    const double of_5[] = {0, 0, 1 - 1.0 / 5, 1 - 2.0 / 5};
+    check(&c, s, 6, XOFF_MS, 10, 4, of_5);
+    /* Over 20 us: 2, 0, 0, and 4, 4.5, 3.5, of which 3.5 is 1.5 / 5 away. */
+    c.over = 20 * XOFF_US;
+    const double over[] = {0, 1 - 1.5 / 5};
+    check(&c, s, 6, XOFF_MS, 20, 2, over);
+    c.n_hosts = 1;
+    c.share_bps = 0;
+    const double alone[] = {1, 1};
+    check(&c, s, 6, XOFF_MS, 20, 2, alone);
+}
+
 static void figures(void **state)
 {
     (void)state;
@@ -230,6 +296,8 @@ int main(void)
         cmocka_unit_test(others),
         cmocka_unit_test(all_priorities),
         cmocka_unit_test(limits),
+        cmocka_unit_test(means),
+        cmocka_unit_test(shares),
         cmocka_unit_test(figures),
         cmocka_unit_test(in_summary),
         cmocka_unit_test(time_below_a_level),

@@ -188,6 +188,7 @@ static const struct {
     {"insurance", "no buffer has insurance"},
     {"curve.", "no curve is called so, or no sample falls into it"},
     {"min_share", "no such flow delivered"},
+    {"feedback", "there was no time with traffic"},
 };
 
 static void fail_absent(struct parser *p, const char *at, const char *metric, const char *variant)

@@ -226,6 +226,10 @@ enum result_metric {
     RESULT_CONTROL_RATIO
 };
 
+/* Curves that are computed of RESULT_TX_BPS of several hosts; they go on from enum result_metric.
+ */
+enum result_fairness { RESULT_JAIN = RESULT_CONTROL_RATIO + 1, RESULT_EVENNESS };
+
 /* A sample. Port UINT32_MAX: of the whole node; priority 0xff: all priorities. Samples are sparse:
  * a value equal to the one before it in the same series may be left out. */
 struct result_sample {
@@ -235,13 +239,18 @@ struct result_sample {
     double value;
 };
 
-/* A curve that the scenario asks for: one sampled quantity at one place, over a part of the run. */
+/* A curve that the scenario asks for: one sampled quantity at one place, or how evenly hosts share,
+ * over a part of the run. */
 struct result_curve_spec {
     char name[RESULT_NAME];
     uint32_t node, port;       /* port UINT32_MAX: of the node */
-    uint8_t priority, metric;  /* priority 0xff: all together */
+    uint8_t priority, metric;  /* priority 0xff: all together; metric: or an enum result_fairness */
     xoff_time every, from, to; /* samples with from < at <= to */
+    xoff_time over;            /* a multiple of every; a value is the mean of so many samples */
     double level;              /* time below it is counted; 0: none */
+    uint32_t *hosts;           /* of an enum result_fairness, in place of node and port */
+    uint32_t n_hosts;
+    double share_bps; /* RESULT_EVENNESS: what each host should have; 0: their mean */
 };
 
 struct result_deadlock {

@@ -571,6 +571,10 @@ static void add_pauses(struct build *b)
         "notifications that reached their source");
     add(b, "tags", NULL, "sent", "", (double)tags, "tags sent for switches to write a rate into");
     add(b, "tags", NULL, "received", "", (double)tags_back, "tags that came back to their source");
+    const double feedback = (double)(notices + tags_back), time_s = output_seconds(b->traffic_for);
+    add(b, "feedback", NULL, NULL, "frames", feedback, "notifications sent, and tags come back");
+    if (time_s > 0)
+        add(b, "feedback", NULL, "rate", "/s", feedback / time_s, "messages to sources per second");
 }
 
 static void add_ports(struct build *b)
@@ -787,9 +791,7 @@ static void add_curves(struct build *b)
             continue;
         struct curve_lows lows;
         curve_lows(c, b->results->curves[i].level, &lows);
-        add(b, "curve", c->name, "below", "s", lows.below_s,
-            "time of the curve's samples below its level");
-        add(b, "curve", c->name, "until", "s", lows.until_s,
-            "time from the curve's beginning to its last sample below its level");
+        add(b, "curve", c->name, "below", "s", lows.below_s, "time of samples below the level");
+        add(b, "curve", c->name, "until", "s", lows.until_s, "time to the last of these");
     }
 }

@@ -590,6 +590,8 @@ static void ports_and_buffers(void **state)
     check(s, "notices.received", 4, "frames");
     check(s, "tags.sent", 15, "");
     check(s, "tags.received", 13, "");
+    check(s, "feedback", 5 + 13, "frames");
+    check(s, "feedback.rate", 18 / 100e-12, "/s"); /* of 100 ps with traffic */
     check(s, "deadlocks", 2, "");
     check(s, "deadlocked", 1, "");
     check(s, "deadlock.onset", 70e-12, "s");
