@@ -5,7 +5,6 @@
  * settings are checked exactly as values in the file are.
  */
 #define _POSIX_C_SOURCE 200809L /* fileno, strdup */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,24 +74,11 @@ int scenario_read_text(const char *name, const char *text, size_t size,
     return 0;
 }
 
-/* Tells whether an expectation has the form VARIANT.metric. */
-static bool names_variant(const char *expectation, const char *variant)
-{
-    const size_t length = strlen(variant);
-    for (const char *at = strstr(expectation, variant); at; at = strstr(at + 1, variant)) {
-        const bool begins = at == expectation || !(isalnum((unsigned char)at[-1]) ||
-                                                   at[-1] == '_' || at[-1] == '-' || at[-1] == '.');
-        if (begins && at[length] == '.')
-            return true;
-    }
-    return false;
-}
-
 static void drop_expectations(struct scenario *scenario, const char *variant)
 {
     uint32_t n_kept = 0;
     for (uint32_t i = 0; i < scenario->n_expects; i++) {
-        if (names_variant(scenario->expects[i].text, variant))
+        if (expect_names_variant(scenario->expects[i].text, variant))
             free(scenario->expects[i].text);
         else
             scenario->expects[n_kept++] = scenario->expects[i];

@@ -48,6 +48,8 @@ struct parser {
     bool checks_names;           /* reports names that no metric can have */
     const struct metric *sought; /* not NULL: only looks for this name, computes nothing */
     bool has_sought;
+    const char *variant; /* not NULL: only looks for names that begin with it */
+    bool has_variant;
     bool wants_variant; /* bare names are an error where there are several runs */
     bool has_name;      /* a name was read since this was last cleared */
     bool has_bare_name; /* a name without variant was read */
@@ -255,6 +257,14 @@ static const struct metric *find_metric(struct parser *p, const char *name, cons
     return metric;
 }
 
+/* Whether a name is VARIANT.metric. A variant may have the name of a metric's first part, as in
+ * drops.lossless: what follows then is no metric. */
+static bool is_of_variant(const char *name, const char *variant)
+{
+    const size_t n = strlen(variant);
+    return !strncmp(name, variant, n) && name[n] == '.' && summary_has_family(name + n + 1);
+}
+
 static struct quantity parse_name(struct parser *p)
 {
     struct quantity q = {0, KIND_ANY};
@@ -274,6 +284,8 @@ static struct quantity parse_name(struct parser *p)
     }
     p->at += n;
     p->has_name = true;
+    if (p->variant)
+        p->has_variant |= is_of_variant(name, p->variant);
     if (!p->n_runs) {
         if (p->checks_names && !summary_has_family(name))
             fail(p, XOFF_E_UNKNOWN, at,
@@ -672,6 +684,13 @@ bool expect_names(const char *text, const struct results *const *runs,
                        .sought = summary_find(summaries[run], metric)};
     struct outcome o;
     return p.sought && !evaluate(&p, &o) && p.has_sought;
+}
+
+bool expect_names_variant(const char *text, const char *variant)
+{
+    struct parser p = {.text = text, .at = text, .variant = variant};
+    struct outcome o;
+    return !evaluate(&p, &o) && p.has_variant;
 }
 
 int expect_compute(const char *text, const struct results *const *runs,

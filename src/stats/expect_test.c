@@ -385,6 +385,33 @@ static void functions(void **state)
     check_value_error(0, "maximum(1)", XOFF_E_UNKNOWN, 1, "no metric is called maximum");
 }
 
+/* A variant is named where a name begins with it, and nowhere else. */
+static void variants_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *variant;
+        bool is_named;
+    } rows[] = {
+        {"a.drops == 0", "a", true},
+        {"a.drops == 0", "b", false},
+        {"a-b.drops == 0", "a", false},
+        {"a-b.drops == 0", "a-b", true},
+        {"a-b.drops == 0", "b", false},
+        {"drops == 0", "drops", false},
+        {"drops.lossless == 0", "drops", false}, /* the metric; no metric is called lossless */
+        {"drops.drops.lossless == 0", "drops", true},
+        {"jain > 0.5", "0", false}, /* a number is no name */
+        {"0.jain > 0.5", "0", true},
+        {"abs(1 - max(b.jain, c.jain)) < 1", "c", true},
+        {"fct.p99 == a.fct.p99 within 2%", "a", true},
+        {"a.drops == ", "a", false}, /* no expectation */
+    };
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (expect_names_variant(rows[i].text, rows[i].variant) != rows[i].is_named)
+            fail_msg("%s: %s", rows[i].text, rows[i].variant);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,7 +420,7 @@ int main(void)
         cmocka_unit_test(variants),       cmocka_unit_test(variant_names),
         cmocka_unit_test(absent_metrics), cmocka_unit_test(syntax),
         cmocka_unit_test(limits),         cmocka_unit_test(values),
-        cmocka_unit_test(functions),
+        cmocka_unit_test(functions),      cmocka_unit_test(variants_are_found),
     };
     return cmocka_run_group_tests_name("expect", tests, NULL, NULL);
 }

@@ -402,6 +402,9 @@ bool expect_names(const char *text, const struct results *const *runs,
                   const struct summary *const *summaries, uint32_t n_runs, uint32_t run,
                   const char *metric);
 
+/* Whether the expectation names a metric of that variant: VARIANT.metric. */
+bool expect_names_variant(const char *text, const char *variant);
+
 /* Adds a finding to `run`, which is one of `runs`, for lossless frames lost for want of room and
  * another for deadlocks. An expectation that names a metric of this run which counts the trouble
  * covers it: then no finding is added (verdict.c). */

@@ -135,6 +135,12 @@ def check_variant(folder):
     run = xoff("run", file, "--variant", "b")
     check("an unknown one is refused with those that are there", run.returncode == 2 and
           "there are a, a-b, c" in run.stderr, run)
+    file.write_text("topology: {kind: star, hosts: 2}\nstop: 10us\n"
+                    "variants: [{name: 0}, {name: drops}]\n"
+                    "expect: [flows < 0.5, drops.lossless == 0, 0.drops == 0]\n")
+    run = xoff("run", file, "-o", folder / "v", "--no-report", "--variant", "drops")
+    check("neither a number nor a metric is the name of a variant", run.returncode == 0 and
+          run.stdout.count("holds: ") == 2, run)
 
 
 def check_kinds():
