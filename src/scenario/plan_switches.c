@@ -8,6 +8,37 @@
 
 static const struct yaml_node absent = {.kind = YAML_MAPPING};
 
+/* Refuses a key that only other kinds have, and names them. The kind may come from a variant or the
+ * transport, or be the default: the place of the key does not show it. */
+static int refuse_foreign(struct fields_reader *r, const struct yaml_node *node,
+                          enum kinds_role role, const struct kind *kind, bool is_given)
+{
+    if (!node || node->kind != YAML_MAPPING)
+        return 0;
+    for (const struct yaml_node *entry = node->first; entry; entry = entry->next) {
+        struct xoff_err text = {0};
+        struct kind other;
+        uint32_t n = 0;
+        if (xoff_param_find(kind->params, entry->key))
+            continue;
+        xoff_err_set(&text, XOFF_E_UNKNOWN, NULL, NULL, "unknown key for kind ");
+        xoff_err_add(&text, kind->name);
+        for (uint32_t i = 0; kinds_at(role, i, &other); i++)
+            if (xoff_param_find(other.params, entry->key)) {
+                xoff_err_add(&text, n++ ? ", " : ", but one of ");
+                xoff_err_add(&text, other.name);
+            }
+        if (!n) /* no kind has it */
+            continue;
+        xoff_err_add(&text, is_given ? "" : "; give kind, too");
+        const size_t length = fields_enter(r, entry->key);
+        const int rc = fields_fail_key(r, entry, XOFF_E_UNKNOWN, text.message);
+        fields_leave(r, length);
+        return rc;
+    }
+    return 0;
+}
+
 /* Reads a mechanism of a switch: its kind, parameters and place. Without a kind, the kind is that
  * of `base`; parameters are inherited from `base` while the kind is the same. */
 static int read_mechanism(struct fields_reader *r, const struct yaml_node *section,
@@ -22,6 +53,8 @@ static int read_mechanism(struct fields_reader *r, const struct yaml_node *secti
     struct kind kind = inherited;
     void *params = NULL;
     int rc = base && !has_kind ? 0 : fields_kind(r, node, role->role, &kind);
+    if (!rc)
+        rc = refuse_foreign(r, node, role->role, &kind, has_kind);
     if (!rc)
         rc = plan_read_kind(r, node, &kind,
                             kind.ops == inherited.ops ? switch_params(base, role) : NULL, others,
