@@ -59,6 +59,10 @@ struct output_span {
 };
 struct output_span output_traffic(const struct results *results);
 
+/* The longest time from a decision to pause a (port, priority) to that to resume it. False: no
+ * pause has ended. */
+bool output_longest_pause(const struct results *results, xoff_time *longest);
+
 /* An acknowledged flow with a standalone time has a slowdown in the ns-3 RDMA family's sense. */
 static inline bool output_has_slowdown_ns3(const struct result_flow *flow)
 {

@@ -292,7 +292,7 @@ struct results {
     uint32_t n_nodes, n_hosts;
     struct result_buffer *buffers; /* by node */
     uint32_t n_buffers;
-    struct result_port *ports;
+    struct result_port *ports; /* by node and port */
     uint32_t n_ports;
     struct result_flow *flows; /* sorted by (start_at, from, number) */
     uint64_t n_flows;

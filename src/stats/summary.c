@@ -541,7 +541,7 @@ static void add_pauses(struct build *b)
     const struct results *r = b->results;
     uint64_t xoffs = r->xoffs_left_out, marked = 0, samples = 0, notices = 0, heard = 0;
     uint64_t tags = 0, tags_back = 0;
-    xoff_time longest = 0;
+    xoff_time longest = 0, single;
     unsigned __int128 paused = 0;
     for (uint64_t i = 0; i < r->n_pauses; i++)
         xoffs += r->pauses[i].pause;
@@ -560,6 +560,9 @@ static void add_pauses(struct build *b)
         tags_back += r->flows[i].tags_back;
     }
     add(b, "pauses", NULL, NULL, "", (double)xoffs, "decisions to pause (XOFF), refreshes apart");
+    if (output_longest_pause(r, &single))
+        add(b, "pauses", NULL, "max", "s", output_seconds(single),
+            "longest time from a decision to pause to that to resume");
     add(b, "pause_time", NULL, NULL, "s", (double)paused / (double)XOFF_S,
         "time that transmitters were paused, sum over ports and priorities");
     add(b, "pause_time", NULL, "max", "s", output_seconds(longest),

@@ -582,6 +582,7 @@ static void ports_and_buffers(void **state)
     check(s, "buffer.peak", 400, "B");
     check(s, "buffer.peak_fraction", 0.6, "ratio");
     check(s, "pauses", 6, "");
+    check_absent(s, "pauses.max"); /* the only XON names no priority */
     check(s, "pause_time", 50e-12, "s");
     check(s, "pause_time.max", 30e-12, "s");
     check(s, "marks", 11, "frames");
@@ -599,6 +600,37 @@ static void ports_and_buffers(void **state)
     check(s, "control_hops", 13, "frames");
     check(s, "end_time", 100e-12, "s");
     summary_destroy(s);
+}
+
+/* Priority 3 of port 1 is paused from 10 to 40 and from 50 on, priority 4 from 20 to 60 by a
+ * decision about both, port 2 from 30 to 31; what never began or never ended is not among them. */
+static void longest_pause(void **state)
+{
+    (void)state;
+    struct result_port ports[3] = {{.node = 0}, {.node = 1, .port = 1}, {.node = 1, .port = 2}};
+    struct result_pause pauses[] = {{.at = 5, .node = 1, .port = 2, .priorities = 8, .pause = 0},
+                                    {.at = 10, .node = 1, .port = 1, .priorities = 8, .pause = 1},
+                                    {.at = 20, .node = 1, .port = 1, .priorities = 16, .pause = 1},
+                                    {.at = 30, .node = 1, .port = 2, .priorities = 8, .pause = 1},
+                                    {.at = 31, .node = 1, .port = 2, .priorities = 8, .pause = 0},
+                                    {.at = 40, .node = 1, .port = 1, .priorities = 8, .pause = 0},
+                                    {.at = 50, .node = 1, .port = 1, .priorities = 8, .pause = 1},
+                                    {.at = 60, .node = 1, .port = 1, .priorities = 24, .pause = 0},
+                                    {.at = 61, .node = 0, .port = 0, .priorities = 1, .pause = 1}};
+    struct results r = {.ports = ports, .n_ports = 3, .pauses = pauses, .end_at = 1000};
+    static const struct {
+        uint64_t n;
+        double longest; /* 0: absent */
+    } rows[] = {{0, 0}, {4, 0}, {5, 1}, {6, 30}, {8, 40}, {9, 40}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        r.n_pauses = rows[i].n;
+        struct summary *s = summary_create(&r);
+        if (rows[i].longest > 0)
+            check(s, "pauses.max", rows[i].longest * 1e-12, "s");
+        else
+            check_absent(s, "pauses.max");
+        summary_destroy(s);
+    }
 }
 
 /* What buffers are cut into, the smallest and the largest part over buffers of switches. */
@@ -738,6 +770,7 @@ int main(void)
         cmocka_unit_test(operations_by_entry),
         cmocka_unit_test(operations_against_a_slow_model),
         cmocka_unit_test(throughput_and_fairness),
+        cmocka_unit_test(longest_pause),
         cmocka_unit_test(starved_flows),
         cmocka_unit_test(drops_by_cause),
         cmocka_unit_test(ports_and_buffers),
