@@ -66,6 +66,11 @@ struct thread {
     uint32_t keys_capacity;
     uint32_t places[QUEUE_MAX_BUCKETS + 1]; /* first key of each bucket in `sorted` */
     uint64_t next_key;                      /* next key in `sorted`; UINT64_MAX: none */
+    /* The timer of a node that runs alone is in no bucket, since some nodes move it with almost
+     * every event: its slot (UINT32_MAX: no such node runs) and its key (UINT64_MAX: not in this
+     * window). */
+    uint32_t timer_slot;
+    uint64_t timer_key;
 };
 
 struct sim {

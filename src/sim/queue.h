@@ -82,14 +82,9 @@ static inline uint64_t queue_peek(struct queue *q, uint32_t n_words)
     return q->key[q->first[bucket]];
 }
 
-/* Takes out and returns the earliest slot; QUEUE_END when the queue is empty. n_words bounds the
- * bitmap in use. */
-static inline uint32_t queue_take(struct queue *q, uint32_t n_words)
+/* Takes out and returns the earliest slot, right after queue_peek() has found that there is one. */
+static inline uint32_t queue_take_peeked(struct queue *q)
 {
-    while (q->word < n_words && !q->occupied[q->word])
-        q->word++;
-    if (q->word == n_words)
-        return QUEUE_END;
     const uint64_t bits = q->occupied[q->word];
     const uint32_t bucket = q->word * 64 + (uint32_t)__builtin_ctzll(bits);
     const uint16_t slot = q->first[bucket];
@@ -97,6 +92,15 @@ static inline uint32_t queue_take(struct queue *q, uint32_t n_words)
     if (q->next[slot] == QUEUE_END)
         q->occupied[q->word] = bits & (bits - 1);
     return slot;
+}
+
+/* Takes out and returns the earliest slot; QUEUE_END when the queue is empty. n_words bounds the
+ * bitmap in use. */
+static inline uint32_t queue_take(struct queue *q, uint32_t n_words)
+{
+    while (q->word < n_words && !q->occupied[q->word])
+        q->word++;
+    return q->word == n_words ? QUEUE_END : queue_take_peeked(q);
 }
 
 #endif

@@ -22,6 +22,13 @@ static inline void insert(struct thread *w, uint32_t local, xoff_time at)
                  queue_key(&w->queue, at, (enum sim_kind)s->kind, s->port, local));
 }
 
+/* The key of the timer of the node that runs alone. A node has one, so no tie is left to break. */
+static inline uint64_t timer_key(const struct thread *w, xoff_time at)
+{
+    return at < w->window_end ? (uint64_t)(at - w->queue.start) << 28 | (uint64_t)SIM_TIMER << 26
+                              : UINT64_MAX;
+}
+
 /* Sets the time of a slot, in the running cell's queue or for a later window. */
 static inline void set_at(struct thread *w, uint32_t slot, xoff_time at)
 {
@@ -139,10 +146,18 @@ void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time a
     set_at((struct thread *)w, sim->first_slot[node] + sim->n_ports[node] + port, at);
 }
 
-void sim_at_timer(struct worker *w, uint32_t node, xoff_time at)
+void sim_at_timer(struct worker *worker, uint32_t node, xoff_time at)
 {
-    const struct sim *sim = w->sim;
-    set_at((struct thread *)w, sim->first_slot[node] + 2 * sim->n_ports[node], at);
+    struct thread *w = (struct thread *)worker;
+    const struct sim *sim = worker->sim;
+    const uint32_t slot = sim->first_slot[node] + 2 * sim->n_ports[node];
+    if (slot != w->timer_slot) {
+        set_at(w, slot, at);
+        return;
+    }
+    XOFF_ASSERT(at >= worker->now);
+    sim->at[slot] = at;
+    w->timer_key = timer_key(w, at);
 }
 
 bool sim_advance(struct worker *worker, xoff_time at)
@@ -157,7 +172,7 @@ bool sim_advance(struct worker *worker, xoff_time at)
     } else {
         const uint64_t next = queue_peek(&w->queue, w->n_words);
         const uint64_t up_to = (uint64_t)(at - w->queue.start + 1) << 28;
-        if (next < up_to || w->next_key < up_to)
+        if (next < up_to || w->next_key < up_to || w->timer_key < up_to)
             return false;
     }
     worker->now = at;
@@ -360,9 +375,11 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
     for (uint32_t i = 0; i < n_ports; i++)
         if (at[i] < end)
             n = collect(w, i, n);
-    for (uint32_t i = n_ports; i < cell->n_slots; i++)
+    for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
             insert(w, i, at[i]);
+    w->timer_slot = cell->first_slot + 2 * n_ports;
+    w->timer_key = timer_key(w, at[2 * n_ports]);
     if (model->begin)
         model->begin(model->net, node);
     if (n)
@@ -373,21 +390,24 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
     for (uint32_t k = 0;;) {
         const uint64_t own = queue_peek(&w->queue, w->n_words);
         const uint64_t key = w->next_key;
-        if (key < own) {
+        if (w->timer_key < key && w->timer_key < own) {
+            w->worker.now = at[2 * n_ports];
+            at[2 * n_ports] = XOFF_NEVER;
+            w->timer_key = UINT64_MAX;
+            events++;
+            model->timer(model->net, &w->worker, node);
+        } else if (key < own) {
             struct slot *s = &slots[key & 0xffff];
             w->next_key = ++k < n ? w->sorted[k] : UINT64_MAX;
             w->worker.now = w->queue.start + (xoff_time)(key >> 28);
             model->arrive(model->net, &w->worker, node, s->port, front(s));
             step(w, s);
         } else if (own != UINT64_MAX) {
-            const uint32_t i = queue_take(&w->queue, w->n_words);
+            const uint32_t i = queue_take_peeked(&w->queue);
             w->worker.now = at[i];
             at[i] = XOFF_NEVER;
             events++;
-            if (i < 2 * n_ports)
-                model->transmit(model->net, &w->worker, node, i - n_ports);
-            else
-                model->timer(model->net, &w->worker, node);
+            model->transmit(model->net, &w->worker, node, i - n_ports);
         } else {
             break;
         }
@@ -397,6 +417,7 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
             at[i] = front_at(sim, &slots[i]);
     w->events += events + n;
     w->arrivals += n;
+    w->timer_slot = UINT32_MAX;
     close_queue(w, cell, index);
 }
 

@@ -254,7 +254,8 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     w->worker.sim = sim;
     w->id = id;
     w->remote_min = XOFF_NEVER;
-    w->next_key = UINT64_MAX;
+    w->next_key = w->timer_key = UINT64_MAX;
+    w->timer_slot = UINT32_MAX;
     w->free_chunk = UINT32_MAX;
     w->step = sim->step;
     w->queue.ties = ties_by_port ? 0 : UINT64_MAX;
