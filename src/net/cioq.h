@@ -81,8 +81,9 @@ struct cioq {
     struct xoff_edges edges;
 };
 
-/* Timers of the fabric. Of those that expire at once, the lowest comes first. */
-enum { CIOQ_LINE, CIOQ_SLOT, CIOQ_PAUSE, CIOQ_TIMERS };
+/* Timers of the fabric. Of those that expire at once, the lowest comes first; slots come between.
+ */
+enum { CIOQ_LINE, CIOQ_PAUSE, CIOQ_TIMERS };
 
 static inline struct cioq *cioq_of(const struct sw *sw)
 {

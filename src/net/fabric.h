@@ -67,6 +67,10 @@ struct fabric_ops {
     void (*transmit)(struct sw *sw, struct worker *w, uint32_t port);
     /* The fabric's timer `own` has expired; this function sets it anew or removes it. */
     void (*timer)(struct sw *sw, struct worker *w, uint32_t own);
+    /* sw->clock_at has come; this function sets it anew. Of deadlines that expire at once, it comes
+     * right before the fabric's timer `clock_before`. NULL: the fabric has no clock. */
+    void (*clock)(struct sw *sw, struct worker *w);
+    uint32_t clock_before;
     /* A frame has waited out the processing delay (switch.h, sw_process). */
     void (*processed)(struct sw *sw, struct worker *w, uint32_t place);
     /* The link of a port has failed; nothing will leave by it until it is repaired. */

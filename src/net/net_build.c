@@ -218,7 +218,7 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     host->messages.free = NET_NONE;
     xoff_range_store_init(&host->ranges, NULL, 0);
     build_use_transports(net, host);
-    host->timer_at = XOFF_NEVER;
+    host->clock_at = host->timer_at = XOFF_NEVER;
     host->grain = net->spec.wire->grain;
     host->scan.is_on = net->spec.wire->scans;
     host->scan.next_at = XOFF_NEVER;

@@ -42,11 +42,14 @@ struct notes {
 };
 
 /* `timers` holds the gate and the signal of each port (port.h), then the owner's own timers from
- * node_timer(node, 0) on. `timer_at` is when the node's timer event at the engine is set. */
+ * node_timer(node, 0) on. `clock_at` is one more deadline, kept out of the heap because it moves
+ * with almost every frame (fabric_ops.clock). `timer_at` is when the node's timer event at the
+ * engine is set. */
 #define NODE_FIELDS         \
     struct net *net;        \
     uint32_t node, n_ports; \
     struct heap timers;     \
+    xoff_time clock_at;     \
     xoff_time timer_at;     \
     struct notes notes;
 
@@ -57,7 +60,7 @@ struct node {
 /* Tells the engine when the node's first timer expires. */
 static inline void node_rearm(struct node *node, struct worker *w)
 {
-    const xoff_time at = heap_top_at(&node->timers);
+    const xoff_time at = xoff_time_min(heap_top_at(&node->timers), node->clock_at);
     if (at != node->timer_at) {
         node->timer_at = at;
         sim_at_timer(w, node->node, at);

@@ -294,29 +294,38 @@ static void expire_point(struct sw *sw, uint32_t timer, xoff_time now)
     heap_set(&sw->timers, timer, next);
 }
 
-void sw_timer(struct sw *sw, struct worker *w)
+/* One of the timers in the heap has expired. */
+static void expire(struct sw *sw, struct worker *w, uint32_t timer)
 {
-    const xoff_time now = sim_now(w);
     const uint32_t processing = node_timer(&sw->head, SW_PROCESSING);
-    sw->timer_at = XOFF_NEVER; /* that event has been handled */
-    while (heap_top_at(&sw->timers) <= now) {
-        const uint32_t timer = heap_top_id(&sw->timers);
-        if (timer < processing) {
-            port_on_timer(&sw->head, &sw->ports[timer / PORT_TIMERS], w, timer % PORT_TIMERS);
-            continue;
-        }
-        if (timer >= sw_point_timer(sw, 0, 0)) {
-            expire_point(sw, timer, now);
-            continue;
-        }
-        if (timer > processing) {
-            sw->fabric->timer(sw, w, timer - node_timer(&sw->head, SW_TIMERS));
-            continue;
-        }
+    if (timer < processing) {
+        port_on_timer(&sw->head, &sw->ports[timer / PORT_TIMERS], w, timer % PORT_TIMERS);
+    } else if (timer >= sw_point_timer(sw, 0, 0)) {
+        expire_point(sw, timer, sim_now(w));
+    } else if (timer > processing) {
+        sw->fabric->timer(sw, w, timer - node_timer(&sw->head, SW_TIMERS));
+    } else {
         const uint32_t place = fifo_pop(&sw->processing, &sw->store);
         heap_set(&sw->timers, timer,
                  sw->processing.n ? store_at(&sw->store, sw->processing.head)->at : XOFF_NEVER);
         sw->fabric->processed(sw, w, place);
+    }
+}
+
+void sw_timer(struct sw *sw, struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    sw->timer_at = XOFF_NEVER; /* that event has been handled */
+    for (;;) {
+        const bool is_due = heap_top_at(&sw->timers) <= now;
+        if (sw->clock_at <= now &&
+            (!is_due || heap_top_id(&sw->timers) >=
+                            node_timer(&sw->head, SW_TIMERS + sw->fabric->clock_before)))
+            sw->fabric->clock(sw, w);
+        else if (is_due)
+            expire(sw, w, heap_top_id(&sw->timers));
+        else
+            break;
     }
     node_rearm(&sw->head, w);
 }

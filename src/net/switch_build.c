@@ -128,7 +128,7 @@ static void build_tables(struct sw *sw)
 static void build_timers(struct sw *sw)
 {
     const uint32_t n = sw_point_timer(sw, sw->is_timed ? sw->n_ports : 0, 0);
-    sw->timer_at = XOFF_NEVER;
+    sw->clock_at = sw->timer_at = XOFF_NEVER;
     heap_init(&sw->timers, build_block(n, sizeof(struct heap_entry)),
               build_block(n, sizeof(uint32_t)), n);
     build_point_timers(sw);

@@ -76,9 +76,9 @@ static void set_timer(struct cioq *c, struct worker *w, uint32_t own, xoff_time 
         node_rearm(&c->sw.head, w);
 }
 
-static void set_slot_timer(struct cioq *c, struct worker *w)
+static inline void set_clock(struct cioq *c)
 {
-    set_timer(c, w, CIOQ_SLOT, c->match_at < c->first_at ? c->match_at : c->first_at);
+    c->sw.clock_at = xoff_time_min(c->match_at, c->first_at);
 }
 
 /* Asks for an arbitration in the first slot that starts from now on. */
@@ -88,8 +88,10 @@ static void want_match(struct cioq *c, struct worker *w)
         return;
     c->match_slot = (uint64_t)(sim_now(w) + c->slot_for - 1) / (uint64_t)c->slot_for;
     c->match_at = (xoff_time)c->match_slot * c->slot_for + 1;
-    if (!c->is_in_timer) /* timer() does it */
-        set_slot_timer(c, w);
+    if (c->is_in_timer) /* timer() and clock() do it */
+        return;
+    set_clock(c);
+    node_rearm(&c->sw.head, w);
 }
 
 /* Output buffers */
@@ -521,18 +523,21 @@ static void finish(struct cioq *c, struct worker *w)
 
 /* A slot starts: frames have crossed, or the arbiter is asked. Goes on with the next slot as long
  * as nothing else comes between. */
-static void heed_slot(struct cioq *c, struct worker *w)
+static void clock_slots(struct sw *sw, struct worker *w)
 {
-    xoff_time next_at;
-    heap_remove(&c->sw.timers, node_timer(&c->sw.head, SW_TIMERS + CIOQ_SLOT));
+    struct cioq *c = cioq_of(sw);
+    xoff_time next_at = sw->clock_at;
+    c->is_in_timer = true;
+    sw->clock_at = XOFF_NEVER; /* what is set meanwhile must not see it */
     do {
-        if (c->first_at <= sim_now(w))
+        if (next_at == c->first_at)
             finish(c, w);
-        if (c->match_at <= sim_now(w))
+        else
             match(c, w);
-        next_at = c->match_at < c->first_at ? c->match_at : c->first_at;
-    } while (next_at < heap_top_at(&c->sw.timers) && sim_advance(w, next_at));
-    set_slot_timer(c, w);
+        next_at = xoff_time_min(c->match_at, c->first_at);
+    } while (next_at < heap_top_at(&sw->timers) && sim_advance(w, next_at));
+    sw->clock_at = next_at;
+    c->is_in_timer = false;
 }
 
 /* The calls of the boundary */
@@ -558,17 +563,13 @@ static void timer(struct sw *sw, struct worker *w, uint32_t own)
 {
     struct cioq *c = cioq_of(sw);
     c->is_in_timer = true;
-    if (own == CIOQ_SLOT) {
-        heed_slot(c, w);
+    if (own == CIOQ_LINE) {
+        heed_line(c, w);
     } else {
-        if (own == CIOQ_LINE) {
-            heed_line(c, w);
-        } else {
-            xoff_pause_expire(&c->pause, sim_now(w), &c->edges);
-            heed_policy(c, w);
-        }
-        set_slot_timer(c, w);
+        xoff_pause_expire(&c->pause, sim_now(w), &c->edges);
+        heed_policy(c, w);
     }
+    set_clock(c);
     c->is_in_timer = false;
 }
 
@@ -640,6 +641,8 @@ const struct fabric_ops fabric_cioq = {
     .admit = admit,
     .transmit = transmit,
     .timer = timer,
+    .clock = clock_slots,
+    .clock_before = CIOQ_PAUSE,
     .processed = request,
     .link_down = link_down,
     .buffer = cioq_buffer,
