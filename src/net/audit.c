@@ -158,7 +158,7 @@ static void audit_switch(const struct net *net, const struct sw *sw, struct resu
 
 static void audit_host(struct net *net, struct host *host, struct results *results)
 {
-    int64_t acks = 0, waiting = host->receiver ? host->receiver->queue.bytes : 0;
+    int64_t acks = 0, waiting = host->receiver ? receiver_bytes(host->receiver) : 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         acks += host->acks[p].bytes;
     int64_t in = 0, out = 0;

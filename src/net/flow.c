@@ -469,12 +469,12 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8
     return host->n_flow_notes++;
 }
 
-/* Returns the word that frames carry for the app at the other end: its traffic entry and the
- * offer's word. */
-static uint32_t word_of(const struct host *host, uint32_t app, const struct app_offer *offer)
+/* Returns the word that frames carry to the other end: their traffic entry, for its apps and the
+ * machines of a receiver, and the offer's word. */
+static uint32_t word_of(const struct app_offer *offer)
 {
-    const bool listens = host->apps[app].ops->on_event != NULL;
-    return (listens ? offer->tag : HOST_NOBODY) << 24 | (offer->word & APP_MAX_WORD);
+    const uint32_t entry = offer->tag < NET_NOBODY ? offer->tag : NET_NOBODY;
+    return entry << 24 | (offer->word & APP_MAX_WORD);
 }
 
 #define FIRST_SPORT 10000u
@@ -559,7 +559,7 @@ void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct 
     uint32_t *connection =
         &host->app_connections[host->app_first_connection[app] + offer->connection];
     uint32_t index = offer->continues ? *connection : NET_NONE;
-    const uint32_t word = word_of(host, app, offer);
+    const uint32_t word = word_of(offer);
     uint32_t number = host->n_flow_notes;
     if (index == NET_NONE) {
         index = start_flow(host, offer, word, now);

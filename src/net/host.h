@@ -123,16 +123,32 @@ struct scan {
     xoff_time next_at; /* a scan is set for then; XOFF_NEVER: none */
 };
 
+/* Who takes frames out of a receive queue, with those that wait for it. */
+struct server {
+    const struct net_server *spec;
+    struct fifo queue;
+    uint32_t service;  /* step of its schedule */
+    xoff_time done_at; /* end of service of the current frame; XOFF_NEVER: none */
+};
+
 /* The slow side of a host that cannot keep up with its link. */
 struct receiver {
+    const struct net_receiver *spec;
     struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
-    struct fifo queue;
-    const struct net_service *services;
-    uint32_t n_services, service;
-    xoff_time done_at; /* end of service of the current frame; XOFF_NEVER: none */
+    struct server *servers;
+    struct heap due; /* when each server has something to do next */
+    int64_t held_bytes[XOFF_N_PRIORITIES];
 };
+
+static inline int64_t receiver_bytes(const struct receiver *r)
+{
+    int64_t bytes = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        bytes += r->held_bytes[p];
+    return bytes;
+}
 
 #define BUS_AHEAD 4 /* frames of the largest size */
 
@@ -239,8 +255,6 @@ static inline void message_return(struct message_store *store, uint32_t m)
     store->at[m].next = store->free;
     store->free = m;
 }
-
-#define HOST_NOBODY 0xffu /* stands for a traffic entry whose apps hear no events */
 
 /* Timer numbers of a host: those of its port, then its own, then pace and timeout of each flow. */
 enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_PAUSE, HOST_NEXT, HOST_APPS };

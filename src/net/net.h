@@ -27,11 +27,20 @@ struct net_service {
     xoff_rate rate_bps; /* 0: the receiver stands still */
 };
 
+/* Who takes frames out of a receive queue: the host, or a virtual machine on it. */
+struct net_server {
+    const struct net_service *services; /* sorted, the first at 0 */
+    uint32_t n_services;
+};
+
+#define NET_NOBODY 0xffu /* in frames: of a traffic entry that no byte can name */
+
 struct net_receiver {
     uint32_t host;
     int64_t buffer_bytes, xoff_bytes, xon_bytes; /* XOFF_PARAM_AUTO: computed */
-    const struct net_service *services;          /* sorted, the first at 0 */
-    uint32_t n_services;
+    const struct net_server *servers;            /* the first serves whatever no other does */
+    uint32_t n_servers;
+    const uint8_t *server_of; /* data frames, by their traffic entry as in their word */
 };
 
 /* A cap on the bytes that a flow may have outstanding, beside the reaction point's window. */

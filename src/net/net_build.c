@@ -119,9 +119,12 @@ static int build_receiver(struct net *net, struct host *host, const struct net_r
     const struct xoff_mmu_ops *ops = xoff_mmu_find("static");
     struct receiver *r = host->receiver = build_block(1, sizeof *r);
     host->is_slow = true;
-    r->services = spec->services;
-    r->n_services = spec->n_services;
-    r->done_at = XOFF_NEVER;
+    r->spec = spec;
+    r->servers = build_block(spec->n_servers, sizeof *r->servers);
+    for (uint32_t i = 0; i < spec->n_servers; i++)
+        r->servers[i] = (struct server){.spec = &spec->servers[i], .done_at = XOFF_NEVER};
+    heap_init(&r->due, build_block(spec->n_servers, sizeof(struct heap_entry)),
+              build_block(spec->n_servers, sizeof(uint32_t)), spec->n_servers);
     void *params = build_block(1, ops->params_size);
     xoff_param_defaults(ops->params, params);
     const struct {
@@ -432,6 +435,7 @@ static void free_host(struct host *host)
         struct receiver *r = host->receiver;
         free((void *)r->mmu.cfg), free(r->mmu.state);
         free((void *)r->pause.cfg), free(r->pause.state), free(r->edges.at);
+        free(r->servers), free(r->due.entries), free(r->due.pos);
         free(r);
     }
     free(host->bus);

@@ -1,23 +1,33 @@
 /* A slow receiver: frames wait in a receive buffer and are served at a rate that follows a
- * schedule. Buffer and pause policy are the same mechanisms a switch has, on one port. */
+ * schedule. Virtual machines share the buffer, and each takes its own frames at its own rate: one
+ * that is slow does not hold up another, but its frames hold the buffer. Buffer and pause policy
+ * are the same mechanisms a switch has, on one port. */
 #include "net/model.h"
 
-/* Starts to serve the next frame if none is in service; waits while the rate is 0. */
-static void start(struct host *host, xoff_time now)
+/* Starts to serve the next frame of a server that serves none; waits while its rate is 0. */
+static void start(struct host *host, struct server *server, xoff_time now)
 {
     struct receiver *r = host->receiver;
-    while (r->service + 1 < r->n_services && r->services[r->service + 1].at <= now)
-        r->service++;
-    const xoff_rate rate = r->services[r->service].rate_bps;
+    const struct net_server *spec = server->spec;
+    while (server->service + 1 < spec->n_services && spec->services[server->service + 1].at <= now)
+        server->service++;
+    const xoff_rate rate = spec->services[server->service].rate_bps;
     xoff_time wake = XOFF_NEVER;
-    r->done_at = XOFF_NEVER;
-    if (r->queue.n && rate) {
-        const struct frame *f = store_at(&host->store, r->queue.head);
-        r->done_at = wake = now + xoff_time_of_bits((uint64_t)f->bytes * 8, rate);
-    } else if (r->queue.n && r->service + 1 < r->n_services) {
-        wake = r->services[r->service + 1].at;
+    server->done_at = XOFF_NEVER;
+    if (server->queue.n && rate) {
+        const struct frame *f = store_at(&host->store, server->queue.head);
+        server->done_at = wake = now + xoff_time_of_bits((uint64_t)f->bytes * 8, rate);
+    } else if (server->queue.n && server->service + 1 < spec->n_services) {
+        wake = spec->services[server->service + 1].at;
     }
-    heap_set(&host->timers, HOST_SERVICE, wake);
+    heap_set(&r->due, (uint32_t)(server - r->servers), wake);
+    heap_set(&host->timers, HOST_SERVICE, heap_top_at(&r->due));
+}
+
+/* Machines take data; other frames are the host's. */
+static struct server *server_of(const struct receiver *r, const struct frame *frame)
+{
+    return &r->servers[frame->kind == FRAME_DATA ? r->spec->server_of[frame->word >> 24] : 0];
 }
 
 /* Called after every call of the pause policy: applies its decisions and sets its next deadline. */
@@ -42,13 +52,13 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
 {
     struct receiver *r = host->receiver;
     const xoff_time now = sim_now(w);
-    /* Frames wait in one queue; lossy ones may not use the bytes reserved for lossless ones. */
+    /* Frames wait in one buffer; lossy ones may not use the bytes reserved for lossless ones. */
     const bool is_lossless = host->net->spec.lossless >> frame->priority & 1;
     struct xoff_arrival arrival = {
         .priority = frame->priority,
         .bytes = frame->bytes,
         .egress_bytes =
-            is_lossless ? r->queue.bytes : xoff_mmu_used_bytes(&r->mmu, XOFF_POOL_SHARED)};
+            is_lossless ? receiver_bytes(r) : xoff_mmu_used_bytes(&r->mmu, XOFF_POOL_SHARED)};
     struct xoff_crossings crossings;
     const enum xoff_pool pool = xoff_mmu_admit(&r->mmu, &arrival, now, &crossings);
     arrival.dropped = pool == XOFF_POOL_DROP;
@@ -61,9 +71,11 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
         struct frame *f = store_at(&host->store, place);
         frame_copy(f, frame, host->store.step);
         f->pool = (uint8_t)pool;
-        fifo_push(&r->queue, &host->store, place);
-        if (r->queue.n == 1)
-            start(host, now);
+        struct server *server = server_of(r, f);
+        fifo_push(&server->queue, &host->store, place);
+        r->held_bytes[f->priority] += f->bytes;
+        if (server->queue.n == 1)
+            start(host, server, now);
     }
     node_rearm(&host->head, w);
 }
@@ -72,23 +84,25 @@ void receiver_serve(struct host *host, struct worker *w)
 {
     struct receiver *r = host->receiver;
     const xoff_time now = sim_now(w);
-    if (r->done_at > now) { /* the schedule gives a stopped receiver a rate */
-        start(host, now);
+    struct server *server = &r->servers[heap_top_id(&r->due)];
+    if (server->done_at > now) { /* the schedule gives a stopped server a rate */
+        start(host, server, now);
         return;
     }
-    const uint32_t place = fifo_pop(&r->queue, &host->store);
+    const uint32_t place = fifo_pop(&server->queue, &host->store);
     struct long_frame taken;
     const struct frame *frame = &taken.frame;
     frame_copy(&taken.frame, store_at(&host->store, place), host->store.step);
     store_return(&host->store, place);
+    r->held_bytes[frame->priority] -= frame->bytes;
     const struct xoff_departure departure = {.priority = frame->priority,
                                              .pool = frame->pool,
                                              .bytes = frame->bytes,
-                                             .egress_bytes = r->queue.bytes};
+                                             .egress_bytes = receiver_bytes(r)};
     struct xoff_crossings crossings;
     xoff_mmu_release(&r->mmu, &departure, now, &crossings);
     xoff_pause_on_departure(&r->pause, &departure, &crossings, now, &r->edges);
     heed_policy(host, w);
-    start(host, now);
+    start(host, server, now);
     host_deliver(host, w, frame);
 }

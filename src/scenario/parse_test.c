@@ -223,9 +223,10 @@ static void check_whole_network(const struct plan *p)
     assert_int_equal(p->defences[0].priority + 10 * p->defences[0].alternate, 23);
     assert_int_equal(p->n_receivers, 1);
     assert_string_equal(p->receivers[0].rate, "10Gbps,1ms: 1Gbps,2ms: 0bps");
-    assert_int_equal(p->receivers[0].net.n_services, 3);
-    assert_int_equal(p->receivers[0].net.services[1].at, XOFF_MS);
-    assert_int_equal(p->receivers[0].net.services[1].rate_bps, XOFF_GBPS);
+    assert_int_equal(p->receivers[0].net.n_servers, 1);
+    assert_int_equal(p->receivers[0].net.servers[0].n_services, 3);
+    assert_int_equal(p->receivers[0].net.servers[0].services[1].at, XOFF_MS);
+    assert_int_equal(p->receivers[0].net.servers[0].services[1].rate_bps, XOFF_GBPS);
     assert_int_equal(p->receivers[0].net.buffer_bytes, 2000000);
     assert_int_equal(p->receivers[0].net.xoff_bytes, 1000000);
     assert_int_equal(p->receivers[0].net.xon_bytes, 900000);
@@ -633,9 +634,9 @@ static void test_schedule(void **state)
     char text[1024];
     snprintf(text, sizeof text, STAR SLOW, "10Gbps, 1ms: 1Gbps ,3ms:0bps");
     struct scenario *s = read_good(text);
-    const struct net_receiver *receiver = &s->plans[0]->receivers[0].net;
-    const struct net_service *steps = receiver->services;
-    assert_int_equal(receiver->n_services, 3);
+    const struct net_server *server = s->plans[0]->receivers[0].net.servers;
+    const struct net_service *steps = server->services;
+    assert_int_equal(server->n_services, 3);
     assert_int_equal(steps[0].at, 0);
     assert_int_equal(steps[0].rate_bps, 10 * XOFF_GBPS);
     assert_int_equal(steps[1].at, XOFF_MS);
@@ -661,6 +662,55 @@ static void test_schedule(void **state)
         else
             assert_fails(text, 2, 31, "receivers.0.rate", "too many changes of rate");
     }
+}
+
+/* Machines of a receiver, as read and as printed and read again. */
+static void test_vms(void **state)
+{
+    (void)state;
+    struct scenario *s = read_good(
+        STAR
+        "traffic: [{kind: cbr, name: a}, {kind: cbr, name: b}, {kind: cbr, name: c}]\n"
+        "receivers: [{host: h0, rate: 10Gbps, vms: [{traffic: c, rate: 2Gbps},\n"
+        "  {traffic: [a, b], rate: [1Gbps, 1ms: 0bps]}]}, {host: h1, rate: 1Gbps, vms: []}]\n");
+    char *text = plan_print(s->plans[0]);
+    scenario_destroy(s);
+    s = read_good(text);
+    free(text);
+    const struct net_receiver *receiver = &s->plans[0]->receivers[0].net;
+    assert_int_equal(receiver->n_servers, 3);
+    assert_int_equal(receiver->servers[1].services[0].rate_bps, 2 * XOFF_GBPS);
+    assert_int_equal(receiver->servers[2].n_services, 2);
+    assert_int_equal(receiver->servers[2].services[1].at, XOFF_MS);
+    static const uint8_t server_of[] = {2, 2, 1, 0};
+    assert_memory_equal(receiver->server_of, server_of, sizeof server_of);
+    assert_int_equal(receiver->server_of[NET_NOBODY], 0);
+    assert_int_equal(s->plans[0]->receivers[1].net.n_servers, 1);
+    scenario_destroy(s);
+    assert_fails(STAR "receivers: [{host: h0, rate: 1Gbps, vms: 3}]\n", 2, 42, "receivers.0.vms",
+                 "give a list");
+    assert_fails(STAR "traffic: [{kind: cbr, name: a}]\n"
+                      "receivers: [{host: h0, rate: 1Gbps, vms: [{traffic: a, rate: 1}]}]\n",
+                 3, 62, "receivers.0.vms.0.rate", "not a rate");
+}
+
+/* A frame names one of the first 255 traffic entries, and no later one. */
+static void test_vms_of_many_entries(void **state)
+{
+    (void)state;
+    char traffic[16384] = STAR "traffic:\n";
+    for (uint32_t i = 0; i <= NET_NOBODY; i++)
+        snprintf(traffic + strlen(traffic), sizeof traffic - strlen(traffic),
+                 "- {kind: cbr, name: t%u}\n", i);
+    char text[sizeof traffic + 128];
+    snprintf(text, sizeof text,
+             "%sreceivers: [{host: h0, rate: 1Gbps, vms: [{traffic: t254, rate: 1Gbps}]}]\n",
+             traffic);
+    scenario_destroy(read_good(text));
+    snprintf(text, sizeof text,
+             "%sreceivers: [{host: h0, rate: 1Gbps, vms: [{traffic: t255, rate: 1Gbps}]}]\n",
+             traffic);
+    assert_fails(text, 259, 53, "receivers.0.vms.0.traffic", "among the first 255");
 }
 
 /* Text of `n` pieces between `head` and `tail`; caller frees. */
@@ -967,6 +1017,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_traffic),       cmocka_unit_test(test_settings),
         cmocka_unit_test(test_bad_settings),  cmocka_unit_test(test_headroom),
         cmocka_unit_test(test_variants),      cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_vms),           cmocka_unit_test(test_vms_of_many_entries),
         cmocka_unit_test(test_limits),        cmocka_unit_test(test_utf8),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_places),        cmocka_unit_test(test_nearest),

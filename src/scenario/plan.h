@@ -67,11 +67,20 @@ struct plan_route {
     struct plan_place place;
 };
 
+/* `vms:` of a receiver: machines that take their share of its receive queue at their own rate. */
+struct plan_vm {
+    char traffic[XOFF_PARAM_TEXT]; /* names of traffic entries */
+    char rate[XOFF_PARAM_TEXT];    /* as that of the receiver */
+};
+
 /* `receivers:` entries: hosts that take frames from the wire slower than they come. */
 struct plan_receiver {
     char host[XOFF_PARAM_TEXT]; /* host set */
     char rate[XOFF_PARAM_TEXT]; /* "1Gbps" or a schedule "10Gbps, 1ms: 1Gbps, 3ms: 10Gbps" */
-    struct net_receiver net;    /* without its host */
+    struct plan_vm *vms;        /* net.n_servers - 1 */
+    struct net_server *servers; /* net.servers and net.server_of are these */
+    uint8_t server_of[NET_NOBODY + 1];
+    struct net_receiver net; /* without its host */
     struct plan_place place;
 };
 

@@ -28,7 +28,6 @@ static int read_priorities(struct fields_reader *r, const struct yaml_node *node
 static int read_measure(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 static int read_changes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 static int read_routes(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
-static int read_receivers(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 static int read_defences(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 
 int plan_create(struct fields_reader *r, const struct yaml_node *root, struct plan **out)
@@ -63,7 +62,7 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     if (!rc)
         rc = read_routes(r, yaml_find(root, "routes"), plan);
     if (!rc)
-        rc = read_receivers(r, yaml_find(root, "receivers"), plan);
+        rc = plan_read_receivers(r, yaml_find(root, "receivers"), plan);
     if (!rc)
         rc = read_defences(r, yaml_find(root, "cn_ports"), plan);
     if (!rc)
@@ -110,12 +109,40 @@ void plan_destroy(struct plan *plan)
     free(plan->transports);
     free(plan->changes);
     free(plan->routes);
-    for (uint32_t i = 0; i < plan->n_receivers; i++)
-        free((void *)plan->receivers[i].net.services);
-    free(plan->receivers);
+    plan_free_receivers(plan);
     free(plan->defences);
     free(plan->curves);
     free(plan);
+}
+
+bool plan_next_entry(const char **at, char *buf, size_t size)
+{
+    if (!*at)
+        return false;
+    const char *start = *at + strspn(*at, " ");
+    const char *comma = strchr(start, ',');
+    size_t n = comma ? (size_t)(comma - start) : strlen(start);
+    *at = comma ? comma + 1 : NULL;
+    while (n && start[n - 1] == ' ')
+        n--;
+    if (n >= size)
+        n = size - 1;
+    memcpy(buf, start, n);
+    buf[n] = '\0';
+    return true;
+}
+
+int plan_begin_list(struct fields_reader *r, const struct yaml_node *node, size_t entry_size,
+                    void **entries)
+{
+    *entries = NULL;
+    if (!node)
+        return 0;
+    const int rc = fields_want(r, node, YAML_SEQUENCE, "a list, each entry a mapping");
+    if (rc || !node->n)
+        return rc;
+    *entries = calloc(node->n, entry_size);
+    return *entries ? 0 : fields_no_memory(r);
 }
 
 static int read_top(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
@@ -357,24 +384,6 @@ static int read_priorities(struct fields_reader *r, const struct yaml_node *node
     return rc;
 }
 
-/* Cuts the next entry of a comma-separated list without the spaces around it; false: no more. */
-static bool next_entry(const char **at, char *buf, size_t size)
-{
-    if (!*at)
-        return false;
-    const char *start = *at + strspn(*at, " ");
-    const char *comma = strchr(start, ',');
-    size_t n = comma ? (size_t)(comma - start) : strlen(start);
-    *at = comma ? comma + 1 : NULL;
-    while (n && start[n - 1] == ' ')
-        n--;
-    if (n >= size)
-        n = size - 1;
-    memcpy(buf, start, n);
-    buf[n] = '\0';
-    return true;
-}
-
 static int read_measure(struct fields_reader *r, const struct yaml_node *root, struct plan *plan)
 {
     struct measure_fields fields;
@@ -385,7 +394,7 @@ static int read_measure(struct fields_reader *r, const struct yaml_node *root, s
     memcpy(plan->measured_at, fields.at, sizeof plan->measured_at);
     char word[XOFF_PARAM_TEXT];
     const char *at = fields.series[0] ? fields.series : NULL;
-    while (next_entry(&at, word, sizeof word)) {
+    while (plan_next_entry(&at, word, sizeof word)) {
         uint32_t i = 0;
         while (section_series[i] && strcmp(section_series[i], word) != 0)
             i++;
@@ -393,28 +402,15 @@ static int read_measure(struct fields_reader *r, const struct yaml_node *root, s
             const size_t length = fields_enter(r, "measure.series");
             rc = fields_fail(r, yaml_find(yaml_find(root, "measure"), "series"), XOFF_E_RANGE, "");
             xoff_err_set(r->err, XOFF_E_RANGE, r->err->subject, word, word);
-            xoff_err_add(r->err,
-                         " is not a series; accepted: queue, throughput, pause, buffer, pools");
+            xoff_err_add(
+                r->err,
+                " is not a series; accepted: queue, throughput, pause, buffer, pools, input");
             fields_leave(r, length);
             return rc;
         }
         plan->net.measure |= UINT32_C(1) << i;
     }
     return 0;
-}
-
-/* Makes room for the entries of the list at `key`; none if it is absent. */
-static int begin_list(struct fields_reader *r, const struct yaml_node *node, size_t entry_size,
-                      void **entries)
-{
-    *entries = NULL;
-    if (!node)
-        return 0;
-    const int rc = fields_want(r, node, YAML_SEQUENCE, "a list, each entry a mapping");
-    if (rc || !node->n)
-        return rc;
-    *entries = calloc(node->n, entry_size);
-    return *entries ? 0 : fields_no_memory(r);
 }
 
 static int read_change(struct fields_reader *r, const struct yaml_node *node,
@@ -446,7 +442,7 @@ static int read_changes(struct fields_reader *r, const struct yaml_node *node, s
 {
     const size_t length = fields_enter(r, "links");
     void *entries;
-    int rc = begin_list(r, node, sizeof *plan->changes, &entries);
+    int rc = plan_begin_list(r, node, sizeof *plan->changes, &entries);
     plan->changes = entries;
     for (node = node ? node->first : NULL; node && !rc; node = node->next) {
         const size_t inner = fields_enter_index(r, plan->n_changes);
@@ -480,94 +476,11 @@ static int read_routes(struct fields_reader *r, const struct yaml_node *node, st
 {
     const size_t length = fields_enter(r, "routes");
     void *entries;
-    int rc = begin_list(r, node, sizeof *plan->routes, &entries);
+    int rc = plan_begin_list(r, node, sizeof *plan->routes, &entries);
     plan->routes = entries;
     for (node = node ? node->first : NULL; node && !rc; node = node->next) {
         const size_t inner = fields_enter_index(r, plan->n_routes);
         rc = read_route(r, node, &plan->routes[plan->n_routes++]);
-        fields_leave(r, inner);
-    }
-    fields_leave(r, length);
-    return rc;
-}
-
-static int bad_schedule(struct xoff_err *err, const char *value, const char *message)
-{
-    return xoff_err_set(err, XOFF_E_SYNTAX, "rate", value, message);
-}
-
-#define MAX_STEPS 32
-
-/* Reads the rate of a receiver as steps, the first at 0. */
-static int read_schedule(const char *text, struct net_service steps[MAX_STEPS], uint32_t *n_steps,
-                         struct xoff_err *err)
-{
-    char entry[XOFF_PARAM_TEXT];
-    const char *at = text;
-    uint32_t n = 0;
-    while (next_entry(&at, entry, sizeof entry)) {
-        if (n == MAX_STEPS)
-            return bad_schedule(err, text, "too many changes of rate; accepted: up to 31");
-        struct net_service step = {0};
-        char *rate = entry;
-        char *colon = strchr(entry, ':');
-        if (colon) {
-            *colon = '\0';
-            rate = colon + 1 + strspn(colon + 1, " ");
-        }
-        if (!colon != !n)
-            return bad_schedule(err, text,
-                                "give a rate first and TIME: RATE for each change, such as "
-                                "[10Gbps, 1ms: 1Gbps]");
-        if (colon && (xoff_parse_time(entry, &step.at) || step.at <= steps[n - 1].at))
-            return bad_schedule(err, entry,
-                                "times of a schedule are such as 1ms, each later than the last");
-        if (xoff_parse_rate(rate, &step.rate_bps) || step.rate_bps > 10000 * XOFF_GBPS)
-            return bad_schedule(err, rate, "not a rate; give one such as 1Gbps, up to 10Tbps");
-        steps[n++] = step;
-    }
-    *n_steps = n;
-    return n ? 0 : bad_schedule(err, text, "empty; give a rate such as 1Gbps");
-}
-
-static int read_receiver(struct fields_reader *r, const struct yaml_node *node,
-                         struct plan_receiver *receiver)
-{
-    int rc = fields_read(r, node, section_receiver, receiver, NULL);
-    if (rc)
-        return rc;
-    receiver->place = (struct plan_place){node->line, node->column};
-    struct net_receiver *net = &receiver->net;
-    struct net_service *steps = calloc(MAX_STEPS, sizeof *steps);
-    if (!steps)
-        return fields_no_memory(r);
-    net->services = steps;
-    const size_t length = fields_enter(r, "rate");
-    rc = read_schedule(receiver->rate, steps, &net->n_services, r->err);
-    if (rc)
-        rc = fields_locate(r, yaml_find(node, "rate"), rc);
-    fields_leave(r, length);
-    if (rc)
-        return rc;
-    if (net->xoff_bytes > net->buffer_bytes)
-        return fields_fail(r, node, XOFF_E_CONFLICT,
-                           "xoff is beyond the buffer; give a smaller "
-                           "xoff, a larger buffer, or xoff: auto");
-    if (net->xoff_bytes != XOFF_PARAM_AUTO && net->xon_bytes >= net->xoff_bytes)
-        return fields_fail(r, node, XOFF_E_CONFLICT,
-                           "xon is not below xoff; give a smaller xon, or xon: auto");
-    return 0;
-}
-
-static int read_receivers(struct fields_reader *r, const struct yaml_node *node, struct plan *plan)
-{
-    const size_t length = fields_enter(r, "receivers");
-    void *entries;
-    int rc = begin_list(r, node, sizeof *plan->receivers, &entries);
-    plan->receivers = entries;
-    for (node = node ? node->first : NULL; node && !rc; node = node->next) {
-        const size_t inner = fields_enter_index(r, plan->n_receivers);
-        rc = read_receiver(r, node, &plan->receivers[plan->n_receivers++]);
         fields_leave(r, inner);
     }
     fields_leave(r, length);
@@ -595,7 +508,7 @@ static int read_defences(struct fields_reader *r, const struct yaml_node *node, 
 {
     const size_t length = fields_enter(r, "cn_ports");
     void *entries;
-    int rc = begin_list(r, node, sizeof *plan->defences, &entries);
+    int rc = plan_begin_list(r, node, sizeof *plan->defences, &entries);
     plan->defences = entries;
     for (node = node ? node->first : NULL; node && !rc; node = node->next) {
         const size_t inner = fields_enter_index(r, plan->n_defences);

@@ -25,6 +25,15 @@ int plan_check_headroom(struct fields_reader *r, const struct yaml_node *root,
                         const struct plan *plan);
 int plan_read_curves(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 int plan_read_traffic(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+/* Receivers name traffic, which must have been read before. */
+int plan_read_receivers(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+void plan_free_receivers(struct plan *plan);
+
+/* Cuts the next entry of a comma-separated list without the spaces around it; false: no more. */
+bool plan_next_entry(const char **at, char *buf, size_t size);
+/* Makes room for the entries of a list; none if it is absent. */
+int plan_begin_list(struct fields_reader *r, const struct yaml_node *node, size_t entry_size,
+                    void **entries);
 
 /* Reads the parameters of a kind from a mapping (whose keys `others` the caller reads), a word or
  * nothing. They start from `base` (NULL: the defaults). *params is malloc'ed, also on failure. */

@@ -238,6 +238,18 @@ static void print_traffic(FILE *out, const struct plan *plan)
     }
 }
 
+static void print_receiver(FILE *out, const struct plan_receiver *receiver)
+{
+    fprintf(out, "  -\n");
+    print_block(out, 4, section_receiver, receiver);
+    fprintf(out, receiver->net.n_servers > 1 ? "    vms:\n" : "    vms: []\n");
+    for (uint32_t k = 0; k + 1 < receiver->net.n_servers; k++) {
+        fprintf(out, "      - ");
+        print_flow(out, section_vm, &receiver->vms[k]);
+        fprintf(out, "\n");
+    }
+}
+
 static void print_lists(FILE *out, const struct plan *plan)
 {
     fprintf(out, plan->n_changes ? "links:\n" : "links: []\n");
@@ -265,11 +277,8 @@ static void print_lists(FILE *out, const struct plan *plan)
         fprintf(out, "\n");
     }
     fprintf(out, plan->n_receivers ? "receivers:\n" : "receivers: []\n");
-    for (uint32_t i = 0; i < plan->n_receivers; i++) {
-        fprintf(out, "  - ");
-        print_flow(out, section_receiver, &plan->receivers[i]);
-        fprintf(out, "\n");
-    }
+    for (uint32_t i = 0; i < plan->n_receivers; i++)
+        print_receiver(out, &plan->receivers[i]);
     fprintf(out, plan->n_defences ? "cn_ports:\n" : "cn_ports: []\n");
     for (uint32_t i = 0; i < plan->n_defences; i++) {
         fprintf(out, "  - ");

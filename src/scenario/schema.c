@@ -343,6 +343,15 @@ static json_t *variants_schema(void)
     return list_of(mapping_of(properties, required, NULL));
 }
 
+static json_t *receivers_schema(void)
+{
+    json_t *properties = json_object();
+    put(properties, "vms", list_of(table_schema(section_vm, "A virtual machine.")));
+    json_t *mapping = mapping_of(properties, json_array(), section_receiver);
+    put(mapping, "description", json_string("Hosts that take frames slower than they come."));
+    return list_of(mapping);
+}
+
 static json_t *curves_schema(void)
 {
     json_t *mapping = object_of("object");
@@ -362,6 +371,7 @@ char *scenario_schema(void)
     put(properties, "switches", list_of(switch_schema(true)));
     put(properties, "priorities", priorities_schema());
     put(properties, "traffic", traffic_schema());
+    put(properties, "receivers", receivers_schema());
     put(defs, "transport", mechanism_schema(KINDS_TRANSPORT, true));
     put(properties, "transport", reference("transport"));
     put(properties, "transports", transports_schema());

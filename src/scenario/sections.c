@@ -172,7 +172,7 @@ const struct xoff_param section_receiver[] = {
      .help = "Hosts that receive slowly, as a host set."},
     {"rate", XOFF_P_TEXT, FIELD(plan_receiver, rate), .preset = NULL,
      .help = "Service rate such as 1Gbps, or a list: a rate, then TIME: RATE for each change; 0bps "
-             "stops."},
+             "stops. With vms: of what no machine takes."},
     {"buffer", XOFF_P_BYTES, FIELD(plan_receiver, net.buffer_bytes), .preset = "1MB", .min = "64B",
      .max = "4GB", .help = "Receive buffer."},
     {"xoff", XOFF_P_BYTES, FIELD(plan_receiver, net.xoff_bytes), .preset = "auto", .min = "1B",
@@ -183,6 +183,14 @@ const struct xoff_param section_receiver[] = {
     {"xon", XOFF_P_BYTES, FIELD(plan_receiver, net.xon_bytes), .preset = "auto", .min = "0B",
      .max = "1000GB", .allows_auto = true,
      .help = "Occupancy at which it resumes; auto: two maximum frames below xoff."},
+    {0},
+};
+
+const struct xoff_param section_vm[] = {
+    {"traffic", XOFF_P_TEXT, FIELD(plan_vm, traffic), .preset = NULL,
+     .help = "Names of the traffic entries whose data the machine takes."},
+    {"rate", XOFF_P_TEXT, FIELD(plan_vm, rate), .preset = NULL,
+     .help = "Rate at which it takes them, as that of the receiver."},
     {0},
 };
 
@@ -289,6 +297,7 @@ const struct section sections[] = {
     {"routes[]", section_route, "Routes stated by hand."},
     {"receivers[]", section_receiver,
      "Hosts that take frames from the wire slower than they come."},
+    {"receivers[].vms[]", section_vm, "Virtual machines that share a receive queue."},
     {"cn_ports[]", section_defence,
      "Ports of switches at the edge of a congestion notification domain."},
     {"measure", section_measure, "Series over time."},

@@ -13,6 +13,7 @@ extern const struct xoff_param section_match[];     /* struct plan_switch */
 extern const struct xoff_param section_host[];      /* struct net_spec */
 extern const struct xoff_param section_deadlock[];  /* struct net_spec */
 extern const struct xoff_param section_receiver[];  /* struct plan_receiver */
+extern const struct xoff_param section_vm[];        /* struct plan_vm */
 extern const struct xoff_param section_defence[];   /* struct plan_defence */
 extern const struct xoff_param section_curve[];     /* struct plan_curve */
 extern const struct xoff_param section_transport[]; /* struct plan_transport */
