@@ -1,9 +1,10 @@
-/* Code shared by the pause policies that decide by egress queue (pfc, tpfc): which queues hold an
- * ingress port, what the port is told because of it, and the parameters of signalling.
+/* Code shared by the pause policies (pfc, tpfc, capfc): what holds an ingress port, what the port
+ * is told because of it, and the parameters of signalling.
  *
- * A queue that holds a port is counted once at the port, for its priority (PFC) or for the link
- * (PAUSE); the port resumes when the last queue lets it go. Holds are marked explicitly and lengths
- * are not compared again, so every pause has exactly one resume.
+ * A port is held by thresholds of the buffer, of its own (priority, or the port as a whole), and by
+ * egress queues. A queue that holds a port is counted once at the port, for its priority (PFC) or
+ * for the link (PAUSE); the port resumes when nothing holds it any more. Holds are marked
+ * explicitly and lengths are not compared again, so every pause has exactly one resume.
  */
 #ifndef PAUSE_HOLDS_H
 #define PAUSE_HOLDS_H
@@ -18,6 +19,9 @@ struct holds_params {
 /* An ingress port. */
 struct holds {
     uint8_t paused;                      /* bit n: last edge of priority n was a pause */
+    uint8_t held;                        /* bit n: n_holds of priority n is not 0 */
+    uint8_t queues_above;                /* bit n: ingress queue (port, n) is above */
+    uint8_t is_above;                    /* the port as a whole is above */
     uint32_t n_holds[XOFF_N_PRIORITIES]; /* egress queues that hold it; PAUSE uses [0] alone */
 };
 
@@ -52,11 +56,16 @@ static inline int holds_signalling(const struct holds_params *p, enum xoff_pause
     return 0;
 }
 
-/* Changes the paused priorities of port `number` to `wanted` and answers the edge, if any. One
- * event only adds holds or only removes them, so all changes have the direction of their cause. */
-static inline void holds_settle(struct holds *port, uint16_t number, uint8_t wanted,
-                                const struct xoff_crossing *cause, struct xoff_edges *out)
+/* Brings the paused priorities of port `number` in line with what holds it, and answers the edge,
+ * if any. One event only adds holds or only removes them, so all changes have the direction of
+ * their cause. */
+static inline void holds_settle(struct holds *port, uint16_t number, enum xoff_pause_wire wire,
+                                uint8_t lossless, const struct xoff_crossing *cause,
+                                struct xoff_edges *out)
 {
+    uint8_t wanted = port->held | port->queues_above | (port->is_above ? lossless : 0);
+    if (wire != XOFF_WIRE_PFC)
+        wanted = wanted || port->is_above ? XOFF_ALL_PRIORITIES : 0;
     const uint8_t changed = wanted ^ port->paused;
     if (!changed)
         return;
@@ -70,16 +79,40 @@ static inline void holds_settle(struct holds *port, uint16_t number, uint8_t wan
     };
 }
 
-/* The queue that `cause` names starts to hold the port (cause->above) or lets it go. */
-static inline void holds_change(struct holds *port, uint16_t number, enum xoff_pause_wire wire,
-                                const struct xoff_crossing *cause, struct xoff_edges *out)
+/* The buffer says that an ingress queue or port passed its threshold. Thresholds of egress queues
+ * do not tell who sent, and lossy queues pause nobody where single priorities are paused. */
+static inline void holds_cross(struct holds *ports, uint32_t n_ports, enum xoff_pause_wire wire,
+                               uint8_t lossless, const struct xoff_crossing *crossing,
+                               struct xoff_edges *out)
 {
-    const bool is_pfc = wire == XOFF_WIRE_PFC;
-    uint32_t *n_holds = &port->n_holds[is_pfc ? cause->priority : 0];
-    const uint8_t bits = (uint8_t)(is_pfc ? 1u << cause->priority : XOFF_ALL_PRIORITIES);
+    if (crossing->unit == XOFF_UNIT_EGRESS)
+        return;
+    XOFF_ASSERT(crossing->port < n_ports);
+    struct holds *port = &ports[crossing->port];
+    if (crossing->unit == XOFF_UNIT_INGRESS) {
+        XOFF_ASSERT(crossing->priority < XOFF_N_PRIORITIES);
+        const uint8_t bit = (uint8_t)(1u << crossing->priority);
+        if (wire == XOFF_WIRE_PFC && !(lossless & bit))
+            return;
+        port->queues_above =
+            (uint8_t)(crossing->above ? port->queues_above | bit : port->queues_above & ~bit);
+    } else {
+        port->is_above = crossing->above;
+    }
+    holds_settle(port, crossing->port, wire, lossless, crossing, out);
+}
+
+/* The egress queue that `cause` names starts to hold the port (cause->above) or lets it go. */
+static inline void holds_change(struct holds *port, uint16_t number, enum xoff_pause_wire wire,
+                                uint8_t lossless, const struct xoff_crossing *cause,
+                                struct xoff_edges *out)
+{
+    const uint8_t priority = wire == XOFF_WIRE_PFC ? cause->priority : 0;
+    const uint8_t bit = (uint8_t)(1u << priority);
+    uint32_t *n_holds = &port->n_holds[priority];
     *n_holds = cause->above ? *n_holds + 1 : *n_holds - 1;
-    holds_settle(port, number, (uint8_t)(*n_holds ? port->paused | bits : port->paused & ~bits),
-                 cause, out);
+    port->held = (uint8_t)(*n_holds ? port->held | bit : port->held & ~bit);
+    holds_settle(port, number, wire, lossless, cause, out);
 }
 
 /* The answer of held_by() (pause.h), taken from all shares of a policy. */

@@ -44,14 +44,8 @@ struct pfc_cfg {
     size_t queues_at, shares_at;
 };
 
-/* The state is an array of ports. With trigger egress an array of shares [rank][out_port][in_port]
- * and one of egress queues [rank][out_port] follow. */
-struct pfc_port {
-    struct holds base;
-    uint8_t queues_above; /* bit n: ingress queue (port, n) is above */
-    uint8_t is_above;     /* the port as a whole is above */
-};
-
+/* The state is an array of struct holds, the ports. With trigger egress an array of shares
+ * [rank][out_port][in_port] and one of egress queues [rank][out_port] follow. */
 struct pfc_queue {
     uint8_t is_above; /* reached xoff, not yet fallen to xon */
 };
@@ -146,7 +140,7 @@ static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *
         .xon_bytes = p->xon,
     };
     const size_t n = env->n_ports, n_queues = holds_ranks(env->lossless, c->ranks) * n;
-    shape->state_size = n * sizeof(struct pfc_port);
+    shape->state_size = n * sizeof(struct holds);
     shape->max_edges = XOFF_MAX_CROSSINGS;
     if (c->trigger == PFC_TRIGGER_EGRESS) {
         c->shares_at = shape->state_size; /* before the queues, which need no alignment */
@@ -172,28 +166,10 @@ static int pause_configure(const void *params, const struct xoff_pause_env *env,
 
 /* Trigger ingress */
 
-static void pfc_on_crossing(const struct pfc_cfg *c, struct pfc_port *ports,
+static void pfc_on_crossing(const struct pfc_cfg *c, struct holds *ports,
                             const struct xoff_crossing *crossing, struct xoff_edges *out)
 {
-    const bool is_pfc = c->wire == XOFF_WIRE_PFC;
-    XOFF_ASSERT(crossing->unit == XOFF_UNIT_EGRESS || crossing->port < c->n_ports);
-    if (crossing->unit == XOFF_UNIT_EGRESS)
-        return;
-    struct pfc_port *port = &ports[crossing->port];
-    if (crossing->unit == XOFF_UNIT_INGRESS) {
-        XOFF_ASSERT(crossing->priority < XOFF_N_PRIORITIES);
-        const uint8_t bit = (uint8_t)(1u << crossing->priority);
-        if (is_pfc && !(c->lossless & bit))
-            return;
-        port->queues_above =
-            (uint8_t)(crossing->above ? port->queues_above | bit : port->queues_above & ~bit);
-    } else {
-        port->is_above = crossing->above;
-    }
-    uint8_t wanted = port->queues_above | (port->is_above ? c->lossless : 0);
-    if (!is_pfc)
-        wanted = port->queues_above || port->is_above ? XOFF_ALL_PRIORITIES : 0;
-    holds_settle(&port->base, crossing->port, wanted, crossing, out);
+    holds_cross(ports, c->n_ports, c->wire, c->lossless, crossing, out);
 }
 
 /* Trigger egress */
@@ -208,11 +184,11 @@ static struct holds_share *pfc_shares_of(const struct pfc_cfg *c, void *state, s
     return (struct holds_share *)(void *)((char *)state + c->shares_at) + index * c->n_ports;
 }
 
-static void pfc_hold(const struct pfc_cfg *c, struct pfc_port *ports, struct holds_share *shares,
+static void pfc_hold(const struct pfc_cfg *c, struct holds *ports, struct holds_share *shares,
                      uint32_t in_port, const struct xoff_crossing *cause, struct xoff_edges *out)
 {
     shares[in_port].is_held = cause->above;
-    holds_change(&ports[in_port].base, (uint16_t)in_port, c->wire, cause, out);
+    holds_change(&ports[in_port], (uint16_t)in_port, c->wire, c->lossless, cause, out);
 }
 
 static void pfc_egress_arrival(const struct pfc_cfg *c, void *state, const struct xoff_arrival *a,
@@ -322,11 +298,11 @@ static enum xoff_hold pfc_held_by(const void *cfg, const void *state, uint32_t p
 static uint8_t pfc_waits_for(const void *cfg, const void *state, uint32_t port, uint32_t priority)
 {
     const struct pfc_cfg *c = cfg;
-    const struct pfc_port *at = (const struct pfc_port *)state + port;
+    const struct holds *at = (const struct holds *)state + port;
     XOFF_ASSERT(port < c->n_ports);
     XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
     const bool is_pfc = c->wire == XOFF_WIRE_PFC;
-    if (!(at->base.paused >> priority & 1))
+    if (!(at->paused >> priority & 1))
         return 0;
     if (at->is_above) /* the port holds all its priorities */
         return is_pfc ? c->lossless : XOFF_ALL_PRIORITIES;

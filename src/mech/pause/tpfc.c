@@ -468,7 +468,7 @@ static void hold(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_que
     shares[port].is_held = 1;
     queue->held_total += shares[port].amount;
     queue->n_held++;
-    holds_change(ports_of(c, s) + port, (uint16_t)port, XOFF_WIRE_PFC, cause, out);
+    holds_change(ports_of(c, s) + port, (uint16_t)port, XOFF_WIRE_PFC, c->lossless, cause, out);
 }
 
 static void hold_all(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
@@ -584,7 +584,8 @@ XOFF_SELDOM static void let_go(const struct tpfc_cfg *c, struct tpfc_state *s,
     for (uint32_t port = 0; port < c->n_ports; port++)
         if (shares[port].is_held) {
             shares[port].is_held = 0;
-            holds_change(ports_of(c, s) + port, (uint16_t)port, XOFF_WIRE_PFC, &cause, out);
+            holds_change(ports_of(c, s) + port, (uint16_t)port, XOFF_WIRE_PFC, c->lossless, &cause,
+                         out);
         }
     queue->n_held = queue->held_total = 0;
 }
