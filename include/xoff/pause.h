@@ -4,6 +4,11 @@
  * every arrival and departure; it answers pause and resume edges, each with its cause. signal.h
  * turns edges into frames, refreshes and resumes on the wire. The contract is that of every role
  * (role.h).
+ *
+ * Most fabrics have one memory, in which a frame is in its ingress and its egress queue for the
+ * whole of its stay: one arrival and one departure tell about both. Where frames wait at their
+ * input until their output is decided, arrivals and departures are those of egress queues, and
+ * on_crossings() tells what ingress queues crossed before.
  */
 #ifndef XOFF_PAUSE_H
 #define XOFF_PAUSE_H
@@ -89,8 +94,12 @@ struct xoff_pause_ops {
     void (*on_departure)(const void *cfg, void *state, const struct xoff_departure *departure,
                          const struct xoff_crossings *crossings, xoff_time now,
                          struct xoff_edges *out);
-    /* When expire() is to be called next; XOFF_NEVER: not at all. Only a call of init(),
-     * on_arrival(), on_departure() or expire() changes it. NULL: there is no deadline. */
+    /* A frame that joined or left an ingress queue, and no egress queue, has crossed thresholds.
+     * NULL: thresholds of ingress queues decide nothing. */
+    void (*on_crossings)(const void *cfg, void *state, const struct xoff_crossings *crossings,
+                         xoff_time now, struct xoff_edges *out);
+    /* When expire() is to be called next; XOFF_NEVER: not at all. Only a call of init(), on_x() or
+     * expire() changes it. NULL: there is no deadline. */
     xoff_time (*deadline)(const void *cfg, const void *state);
     /* Called at the deadline, which is `now`. NULL: there is no deadline. */
     void (*expire)(const void *cfg, void *state, xoff_time now, struct xoff_edges *out);
@@ -123,8 +132,7 @@ static inline void xoff_pause_init(struct xoff_pause *p, void *state)
         memset(state, 0, p->shape.state_size);
 }
 
-/* xoff_pause_on_arrival() and xoff_pause_on_departure() return false when the policy was not
- * called, so nothing has changed. */
+/* xoff_pause_on_x() return false when the policy was not called, so nothing has changed. */
 static inline bool xoff_pause_on_arrival(const struct xoff_pause *p, const struct xoff_arrival *a,
                                          const struct xoff_crossings *c, xoff_time now,
                                          struct xoff_edges *out)
@@ -145,6 +153,17 @@ static inline bool xoff_pause_on_departure(const struct xoff_pause *p,
     if ((!c->n && !p->shape.every_frame) || !p->ops->on_departure)
         return false;
     p->ops->on_departure(p->cfg, p->state, d, c, now, out);
+    return true;
+}
+
+static inline bool xoff_pause_on_crossings(const struct xoff_pause *p,
+                                           const struct xoff_crossings *c, xoff_time now,
+                                           struct xoff_edges *out)
+{
+    out->n = 0;
+    if (!c->n || !p->ops->on_crossings)
+        return false;
+    p->ops->on_crossings(p->cfg, p->state, c, now, out);
     return true;
 }
 

@@ -255,18 +255,24 @@ static bool pfc_is_watched(const struct pfc_cfg *c, uint32_t in_port, uint32_t o
     return c->lossless >> priority & 1;
 }
 
+static void pfc_on_crossings(const void *cfg, void *state, const struct xoff_crossings *crossings,
+                             xoff_time now, struct xoff_edges *out)
+{
+    const struct pfc_cfg *c = cfg;
+    (void)now;
+    for (uint32_t i = 0; c->trigger == PFC_TRIGGER_INGRESS && i < crossings->n; i++)
+        pfc_on_crossing(c, state, &crossings->at[i], out);
+}
+
 static void pfc_on_arrival(const void *cfg, void *state, const struct xoff_arrival *arrival,
                            const struct xoff_crossings *crossings, xoff_time now,
                            struct xoff_edges *out)
 {
     const struct pfc_cfg *c = cfg;
-    (void)now;
-    if (c->trigger == PFC_TRIGGER_INGRESS) {
-        for (uint32_t i = 0; i < crossings->n; i++)
-            pfc_on_crossing(c, state, &crossings->at[i], out);
-    } else if (pfc_is_watched(c, arrival->in_port, arrival->out_port, arrival->priority)) {
+    if (c->trigger == PFC_TRIGGER_INGRESS)
+        pfc_on_crossings(cfg, state, crossings, now, out);
+    else if (pfc_is_watched(c, arrival->in_port, arrival->out_port, arrival->priority))
         pfc_egress_arrival(c, state, arrival, out);
-    }
 }
 
 static void pfc_on_departure(const void *cfg, void *state, const struct xoff_departure *departure,
@@ -274,13 +280,10 @@ static void pfc_on_departure(const void *cfg, void *state, const struct xoff_dep
                              struct xoff_edges *out)
 {
     const struct pfc_cfg *c = cfg;
-    (void)now;
-    if (c->trigger == PFC_TRIGGER_INGRESS) {
-        for (uint32_t i = 0; i < crossings->n; i++)
-            pfc_on_crossing(c, state, &crossings->at[i], out);
-    } else if (pfc_is_watched(c, departure->in_port, departure->out_port, departure->priority)) {
+    if (c->trigger == PFC_TRIGGER_INGRESS)
+        pfc_on_crossings(cfg, state, crossings, now, out);
+    else if (pfc_is_watched(c, departure->in_port, departure->out_port, departure->priority))
         pfc_egress_departure(c, state, departure, out);
-    }
 }
 
 /* Inspection */
@@ -320,6 +323,7 @@ const struct xoff_pause_ops xoff_pause_pfc = {
     .configure = pfc_configure,
     .on_arrival = pfc_on_arrival,
     .on_departure = pfc_on_departure,
+    .on_crossings = pfc_on_crossings,
     .waits_for = pfc_waits_for,
     .held_by = pfc_held_by,
 };
@@ -333,6 +337,7 @@ const struct xoff_pause_ops xoff_pause_8023x = {
     .configure = pause_configure,
     .on_arrival = pfc_on_arrival,
     .on_departure = pfc_on_departure,
+    .on_crossings = pfc_on_crossings,
     .waits_for = pfc_waits_for,
     .held_by = pfc_held_by,
 };

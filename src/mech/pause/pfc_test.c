@@ -252,6 +252,40 @@ static void test_random_crossings(void **unused)
         }
 }
 
+/* Crossings of ingress queues alone: they decide with trigger ingress, and nothing else. */
+static void test_crossings_alone(void **unused)
+{
+    (void)unused;
+    struct bench b;
+    struct xoff_crossings x = {
+        .n = 1, .at = {{.unit = XOFF_UNIT_INGRESS, .above = 1, .priority = 3, .port = 2}}};
+    const struct xoff_crossings none = {.n = 0};
+    bench_setup(&b, &xoff_pause_pfc);
+    bench_start(&b);
+    assert_false(xoff_pause_on_crossings(&b.policy, &none, 0, &b.edges));
+    expect_no_edge(&b);
+    assert_true(xoff_pause_on_crossings(&b.policy, &x, 0, &b.edges));
+    expect_one_edge(&b, 2, 0x08, 1);
+    x.at[0].above = 0;
+    assert_true(xoff_pause_on_crossings(&b.policy, &x, 0, &b.edges));
+    expect_one_edge(&b, 2, 0x08, 0);
+    bench_end(&b);
+    bench_setup(&b, &xoff_pause_8023x);
+    bench_start(&b);
+    x.at[0].above = 1;
+    assert_true(xoff_pause_on_crossings(&b.policy, &x, 0, &b.edges));
+    expect_one_edge(&b, 2, XOFF_ALL_PRIORITIES, 1);
+    bench_end(&b);
+    bench_setup(&b, &xoff_pause_pfc);
+    bench_set(&b, "trigger", "egress");
+    bench_set(&b, "xoff", "3000B");
+    bench_set(&b, "xon", "1000B");
+    bench_start(&b);
+    assert_true(xoff_pause_on_crossings(&b.policy, &x, 0, &b.edges));
+    expect_no_edge(&b);
+    bench_end(&b);
+}
+
 /* Trigger egress: frames of 1000 bytes */
 
 static const struct xoff_crossings no_crossings;
@@ -624,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_what_a_pause_waits_for),
         cmocka_unit_test(test_crossings_of_one_call),
         cmocka_unit_test(test_random_crossings),
+        cmocka_unit_test(test_crossings_alone),
         cmocka_unit_test(test_egress_trace),
         cmocka_unit_test(test_egress_boundaries),
         cmocka_unit_test(test_egress_lost_frame),

@@ -389,6 +389,8 @@ static void test_what_is_ignored(void **unused)
         xoff_pause_on_arrival(&b.policy, &lost, &above, 0, &b.edges);
         expect_edges(&b, 1, "");
     }
+    assert_false(xoff_pause_on_crossings(&b.policy, &above, 0, &b.edges));
+    expect_edges(&b, 1, "");
     in(&b, 1, 3, 3, 64); /* still two against one */
     expect_edges(&b, 1, "0");
     bench_end(&b);
