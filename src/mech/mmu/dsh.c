@@ -74,29 +74,13 @@ struct dsh_state {
 
 static const struct xoff_param dsh_table[] = {
     SHARED_PARAMS(struct dsh_params, "1/16"),
-    {.name = "headroom",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct dsh_params, base.headroom),
-     .preset = "auto",
-     .min = "0B",
-     .max = "1GiB",
-     .allows_auto = true,
-     .help = "eta: insurance of each port, and how far below T a queue is paused; auto: by "
-             "headroom_rule."},
-    {.name = "resume_offset",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct dsh_params, resume_offset),
-     .preset = "3KiB",
-     .min = "0B",
-     .max = "1GiB",
-     .help = "A queue goes on when it is this far below its threshold (delta_q)."},
-    {.name = "port_resume_offset",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct dsh_params, port_resume_offset),
-     .preset = "3KiB",
-     .min = "0B",
-     .max = "1GiB",
-     .help = "A port goes on when it is this far below its threshold (delta_p)."},
+    SHARED_HEADROOM(struct dsh_params,
+                    "eta: insurance of each port, and how far below T a queue is paused; auto: by "
+                    "headroom_rule."),
+    SHARED_RESUME(struct dsh_params, resume_offset,
+                  "A queue goes on when it is this far below its threshold (delta_q)."),
+    SHARED_RESUME(struct dsh_params, port_resume_offset,
+                  "A port goes on when it is this far below its threshold (delta_p)."),
     {0},
 };
 
@@ -119,19 +103,6 @@ static inline int64_t dsh_free(const struct dsh_cfg *c, const struct dsh_state *
            s->base.used_bytes[XOFF_POOL_HEADROOM];
 }
 
-static inline void dsh_cross(uint8_t unit, bool is_above, uint16_t port, uint8_t priority,
-                             int64_t occupied, int64_t threshold, struct xoff_crossings *out)
-{
-    out->at[out->n++] = (struct xoff_crossing){
-        .unit = unit,
-        .above = is_above,
-        .priority = priority,
-        .port = port,
-        .occupied_bytes = occupied,
-        .threshold_bytes = threshold,
-    };
-}
-
 /* Decides XOFF of the queue and of the port after an arrival that leaves `beyond` bytes of the
  * queue beyond its reserve. `lost_bytes` beyond the reserve found no room; 0: nothing was lost. */
 static inline void dsh_consider_xoff(const struct dsh_cfg *c, struct dsh_port *port,
@@ -144,8 +115,8 @@ static inline void dsh_consider_xoff(const struct dsh_cfg *c, struct dsh_port *p
     const int64_t port_off = c->base.n_lossless * threshold;
     if (!queue->is_above && beyond > queue_off) {
         queue->is_above = 1;
-        dsh_cross(XOFF_UNIT_INGRESS, true, arrival->in_port, arrival->priority, beyond + lost_bytes,
-                  queue_off, out);
+        shared_cross(XOFF_UNIT_INGRESS, true, arrival->in_port, arrival->priority,
+                     beyond + lost_bytes, queue_off, out);
     }
     if (port->is_above ||
         (port->insurance_bytes == 0 && port->shared_bytes <= port_off && lost_bytes == 0))
@@ -157,8 +128,8 @@ static inline void dsh_consider_xoff(const struct dsh_cfg *c, struct dsh_port *p
     port->is_above = 1;
     /* With N * alpha > 1 the free space ends before X_poff does. */
     const int64_t room = port->shared_bytes + free_bytes;
-    dsh_cross(XOFF_UNIT_INGRESS_PORT, true, arrival->in_port, arrival->priority,
-              occupied + lost_bytes, port_off < room ? port_off : room, out);
+    shared_cross(XOFF_UNIT_INGRESS_PORT, true, arrival->in_port, arrival->priority,
+                 occupied + lost_bytes, port_off < room ? port_off : room, out);
 }
 
 /* Places the `beyond` bytes of a frame that its reserve does not cover, and updates *free_bytes,
@@ -204,9 +175,8 @@ static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_
     int64_t free_bytes = dsh_free(c, s);
     enum xoff_pool pool = XOFF_POOL_RESERVED;
     if (!(c->base.lossless >> arrival->priority & 1)) {
-        pool = shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes);
-        queue->bytes += pool == XOFF_POOL_DROP ? 0 : bytes;
-        return pool;
+        return shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes,
+                                  &queue->bytes);
     }
     const int64_t before = shared_beyond(queue->bytes, c->base.reserved_bytes);
     const int64_t after = shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
@@ -258,16 +228,16 @@ static inline void dsh_consider_xon(const struct dsh_cfg *c, struct dsh_state *s
         s->base.used_bytes[XOFF_POOL_HEADROOM] -= queue->headroom_bytes;
         shared_raise(&s->base, XOFF_POOL_SHARED, queue->headroom_bytes);
         queue->headroom_bytes = 0;
-        dsh_cross(XOFF_UNIT_INGRESS, false, departure->in_port, departure->priority, beyond,
-                  shared_beyond(queue_off, c->resume_offset_bytes), out);
+        shared_cross(XOFF_UNIT_INGRESS, false, departure->in_port, departure->priority, beyond,
+                     shared_beyond(queue_off, c->resume_offset_bytes), out);
     }
     if (!port->is_above || port->insurance_bytes > 0)
         return;
     if (port->shared_bytes > 0 && port->shared_bytes + c->port_resume_offset_bytes > port_off)
         return;
     port->is_above = 0;
-    dsh_cross(XOFF_UNIT_INGRESS_PORT, false, departure->in_port, departure->priority,
-              port->shared_bytes, shared_beyond(port_off, c->port_resume_offset_bytes), out);
+    shared_cross(XOFF_UNIT_INGRESS_PORT, false, departure->in_port, departure->priority,
+                 port->shared_bytes, shared_beyond(port_off, c->port_resume_offset_bytes), out);
 }
 
 static void dsh_release(const void *cfg, void *state, const struct xoff_departure *departure,
@@ -285,8 +255,7 @@ static void dsh_release(const void *cfg, void *state, const struct xoff_departur
     XOFF_ASSERT(bytes <= queue->bytes);
     s->base.used_total_bytes -= bytes;
     if (!(c->base.lossless >> departure->priority & 1)) {
-        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes);
-        queue->bytes -= bytes;
+        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes, &queue->bytes);
         return;
     }
     const int64_t left = shared_beyond(queue->bytes - bytes, c->base.reserved_bytes);

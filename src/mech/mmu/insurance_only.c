@@ -63,22 +63,11 @@ struct insurance_state {
 
 static const struct xoff_param insurance_table[] = {
     SHARED_PARAMS(struct insurance_params, "1/16"),
-    {.name = "headroom",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct insurance_params, base.headroom),
-     .preset = "auto",
-     .min = "0B",
-     .max = "1GiB",
-     .allows_auto = true,
-     .help = "eta: space of each port for what arrives after XOFF is decided; auto: by "
-             "headroom_rule."},
-    {.name = "resume_offset",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct insurance_params, resume_offset),
-     .preset = "3KiB",
-     .min = "0B",
-     .max = "1GiB",
-     .help = "A queue is no longer full when it is this far below its threshold."},
+    SHARED_HEADROOM(struct insurance_params,
+                    "eta: space of each port for what arrives after XOFF is decided; auto: by "
+                    "headroom_rule."),
+    SHARED_RESUME(struct insurance_params, resume_offset,
+                  "A queue is no longer full when it is this far below its threshold."),
     {0},
 };
 
@@ -94,24 +83,6 @@ static int insurance_configure(const void *params, const struct xoff_mmu_env *en
                                  c->eta_bytes, err);
 }
 
-static inline int64_t insurance_free(const struct insurance_cfg *c, const struct insurance_state *s)
-{
-    return c->base.capacity_bytes - s->base.used_bytes[XOFF_POOL_SHARED];
-}
-
-static inline void insurance_cross(bool is_above, uint16_t port, uint8_t priority, int64_t occupied,
-                                   int64_t threshold, struct xoff_crossings *out)
-{
-    out->at[out->n++] = (struct xoff_crossing){
-        .unit = XOFF_UNIT_INGRESS_PORT,
-        .above = is_above,
-        .priority = priority,
-        .port = port,
-        .occupied_bytes = occupied,
-        .threshold_bytes = threshold,
-    };
-}
-
 /* Decides after an arrival whether the queue is full. `lost_bytes` is the size of a frame that
  * found no room, else 0. */
 static void insurance_consider_full(const struct insurance_cfg *c, const struct insurance_state *s,
@@ -122,7 +93,7 @@ static void insurance_consider_full(const struct insurance_cfg *c, const struct 
     /* An empty queue has no departure that could bring XON. */
     if (queue->is_full || queue->bytes + queue->headroom_bytes == 0)
         return;
-    const int64_t free_bytes = insurance_free(c, s);
+    const int64_t free_bytes = shared_free(&c->base, &s->base);
     const int64_t threshold = ratio_times(&c->base.alpha, free_bytes);
     const int64_t shared = shared_beyond(queue->bytes, c->base.reserved_bytes);
     if (queue->headroom_bytes == 0 && shared <= threshold && lost_bytes == 0)
@@ -131,9 +102,9 @@ static void insurance_consider_full(const struct insurance_cfg *c, const struct 
     if (port->n_full++)
         return;
     /* With alpha > 1 the free space ends before T does. */
-    insurance_cross(true, arrival->in_port, arrival->priority,
-                    shared + queue->headroom_bytes + lost_bytes,
-                    threshold < shared + free_bytes ? threshold : shared + free_bytes, out);
+    shared_cross(XOFF_UNIT_INGRESS_PORT, true, arrival->in_port, arrival->priority,
+                 shared + queue->headroom_bytes + lost_bytes,
+                 threshold < shared + free_bytes ? threshold : shared + free_bytes, out);
 }
 
 static enum xoff_pool insurance_admit(const void *cfg, void *state,
@@ -148,20 +119,12 @@ static enum xoff_pool insurance_admit(const void *cfg, void *state,
     struct insurance_port *port = &s->ports[arrival->in_port];
     struct insurance_queue *queue = &port->queues[arrival->priority];
     const int64_t bytes = arrival->bytes;
-    const int64_t free_bytes = insurance_free(c, s);
-    if (!(c->base.lossless >> arrival->priority & 1)) {
-        const enum xoff_pool lossy =
-            shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes);
-        queue->bytes += lossy == XOFF_POOL_DROP ? 0 : bytes;
-        return lossy;
-    }
-    const int64_t after = shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
-    const int64_t shared = after - shared_beyond(queue->bytes, c->base.reserved_bytes);
-    enum xoff_pool pool = XOFF_POOL_DROP;
-    if (shared == 0 || (after <= ratio_times(&c->base.alpha, free_bytes) && shared <= free_bytes)) {
-        queue->bytes += bytes;
-        pool = shared_join(&s->base, bytes, shared);
-    } else if (port->headroom_bytes + bytes <= c->eta_bytes[arrival->in_port]) {
+    const int64_t free_bytes = shared_free(&c->base, &s->base);
+    if (!(c->base.lossless >> arrival->priority & 1))
+        return shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes,
+                                  &queue->bytes);
+    enum xoff_pool pool = shared_admit_below(&c->base, &s->base, bytes, free_bytes, &queue->bytes);
+    if (pool == XOFF_POOL_DROP && port->headroom_bytes + bytes <= c->eta_bytes[arrival->in_port]) {
         queue->headroom_bytes += bytes;
         port->headroom_bytes += bytes;
         if (port->headroom_bytes > port->headroom_peak_bytes)
@@ -190,28 +153,22 @@ static void insurance_release(const void *cfg, void *state, const struct xoff_de
     XOFF_ASSERT(bytes <= queue->bytes + queue->headroom_bytes);
     s->base.used_total_bytes -= bytes;
     if (!(c->base.lossless >> departure->priority & 1)) {
-        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes);
-        queue->bytes -= bytes;
+        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes, &queue->bytes);
         return;
     }
-    const int64_t from_headroom = bytes < queue->headroom_bytes ? bytes : queue->headroom_bytes;
-    queue->headroom_bytes -= from_headroom;
-    port->headroom_bytes -= from_headroom;
-    s->base.used_bytes[XOFF_POOL_INSURANCE] -= from_headroom;
-    shared_leave(&s->base, queue->bytes, bytes - from_headroom, c->base.reserved_bytes);
-    queue->bytes -= bytes - from_headroom;
-
+    port->headroom_bytes -= shared_release(&c->base, &s->base, XOFF_POOL_INSURANCE, bytes,
+                                           &queue->bytes, &queue->headroom_bytes);
     if (!queue->is_full || queue->headroom_bytes > 0)
         return;
     const int64_t shared = shared_beyond(queue->bytes, c->base.reserved_bytes);
-    const int64_t threshold = ratio_times(&c->base.alpha, insurance_free(c, s));
+    const int64_t threshold = ratio_times(&c->base.alpha, shared_free(&c->base, &s->base));
     if (shared > 0 && shared + c->resume_offset_bytes > threshold)
         return;
     queue->is_full = 0;
     if (--port->n_full)
         return;
-    insurance_cross(false, departure->in_port, departure->priority, shared,
-                    shared_beyond(threshold, c->resume_offset_bytes), out);
+    shared_cross(XOFF_UNIT_INGRESS_PORT, false, departure->in_port, departure->priority, shared,
+                 shared_beyond(threshold, c->resume_offset_bytes), out);
 }
 
 /* Inspection */

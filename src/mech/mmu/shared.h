@@ -1,5 +1,5 @@
-/* Code shared by the buffers with one shared pool (sih, dsh): parameters, the cut into reserve,
- * shared pool and headroom, the dynamic threshold, and lossy frames.
+/* Code shared by the buffers with one shared pool (sih, dsh, insurance-only): parameters, the cut
+ * into reserve, shared pool and headroom, the dynamic threshold, and lossy frames.
  *
  * Source: dynamic threshold T = alpha * (shared capacity - shared used) of Choudhury and Hahne
  * (1998). alpha is num/den in whole numbers; its product with the free space is exact, rounded down
@@ -90,6 +90,12 @@ static inline void shared_raise_total(struct shared_state *s, int64_t bytes)
         s->peak_total_bytes = s->used_total_bytes;
 }
 
+/* Free bytes of a shared pool that holds no headroom. */
+static inline int64_t shared_free(const struct shared_cfg *c, const struct shared_state *s)
+{
+    return c->capacity_bytes - s->used_bytes[XOFF_POOL_SHARED];
+}
+
 /* A frame of `bytes` joins, `shared` bytes of it in the shared pool and the rest in the reserve. */
 static inline enum xoff_pool shared_join(struct shared_state *s, int64_t bytes, int64_t shared)
 {
@@ -108,11 +114,41 @@ static inline void shared_leave(struct shared_state *s, int64_t before, int64_t 
     s->used_bytes[XOFF_POOL_RESERVED] -= bytes - shared;
 }
 
-/* Admits a lossy frame at a port whose lossy priorities hold *lossy_bytes; the shared pool has
- * `free_bytes` left. */
+/* Admits a frame to a lossless queue if it then has at most T = alpha * free bytes beyond its
+ * reserve, and they fit; else XOFF_POOL_DROP says that it may go to headroom alone. */
+static inline enum xoff_pool shared_admit_below(const struct shared_cfg *c, struct shared_state *s,
+                                                int64_t bytes, int64_t free_bytes,
+                                                int64_t *queue_bytes)
+{
+    const int64_t after = shared_beyond(*queue_bytes + bytes, c->reserved_bytes);
+    const int64_t shared = after - shared_beyond(*queue_bytes, c->reserved_bytes);
+    if (shared > 0 && (after > ratio_times(&c->alpha, free_bytes) || shared > free_bytes))
+        return XOFF_POOL_DROP;
+    *queue_bytes += bytes;
+    return shared_join(s, bytes, shared);
+}
+
+/* Releases a frame of a lossless queue, bytes in headroom first: `pool` is what that counts to. The
+ * pool given at admission only says where there was room then; the space is the same, and a queue
+ * whose last frames lie in headroom need not run empty before XON. Returns what left headroom. */
+static inline int64_t shared_release(const struct shared_cfg *c, struct shared_state *s,
+                                     enum xoff_pool pool, int64_t bytes, int64_t *queue_bytes,
+                                     int64_t *headroom_bytes)
+{
+    const int64_t from_headroom = bytes < *headroom_bytes ? bytes : *headroom_bytes;
+    *headroom_bytes -= from_headroom;
+    s->used_bytes[pool] -= from_headroom;
+    shared_leave(s, *queue_bytes, bytes - from_headroom, c->reserved_bytes);
+    *queue_bytes -= bytes - from_headroom;
+    return from_headroom;
+}
+
+/* Admits a lossy frame to a queue of a port whose lossy priorities hold *lossy_bytes; the shared
+ * pool has `free_bytes` left. */
 static inline enum xoff_pool shared_admit_lossy(const struct shared_cfg *c, struct shared_state *s,
                                                 const struct xoff_arrival *arrival,
-                                                int64_t free_bytes, int64_t *lossy_bytes)
+                                                int64_t free_bytes, int64_t *lossy_bytes,
+                                                int64_t *queue_bytes)
 {
     const int64_t bytes = arrival->bytes;
     const int64_t shared = shared_beyond(*lossy_bytes + bytes, c->reserved_lossy_bytes) -
@@ -121,15 +157,30 @@ static inline enum xoff_pool shared_admit_lossy(const struct shared_cfg *c, stru
                        shared > free_bytes))
         return XOFF_POOL_DROP;
     *lossy_bytes += bytes;
+    *queue_bytes += bytes;
     shared_raise_total(s, bytes);
     return shared_join(s, bytes, shared);
 }
 
 static inline void shared_release_lossy(const struct shared_cfg *c, struct shared_state *s,
-                                        int64_t bytes, int64_t *lossy_bytes)
+                                        int64_t bytes, int64_t *lossy_bytes, int64_t *queue_bytes)
 {
     shared_leave(s, *lossy_bytes, bytes, c->reserved_lossy_bytes);
     *lossy_bytes -= bytes;
+    *queue_bytes -= bytes;
+}
+
+static inline void shared_cross(uint8_t unit, bool is_above, uint16_t port, uint8_t priority,
+                                int64_t occupied, int64_t threshold, struct xoff_crossings *out)
+{
+    out->at[out->n++] = (struct xoff_crossing){
+        .unit = unit,
+        .above = is_above,
+        .priority = priority,
+        .port = port,
+        .occupied_bytes = occupied,
+        .threshold_bytes = threshold,
+    };
 }
 
 /* Fills in capacities, use and peaks; dsh then sets the capacities that differ. */
@@ -178,6 +229,19 @@ void xoff_shared_view(const struct shared_cfg *c, const struct shared_state *s,
     {                                                                                              \
         .name = "allow_loss", .type = XOFF_P_BOOL, .offset = offsetof(params, base.allow_loss),    \
         .preset = "false", .help = "Accept headroom that does not cover the worst case."           \
+    }
+
+#define SHARED_HEADROOM(params, text)                                                        \
+    {                                                                                        \
+        .name = "headroom", .type = XOFF_P_BYTES, .offset = offsetof(params, base.headroom), \
+        .preset = "auto", .min = "0B", .max = "1GiB", .allows_auto = true, .help = text      \
+    }
+
+/* How far below its threshold something must be for XON. */
+#define SHARED_RESUME(params, field, text)                                                         \
+    {                                                                                              \
+        .name = #field, .type = XOFF_P_BYTES, .offset = offsetof(params, field), .preset = "3KiB", \
+        .min = "0B", .max = "1GiB", .help = text                                                   \
     }
 
 #endif

@@ -61,23 +61,12 @@ struct sih_state {
 
 static const struct xoff_param sih_table[] = {
     SHARED_PARAMS(struct sih_params, "1/8"),
-    {.name = "headroom",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct sih_params, base.headroom),
-     .preset = "auto",
-     .min = "0B",
-     .max = "1GiB",
-     .allows_auto = true,
-     .help =
-         "Space of each lossless ingress queue for what arrives after XOFF is decided; auto: by "
-         "headroom_rule."},
-    {.name = "resume_offset",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct sih_params, resume_offset),
-     .preset = "3KiB",
-     .min = "0B",
-     .max = "1GiB",
-     .help = "XON is decided when the queue is this far below its threshold."},
+    SHARED_HEADROOM(
+        struct sih_params,
+        "Space of each lossless ingress queue for what arrives after XOFF is decided; auto: by "
+        "headroom_rule."),
+    SHARED_RESUME(struct sih_params, resume_offset,
+                  "XON is decided when the queue is this far below its threshold."),
     {0},
 };
 
@@ -94,19 +83,6 @@ static int sih_configure(const void *params, const struct xoff_mmu_env *env, voi
 
 /* Admission */
 
-static inline void sih_cross(const struct sih_queue *queue, uint16_t port, uint8_t priority,
-                             int64_t occupied, int64_t threshold, struct xoff_crossings *out)
-{
-    out->at[out->n++] = (struct xoff_crossing){
-        .unit = XOFF_UNIT_INGRESS,
-        .above = queue->is_above != 0,
-        .priority = priority,
-        .port = port,
-        .occupied_bytes = occupied,
-        .threshold_bytes = threshold,
-    };
-}
-
 /* Decides XOFF after an arrival. `lost_bytes` is the size of a frame that found no room, else 0. */
 static void sih_consider_xoff(const struct sih_cfg *c, const struct sih_state *s,
                               struct sih_queue *queue, const struct xoff_arrival *arrival,
@@ -114,7 +90,7 @@ static void sih_consider_xoff(const struct sih_cfg *c, const struct sih_state *s
 {
     if (queue->is_above)
         return;
-    const int64_t free_bytes = c->base.capacity_bytes - s->base.used_bytes[XOFF_POOL_SHARED];
+    const int64_t free_bytes = shared_free(&c->base, &s->base);
     const int64_t threshold = ratio_times(&c->base.alpha, free_bytes);
     const int64_t shared = shared_beyond(queue->bytes, c->base.reserved_bytes);
     /* An empty queue has no departure that could bring XON. */
@@ -124,9 +100,9 @@ static void sih_consider_xoff(const struct sih_cfg *c, const struct sih_state *s
         return;
     queue->is_above = 1;
     /* With alpha > 1 the free space ends before T does. */
-    sih_cross(queue, arrival->in_port, arrival->priority,
-              shared + queue->headroom_bytes + lost_bytes,
-              threshold < shared + free_bytes ? threshold : shared + free_bytes, out);
+    shared_cross(XOFF_UNIT_INGRESS, true, arrival->in_port, arrival->priority,
+                 shared + queue->headroom_bytes + lost_bytes,
+                 threshold < shared + free_bytes ? threshold : shared + free_bytes, out);
 }
 
 static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_arrival *arrival,
@@ -140,21 +116,13 @@ static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_
     struct sih_port *port = &s->ports[arrival->in_port];
     struct sih_queue *queue = &port->queues[arrival->priority];
     const int64_t bytes = arrival->bytes;
-    const int64_t free_bytes = c->base.capacity_bytes - s->base.used_bytes[XOFF_POOL_SHARED];
-    if (!(c->base.lossless >> arrival->priority & 1)) {
-        const enum xoff_pool lossy =
-            shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes);
-        queue->bytes += lossy == XOFF_POOL_DROP ? 0 : bytes;
-        return lossy;
-    }
-    const int64_t after = shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
-    const int64_t shared = after - shared_beyond(queue->bytes, c->base.reserved_bytes);
-    enum xoff_pool pool = XOFF_POOL_DROP;
-    /* T(t) = alpha * (shared capacity - shared used) */
-    if (shared == 0 || (after <= ratio_times(&c->base.alpha, free_bytes) && shared <= free_bytes)) {
-        queue->bytes += bytes;
-        pool = shared_join(&s->base, bytes, shared);
-    } else if (queue->headroom_bytes + bytes <= c->headroom_limit_bytes[arrival->in_port]) {
+    const int64_t free_bytes = shared_free(&c->base, &s->base);
+    if (!(c->base.lossless >> arrival->priority & 1))
+        return shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes,
+                                  &queue->bytes);
+    enum xoff_pool pool = shared_admit_below(&c->base, &s->base, bytes, free_bytes, &queue->bytes);
+    if (pool == XOFF_POOL_DROP &&
+        queue->headroom_bytes + bytes <= c->headroom_limit_bytes[arrival->in_port]) {
         queue->headroom_bytes += bytes;
         if (queue->headroom_bytes > queue->headroom_peak_bytes)
             queue->headroom_peak_bytes = queue->headroom_bytes;
@@ -169,9 +137,6 @@ static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_
 
 /* Release */
 
-/* The pool given at admission only says where there was room then. Bytes are taken back from
- * headroom first: the space is the same, and a queue whose last frames lie in headroom need not run
- * empty before XON. */
 static void sih_release(const void *cfg, void *state, const struct xoff_departure *departure,
                         xoff_time now, struct xoff_crossings *out)
 {
@@ -186,28 +151,21 @@ static void sih_release(const void *cfg, void *state, const struct xoff_departur
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes + queue->headroom_bytes);
     s->base.used_total_bytes -= bytes;
-
     if (!(c->base.lossless >> departure->priority & 1)) {
-        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes);
-        queue->bytes -= bytes;
+        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes, &queue->bytes);
         return;
     }
-    const int64_t from_headroom = bytes < queue->headroom_bytes ? bytes : queue->headroom_bytes;
-    queue->headroom_bytes -= from_headroom;
-    s->base.used_bytes[XOFF_POOL_HEADROOM] -= from_headroom;
-    shared_leave(&s->base, queue->bytes, bytes - from_headroom, c->base.reserved_bytes);
-    queue->bytes -= bytes - from_headroom;
-
+    shared_release(&c->base, &s->base, XOFF_POOL_HEADROOM, bytes, &queue->bytes,
+                   &queue->headroom_bytes);
     if (!queue->is_above || queue->headroom_bytes > 0)
         return;
     const int64_t shared = shared_beyond(queue->bytes, c->base.reserved_bytes);
-    const int64_t threshold =
-        ratio_times(&c->base.alpha, c->base.capacity_bytes - s->base.used_bytes[XOFF_POOL_SHARED]);
+    const int64_t threshold = ratio_times(&c->base.alpha, shared_free(&c->base, &s->base));
     if (shared > 0 && shared + c->resume_offset_bytes > threshold)
         return;
     queue->is_above = 0;
-    sih_cross(queue, departure->in_port, departure->priority, shared,
-              shared_beyond(threshold, c->resume_offset_bytes), out);
+    shared_cross(XOFF_UNIT_INGRESS, false, departure->in_port, departure->priority, shared,
+                 shared_beyond(threshold, c->resume_offset_bytes), out);
 }
 
 /* Inspection */
