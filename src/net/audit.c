@@ -156,9 +156,33 @@ static void audit_switch(const struct net *net, const struct sw *sw, struct resu
     results->nodes[sw->node].held_bytes = held;
 }
 
+/* Checks what the congestion point of a receive queue knows of it: the units of what is held. */
+static void audit_receiver(const struct net *net, const struct host *host, struct results *results)
+{
+    const struct receiver *r = host->receiver;
+    for (uint32_t p = 0; r->occupancy && p < XOFF_N_PRIORITIES; p++) {
+        uint64_t n_units = 0;
+        for (uint32_t i = 0; i < r->spec->n_servers; i++) {
+            uint32_t place = r->servers[i].queue.head;
+            for (uint32_t k = 0; k < r->servers[i].queue.n; k++) {
+                const struct frame *f = store_at(&host->store, place);
+                if (f->priority == p && f->kind == FRAME_DATA)
+                    n_units += occupancy_of(r->occupancy, f->bytes);
+                place = f->next;
+            }
+        }
+        if (n_units != r->occupancy->queues[p].n)
+            results_add_finding(results, "%s priority %u: congestion point sees %u units of %llu",
+                                name_of(net, host->node), p, r->occupancy->queues[p].n,
+                                (unsigned long long)n_units);
+    }
+}
+
 static void audit_host(struct net *net, struct host *host, struct results *results)
 {
-    int64_t acks = 0, waiting = host->receiver ? receiver_bytes(host->receiver) : 0;
+    int64_t acks = 0, waiting = 0;
+    for (uint32_t i = 0; host->receiver && i < host->receiver->spec->n_servers; i++)
+        waiting += host->receiver->servers[i].queue.bytes;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         acks += host->acks[p].bytes;
     int64_t in = 0, out = 0;
@@ -176,8 +200,10 @@ static void audit_host(struct net *net, struct host *host, struct results *resul
         results_add_finding(results, "%s: %lld B to send, but %lld B sent and %lld B queued",
                             name_of(net, host->node), (long long)host->offered_bytes,
                             (long long)out, (long long)acks);
-    if (host->receiver)
+    if (host->receiver) {
         audit_pools(net, host->node, &host->receiver->mmu, waiting, results);
+        audit_receiver(net, host, results);
+    }
     results->nodes[host->node].held_bytes = acks + waiting;
 }
 

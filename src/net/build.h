@@ -39,6 +39,14 @@ void build_free_frames(struct capture *capture);
 
 /* The rate of a host's link. */
 xoff_rate build_nic_rate(const struct net *net, uint32_t host);
+/* Describes a buffer behind the one port of a host. */
+struct xoff_mmu_env build_host_env(const struct net *net, uint32_t host, int64_t buffer_bytes,
+                                   struct xoff_mmu_port *port);
+/* receiver_build.c: the congestion point of a receive queue is built before the stores of switches,
+ * the rest of the receiver with its host. */
+int build_receive_point(struct net *net, const struct net_receiver *spec, struct xoff_err *err);
+int build_receiver(struct net *net, struct host *host, struct xoff_err *err);
+void build_free_receiver(struct receiver *receiver);
 
 int build_mmu(struct net *net, enum net_part part, uint32_t node, const struct xoff_mmu_ops *ops,
               const void *params, const struct xoff_mmu_env *env, struct xoff_mmu *mmu,
@@ -57,6 +65,9 @@ int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsign
 int build_points(struct net *net, struct sw *sw, struct xoff_err *err);
 void build_point_timers(struct sw *sw);
 void build_free_domain(struct domain *domain);
+/* The units of all queues of a node; the index of places grows with the store. */
+struct occupancy *build_occupancy(const struct net *net, uint32_t node, uint32_t n_queues,
+                                  uint32_t unit_bytes);
 void build_free_occupancy(struct occupancy *occupancy);
 int build_path(struct net *net, struct sw *sw, struct xoff_err *err);
 /* transport_build.c: builds the transports for all rates, and picks those that a host uses. *index

@@ -164,6 +164,15 @@ static void collect_headroom(const struct sw *sw, uint32_t port, uint32_t priori
     }
 }
 
+static void collect_receiver(const struct receiver *r, uint32_t priority, struct result_queue *q)
+{
+    if (!r || !r->point)
+        return;
+    q->marked_frames = r->n_marked[priority];
+    q->samples = r->point->queues[priority].n_samples;
+    q->notices = r->point->queues[priority].n_notices;
+}
+
 static void collect_port(struct net *net, struct results *r, uint32_t index)
 {
     const struct topo_port *tp = &net->topo->ports[index];
@@ -201,8 +210,10 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
         if (!(port->open >> p & 1))
             q->paused_for += net->end_at - port->closed_at[p];
         r->packet_hops += q->tx_frames;
-        if (!sw)
+        if (!sw) {
+            collect_receiver(net->hosts[tp->node].receiver, p, q);
             continue;
+        }
         q->marked_frames = sw_queue(sw, number, p)->marked;
         q->samples = sw->points[number].queues[p].n_samples;
         q->notices = sw->points[number].queues[p].n_notices;

@@ -172,14 +172,6 @@ static inline void meter_left(struct point *point, const struct egress *queue,
     q->backlogged_for += q->sent_at - q->backlogged_at;
 }
 
-/* Whether a congestion point is to look at a frame that has joined its queue. */
-EGRESS_INLINE bool point_is_due(const struct point *point, const struct frame *f)
-{
-    return !point->samples ||
-           xoff_cp_is_due(point->states + f->priority * point->cp.shape.state_size, f->bytes,
-                          f->kind == FRAME_DATA);
-}
-
 /* Makes a frame wait out the processing delay; the fabric's processed() is called afterwards. */
 EGRESS_INLINE void sw_process(struct sw *sw, struct worker *w, uint32_t place)
 {

@@ -280,9 +280,25 @@ void host_timer(struct host *host, struct worker *w)
     settle(host, w, scans);
 }
 
+/* Samples the receive queue of a slow receiver, by priorities that have come. */
+static void sample_receiver(struct host *host, xoff_time now)
+{
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        const struct result_sample s = {.at = now,
+                                        .node = host->node,
+                                        .priority = (uint8_t)p,
+                                        .metric = RESULT_INPUT_BYTES,
+                                        .value = (double)host->receiver->held_bytes[p]};
+        if (host->port.rx[p].frames)
+            note_sample(&host->notes, &s);
+    }
+}
+
 void host_sample(struct host *host, xoff_time now)
 {
     const struct net_spec *spec = &host->net->spec;
+    if (host->receiver && spec->measure & NET_INPUT)
+        sample_receiver(host, now);
     if (!(spec->measure & NET_THROUGHPUT))
         return;
     uint64_t bytes = 0;

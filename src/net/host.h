@@ -4,8 +4,7 @@
 #ifndef NET_HOST_H
 #define NET_HOST_H
 
-#include "net/frames.h"
-#include "net/net.h"
+#include "net/point.h"
 
 /* A transport, configured for hosts whose links have one rate. */
 struct transport {
@@ -140,6 +139,10 @@ struct receiver {
     struct server *servers;
     struct heap due; /* when each server has something to do next */
     int64_t held_bytes[XOFF_N_PRIORITIES];
+    struct point *point;         /* congestion points of the queue, by priority; NULL: none */
+    struct occupancy *occupancy; /* NULL: the point draws no frames from the queue */
+    struct xoff_rng marking_rng;
+    uint64_t n_marked[XOFF_N_PRIORITIES];
 };
 
 static inline int64_t receiver_bytes(const struct receiver *r)

@@ -40,7 +40,10 @@ struct net_receiver {
     int64_t buffer_bytes, xoff_bytes, xon_bytes; /* XOFF_PARAM_AUTO: computed */
     const struct net_server *servers;            /* the first serves whatever no other does */
     uint32_t n_servers;
-    const uint8_t *server_of; /* data frames, by their traffic entry as in their word */
+    const uint8_t *server_of;          /* data frames, by their traffic entry as in their word */
+    const struct xoff_cp_ops *marking; /* congestion point of the receive queue; NULL: none */
+    const void *marking_params;
+    uint32_t entry; /* of the scenario's list, for messages */
 };
 
 /* A cap on the bytes that a flow may have outstanding, beside the reaction point's window. */
@@ -189,7 +192,7 @@ static inline const struct net_switch *net_switch_of(const struct net_spec *spec
 /* The part of the scenario that an error or a warning is about. */
 struct net_blame {
     enum net_part part;
-    uint32_t index; /* index of the transport, or of the switch's kind */
+    uint32_t index; /* index of the transport, of the receiver's entry, or of the switch's kind */
 };
 
 int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,

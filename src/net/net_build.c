@@ -96,9 +96,8 @@ xoff_rate build_nic_rate(const struct net *net, uint32_t host)
     return net->topo->links[net->topo->ports[net->topo->nodes[host].first_port].link].rate_bps;
 }
 
-/* Describes a buffer behind the one port of a host. */
-static struct xoff_mmu_env host_env(const struct net *net, uint32_t host, int64_t buffer_bytes,
-                                    struct xoff_mmu_port *port)
+struct xoff_mmu_env build_host_env(const struct net *net, uint32_t host, int64_t buffer_bytes,
+                                   struct xoff_mmu_port *port)
 {
     const struct topo_port *tp = &net->topo->ports[net->topo->nodes[host].first_port];
     *port = net_served_port(net, tp->link);
@@ -109,43 +108,6 @@ static struct xoff_mmu_env host_env(const struct net *net, uint32_t host, int64_
                                  .nic_rate_bps = build_nic_rate(net, host),
                                  .has_one_lossy = true,
                                  .ports = port};
-}
-
-static int build_receiver(struct net *net, struct host *host, const struct net_receiver *spec,
-                          struct xoff_err *err)
-{
-    struct xoff_mmu_port port;
-    const struct xoff_mmu_env env = host_env(net, host->node, spec->buffer_bytes, &port);
-    const struct xoff_mmu_ops *ops = xoff_mmu_find("static");
-    struct receiver *r = host->receiver = build_block(1, sizeof *r);
-    host->is_slow = true;
-    r->spec = spec;
-    r->servers = build_block(spec->n_servers, sizeof *r->servers);
-    for (uint32_t i = 0; i < spec->n_servers; i++)
-        r->servers[i] = (struct server){.spec = &spec->servers[i], .done_at = XOFF_NEVER};
-    heap_init(&r->due, build_block(spec->n_servers, sizeof(struct heap_entry)),
-              build_block(spec->n_servers, sizeof(uint32_t)), spec->n_servers);
-    void *params = build_block(1, ops->params_size);
-    xoff_param_defaults(ops->params, params);
-    const struct {
-        const char *name;
-        int64_t bytes;
-    } given[] = {{"xoff", spec->xoff_bytes}, {"xon", spec->xon_bytes}};
-    int code = 0;
-    for (uint32_t i = 0; i < 2 && !code; i++)
-        if (given[i].bytes != XOFF_PARAM_AUTO) {
-            char text[32];
-            code = xoff_param_set(xoff_param_find(ops->params, given[i].name), params,
-                                  xoff_format_bytes(text, sizeof text, given[i].bytes), err);
-        }
-    if (!code)
-        code = build_pause(net, NET_PART_RECEIVERS, host->node, &env, &r->pause, &r->edges, err);
-    if (!code) {
-        build_add_late(&r->pause, &port);
-        code = build_mmu(net, NET_PART_RECEIVERS, host->node, ops, params, &env, &r->mmu, err);
-    }
-    free(params);
-    return code;
 }
 
 /* Finds how the switch that a host is attached to signals pauses. Without such a switch, a policy
@@ -161,7 +123,8 @@ static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signa
     struct xoff_pause probe = {0};
     struct xoff_edges unused = {0};
     struct xoff_mmu_port port;
-    const struct xoff_mmu_env env = host_env(net, host, net->spec.kinds[0].buffer_bytes, &port);
+    const struct xoff_mmu_env env =
+        build_host_env(net, host, net->spec.kinds[0].buffer_bytes, &port);
     const int code = build_pause(net, NET_PART_PAUSE, host, &env, &probe, &unused, err);
     *how = probe.shape.signalling;
     free((void *)probe.cfg), free(probe.state), free(unused.at);
@@ -230,15 +193,12 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         host->ready[p].head = NET_NONE;
     *part = NET_PART_RECEIVERS;
-    for (uint32_t i = 0; i < net->spec.n_receivers; i++)
-        if (net->spec.receivers[i].host == index) {
-            const int code = build_receiver(net, host, &net->spec.receivers[i], err);
-            if (code)
-                return code;
-        }
+    int code = host->receiver ? build_receiver(net, host, err) : 0;
+    if (code)
+        return code;
     *part = NET_PART_PAUSE;
     struct xoff_pause_signalling how;
-    int code = signalling_of(net, index, &how, err);
+    code = signalling_of(net, index, &how, err);
     if (code || (code = build_port(net, index, 0, &how, &host->port, err)))
         return code;
     *part = NET_PART_HOST;
@@ -399,11 +359,17 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
         blame->part = NET_PART_TRANSPORT;
         code = build_check_telemetry(net, &blame->index, err);
     }
+    for (uint32_t i = 0; i < spec->n_receivers && !code; i++) {
+        *blame = (struct net_blame){NET_PART_RECEIVE_POINT, spec->receivers[i].entry};
+        code = build_receive_point(net, &spec->receivers[i], err);
+    }
     for (uint32_t s = 0; s < net->n_switches && !code; s++)
         build_store(net->switches[s]); /* by now every mechanism has said what frames carry */
     for (uint32_t h = 0; h < net->n_hosts && !code; h++) {
         blame->index = net_kind_of(spec, h);
         code = build_host(net, &net->hosts[h], h, &blame->part, err);
+        if (code && blame->part == NET_PART_RECEIVERS)
+            blame->index = net->hosts[h].receiver->spec->entry;
     }
     if (code) {
         net_destroy(net);
@@ -431,13 +397,7 @@ void build_free_notes(struct notes *notes)
 static void free_host(struct host *host)
 {
     build_free_port(&host->port);
-    if (host->receiver) {
-        struct receiver *r = host->receiver;
-        free((void *)r->mmu.cfg), free(r->mmu.state);
-        free((void *)r->pause.cfg), free(r->pause.state), free(r->edges.at);
-        free(r->servers), free(r->due.entries), free(r->due.pos);
-        free(r);
-    }
+    build_free_receiver(host->receiver);
     free(host->bus);
     free((void *)host->sched.cfg), free(host->sched_state);
     free(host->store.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);

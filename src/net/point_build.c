@@ -54,15 +54,15 @@ static int build_point(struct net *net, struct sw *sw, uint32_t p, struct xoff_e
     return 0;
 }
 
-/* The units of all queues of the switch; the index of places grows with the store. */
-static struct occupancy *build_occupancy(const struct sw *sw, uint32_t unit_bytes)
+struct occupancy *build_occupancy(const struct net *net, uint32_t node, uint32_t n_queues,
+                                  uint32_t unit_bytes)
 {
     struct occupancy *occupancy = build_block(1, sizeof *occupancy);
     occupancy->unit_bytes = unit_bytes;
-    occupancy->per_frame = (sw->net->spec.max_frame_bytes + unit_bytes - 1) / unit_bytes;
-    occupancy->n_queues = sw->n_ports * XOFF_N_PRIORITIES;
-    occupancy->queues = build_block(occupancy->n_queues, sizeof *occupancy->queues);
-    xoff_rng_init(&occupancy->rng, sw->net->spec.seed, sw->node, STREAM_CULPRITS);
+    occupancy->per_frame = (net->spec.max_frame_bytes + unit_bytes - 1) / unit_bytes;
+    occupancy->n_queues = n_queues;
+    occupancy->queues = build_block(n_queues, sizeof *occupancy->queues);
+    xoff_rng_init(&occupancy->rng, net->spec.seed, node, STREAM_CULPRITS);
     return occupancy;
 }
 
@@ -146,7 +146,7 @@ int build_points(struct net *net, struct sw *sw, struct xoff_err *err)
     }
     const uint32_t unit_bytes = sw->points[0].cp.shape.unit_bytes;
     if (unit_bytes)
-        sw->occupancy = build_occupancy(sw, unit_bytes);
+        sw->occupancy = build_occupancy(net, sw->node, sw->n_ports * XOFF_N_PRIORITIES, unit_bytes);
     sw->is_watched = sw->histograms || sw->occupancy || sw->at_inputs || net->spec.trace_until > 0;
     sw->detains = sw->at_inputs || sw->spec->processing_for;
     build_defences(net, sw);

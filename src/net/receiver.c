@@ -30,6 +30,66 @@ static struct server *server_of(const struct receiver *r, const struct frame *fr
     return &r->servers[frame->kind == FRAME_DATA ? r->spec->server_of[frame->word >> 24] : 0];
 }
 
+/* Sends a notification to the source of a frame: of this one, or of one drawn from the queue by the
+ * units it holds. */
+static void tell_source(struct host *host, struct worker *w, const struct frame *f,
+                        const struct xoff_cp_answer *answer)
+{
+    const struct receiver *r = host->receiver;
+    if (r->occupancy && answer->from_buffer)
+        f = store_at(&host->store, occupancy_draw(r->occupancy, f->priority));
+    struct long_frame made;
+    point_fill_notice(host->net, net_switch_of(&host->net->spec, host->node), f, &answer->notice,
+                      sim_now(w), &made);
+    host_queue_ack(host, w, &made.frame);
+}
+
+/* Asks the congestion point about a frame that has joined the receive queue. A notification takes a
+ * place in the store, so a pointer to the frame must be looked up again. */
+static void ask_point(struct host *host, struct worker *w, struct frame *f)
+{
+    struct receiver *r = host->receiver;
+    const struct xoff_cp *cp = &r->point->cp;
+    const bool is_data = f->kind == FRAME_DATA;
+    struct xoff_cp_frame view = {.queue_bytes = r->held_bytes[f->priority],
+                                 .bytes = f->bytes,
+                                 .flow_hash = f->hash,
+                                 .priority = f->priority,
+                                 .is_data = is_data};
+    if (cp->shape.draws)
+        view.draw = xoff_rng_u32(&r->marking_rng);
+    if (cp->shape.reads_tags && is_data && !host->net->has_stamps &&
+        extra_of(f)->tag.kind != XOFF_NOTICE_NONE)
+        view.tag = &extra_of(f)->tag;
+    struct xoff_cp_answer answer;
+    xoff_cp_on_enqueue(cp, point_state(r->point, f->priority), &view, sim_now(w), &answer);
+    r->point->queues[f->priority].n_samples += r->point->samples;
+    if (!is_data)
+        return;
+    if (answer.mark && !(f->flags & FRAME_MARKED)) {
+        f->flags |= FRAME_MARKED;
+        r->n_marked[f->priority]++;
+    }
+    r->point->queues[f->priority].n_notices += answer.notify;
+    if (answer.notify)
+        tell_source(host, w, f, &answer);
+}
+
+/* A frame has joined the receive queue, or is about to leave it. */
+static void watch(struct host *host, struct worker *w, uint32_t place, bool joins)
+{
+    struct receiver *r = host->receiver;
+    struct frame *f = store_at(&host->store, place);
+    const bool has_units = r->occupancy && f->kind == FRAME_DATA;
+    r->held_bytes[f->priority] += joins ? f->bytes : -(int64_t)f->bytes;
+    if (has_units && joins)
+        occupancy_add(r->occupancy, f->priority, place, f->bytes);
+    else if (has_units)
+        occupancy_remove(r->occupancy, f->priority, place, f->bytes);
+    if (joins && r->point && point_is_due(r->point, f))
+        ask_point(host, w, f);
+}
+
 /* Called after every call of the pause policy: applies its decisions and sets its next deadline. */
 static void heed_policy(struct host *host, struct worker *w)
 {
@@ -73,9 +133,9 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
         f->pool = (uint8_t)pool;
         struct server *server = server_of(r, f);
         fifo_push(&server->queue, &host->store, place);
-        r->held_bytes[f->priority] += f->bytes;
         if (server->queue.n == 1)
             start(host, server, now);
+        watch(host, w, place, true);
     }
     node_rearm(&host->head, w);
 }
@@ -89,12 +149,12 @@ void receiver_serve(struct host *host, struct worker *w)
         start(host, server, now);
         return;
     }
+    watch(host, w, server->queue.head, false);
     const uint32_t place = fifo_pop(&server->queue, &host->store);
     struct long_frame taken;
     const struct frame *frame = &taken.frame;
     frame_copy(&taken.frame, store_at(&host->store, place), host->store.step);
     store_return(&host->store, place);
-    r->held_bytes[frame->priority] -= frame->bytes;
     const struct xoff_departure departure = {.priority = frame->priority,
                                              .pool = frame->pool,
                                              .bytes = frame->bytes,

@@ -95,31 +95,34 @@ uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now)
     return about.ports[index];
 }
 
-/* Sends a notification of a congestion point to the source of a frame. The notification travels as
- * an answer of the frame's receiver would; it is accounted as if it had come in at the port that
- * the frame leaves by. It joins its queue in an event of its own, because the frame that caused it
- * is just being sent. */
-XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct frame *f,
-                               const struct xoff_notice *notice)
+void point_fill_notice(const struct net *net, const struct net_switch *kind, const struct frame *f,
+                       const struct xoff_notice *notice, xoff_time now, struct long_frame *made)
 {
-    const struct net_spec *spec = &sw->net->spec;
-    const uint32_t in = f->out_port;
-    struct long_frame made;
-    made.frame = (struct frame){
+    made->frame = (struct frame){
         .src = f->dst,
         .dst = f->src,
         .flow = f->flow,
         .hash = f->hash,
-        .sent_at = sim_now(w),
-        .bytes = (uint16_t)spec->notice_bytes,
+        .sent_at = now,
+        .bytes = (uint16_t)net->spec.notice_bytes,
         .payload = f->bytes,
         .kind = FRAME_NOTICE,
         .flags = f->flags & FRAME_TAGGED,
         .transport = f->transport,
-        .priority =
-            sw->spec->notice_priority < 0 ? f->priority : (uint8_t)sw->spec->notice_priority,
+        .priority = kind->notice_priority < 0 ? f->priority : (uint8_t)kind->notice_priority,
     };
-    extra_of(&made.frame)->tag = *notice;
+    extra_of(&made->frame)->tag = *notice;
+}
+
+/* Sends a notification of a congestion point to the source of a frame. The notification is
+ * accounted as if it had come in at the port that the frame leaves by. It joins its queue in an
+ * event of its own, because the frame that caused it is just being sent. */
+XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct frame *f,
+                               const struct xoff_notice *notice)
+{
+    const uint32_t in = f->out_port;
+    struct long_frame made;
+    point_fill_notice(sw->net, sw->spec, f, notice, sim_now(w), &made);
     sw->used |= (uint8_t)(1u << made.frame.priority);
     sw->made_bytes += made.frame.bytes;
     const uint32_t out = sw_route(sw, &made.frame, in, sim_now(w));
@@ -131,11 +134,6 @@ XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct fra
     if (sw->at_inputs)
         input_take(sw, w, place);
     sw_process(sw, w, place);
-}
-
-static inline void *point_state(const struct point *point, uint32_t priority)
-{
-    return point->states + priority * point->cp.shape.state_size;
 }
 
 /* Tells the source of a frame: of this one, or of one drawn from the queue by the units it holds.

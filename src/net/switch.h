@@ -8,9 +8,7 @@
 #ifndef NET_SWITCH_H
 #define NET_SWITCH_H
 
-#include "net/frames.h"
-#include "net/net.h"
-#include "net/occupancy.h"
+#include "net/point.h"
 
 /* An egress queue: one cache line. */
 struct egress {
@@ -51,26 +49,6 @@ struct ledger {
     struct xoff_edges edges; /* decisions of the last call */
     struct maxima maxima;
     uint32_t timer; /* timer of the pause policy's deadline */
-};
-
-/* What the congestion point of a queue counts. */
-struct point_queue {
-    int64_t bytes; /* at an input: bytes that came in by the port and lie in the switch */
-    uint64_t n_samples, n_notices;
-    /* Where point->meters: how long the queue had something to send, until it was last empty; when
-     * the present backlog began, and the end of the last frame that left the queue empty. */
-    xoff_time backlogged_for, backlogged_at, sent_at;
-};
-
-/* The congestion points of a port's queues: its egress queues, or, where sw->at_inputs, all frames
- * of a priority that came in by the port. */
-struct point {
-    struct xoff_cp cp;
-    unsigned char *states;    /* by priority, cp.shape.state_size apart */
-    bool marks_in, marks_out; /* of egress queues: it looks at frames that join, that leave */
-    bool samples;             /* cp.shape.samples */
-    bool meters;              /* cp.shape.sees_load or .heeds_tags: port.quiet_below is 0 */
-    struct point_queue queues[XOFF_N_PRIORITIES];
 };
 
 struct sw {

@@ -28,12 +28,20 @@ static void keep(struct net *net, struct net_blame blame, uint32_t node, const s
     }
 }
 
+/* The index that goes with a part of a node. */
+static uint32_t index_of(const struct net *net, enum net_part part, uint32_t node)
+{
+    if (part == NET_PART_RECEIVERS || part == NET_PART_RECEIVE_POINT)
+        return net->hosts[node].receiver->spec->entry;
+    return net_kind_of(&net->spec, node);
+}
+
 int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
                    struct xoff_err *err)
 {
     if (code || !err->message[0])
         return code;
-    keep(net, (struct net_blame){part, net_kind_of(&net->spec, node)}, node, err);
+    keep(net, (struct net_blame){part, index_of(net, part, node)}, node, err);
     *err = (struct xoff_err){0};
     return 0;
 }

@@ -49,6 +49,7 @@ static int build_receivers(const struct plan *plan, struct built *b, struct xoff
             b->receivers = realloc(b->receivers, sizeof *b->receivers * (b->n_receivers + 1));
             XOFF_ASSERT(b->receivers);
             b->receivers[b->n_receivers] = r->net;
+            b->receivers[b->n_receivers].entry = i;
             b->receivers[b->n_receivers++].host = hosts[h];
         }
         if (code)
@@ -257,6 +258,14 @@ static bool find_port(const struct topo *topo, const char *text, struct net_capt
     return false;
 }
 
+static bool is_receiver(const struct built *b, uint32_t host)
+{
+    uint32_t k = 0;
+    while (k < b->n_receivers && b->receivers[k].host != host)
+        k++;
+    return k < b->n_receivers;
+}
+
 /* Finds the place of a curve, which must be sampled. False: it is not, and `message` says why. */
 static bool find_curve(const struct built *b, const struct plan_curve *curve,
                        struct net_capture *out, char message[FIND_MESSAGE])
@@ -269,10 +278,11 @@ static bool find_curve(const struct built *b, const struct plan_curve *curve,
     const bool is_host = node && node->kind == TOPO_HOST;
     if (plan_is_of_switch(curve->of) && (!node || is_host))
         snprintf(message, FIND_MESSAGE, "no switch is called so; %s is of a switch", word);
-    else if (is_host && (curve->of != RESULT_TX_BPS || curve->priority != XOFF_PARAM_AUTO))
+    else if (is_host && (curve->of != RESULT_TX_BPS || curve->priority != XOFF_PARAM_AUTO) &&
+             !(curve->of == RESULT_INPUT_BYTES && is_receiver(b, out->node)))
         snprintf(message, FIND_MESSAGE,
-                 "of a host there is throughput, of all priorities together; give the port of a "
-                 "switch");
+                 "of a host there is throughput, of all priorities together, and of a slow "
+                 "receiver input; give the port of a switch");
     else if (b->measured && !b->measured[out->node])
         snprintf(message, FIND_MESSAGE, "is not sampled; add %s to measure.at", node->name);
     else
@@ -454,8 +464,13 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
         return located(plan, plan->topology.place, "topology", err);
     if (blame.part == NET_PART_HOST)
         return located(plan, plan->host_place, "host", err);
-    if (blame.part == NET_PART_RECEIVERS)
-        return located(plan, plan->receivers[0].place, "receivers", err);
+    char prefix[64] = "switch";
+    if (blame.part == NET_PART_RECEIVERS || blame.part == NET_PART_RECEIVE_POINT) {
+        const struct plan_receiver *r = &plan->receivers[i];
+        const bool is_point = blame.part == NET_PART_RECEIVE_POINT;
+        snprintf(prefix, sizeof prefix, "receivers.%u%s", i, is_point ? ".marking" : "");
+        return located(plan, is_point ? r->marking_place : r->place, prefix, err);
+    }
     if (blame.part == NET_PART_TRANSPORT) { /* a transport that only traffic names has no place */
         const struct plan_transport *t = &plan->transports[i < plan->n_transports ? i : 0];
         char path[sizeof "transports." + TOPO_NAME];
@@ -467,7 +482,6 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
         role++;
     const struct plan_place *places = plan->switches[i].place;
     const bool is_whole = blame.part == NET_PART_MMU && !strcmp(err->subject, "buffer");
-    char prefix[64] = "switch";
     if (i)
         snprintf(prefix, sizeof prefix, "switches.%u", i - 1);
     if (!is_whole)

@@ -81,7 +81,7 @@ struct plan_receiver {
     struct net_server *servers; /* net.servers and net.server_of are these */
     uint8_t server_of[NET_NOBODY + 1];
     struct net_receiver net; /* without its host */
-    struct plan_place place;
+    struct plan_place place, marking_place;
 };
 
 struct plan_defence {

@@ -1,5 +1,5 @@
-/* `receivers:` of a scenario: slow receivers, their schedules of service, and the virtual machines
- * that share a receive queue. */
+/* `receivers:` of a scenario: slow receivers, their schedules of service, the virtual machines that
+ * share a receive queue, and the congestion point that watches it. */
 #include "scenario/plan_read.h"
 
 #include <stdio.h>
@@ -129,10 +129,29 @@ static int read_vms(struct fields_reader *r, const struct yaml_node *list, const
     return rc;
 }
 
+static int read_marking(struct fields_reader *r, const struct yaml_node *node,
+                        struct plan_receiver *receiver)
+{
+    static const char *const others[] = {"kind", NULL};
+    const size_t length = fields_enter(r, "marking");
+    struct kind kind;
+    void *params = NULL;
+    int rc = fields_kind(r, node, KINDS_MARKING, &kind);
+    if (!rc) {
+        rc = plan_read_kind(r, node, &kind, NULL, others, &params);
+        receiver->net.marking = kind.ops;
+        receiver->net.marking_params = params;
+    }
+    if (node)
+        receiver->marking_place = (struct plan_place){node->line, node->column};
+    fields_leave(r, length);
+    return rc;
+}
+
 static int read_receiver(struct fields_reader *r, const struct yaml_node *node,
                          const struct plan *plan, struct plan_receiver *receiver)
 {
-    static const char *const others[] = {"vms", NULL};
+    static const char *const others[] = {"vms", "marking", NULL};
     int rc = fields_read(r, node, section_receiver, receiver, others);
     if (rc)
         return rc;
@@ -147,6 +166,8 @@ static int read_receiver(struct fields_reader *r, const struct yaml_node *node,
     rc = read_server(r, node, receiver->rate, receiver->servers);
     if (!rc)
         rc = read_vms(r, vms, plan, receiver);
+    if (!rc)
+        rc = read_marking(r, yaml_find(node, "marking"), receiver);
     if (rc)
         return rc;
     if (net->xoff_bytes > net->buffer_bytes)
@@ -180,7 +201,7 @@ void plan_free_receivers(struct plan *plan)
         struct plan_receiver *receiver = &plan->receivers[i];
         for (uint32_t k = 0; receiver->servers && k < receiver->net.n_servers; k++)
             free((void *)receiver->servers[k].services);
-        free(receiver->servers), free(receiver->vms);
+        free(receiver->servers), free(receiver->vms), free((void *)receiver->net.marking_params);
     }
     free(plan->receivers);
 }

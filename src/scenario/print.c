@@ -242,6 +242,10 @@ static void print_receiver(FILE *out, const struct plan_receiver *receiver)
 {
     fprintf(out, "  -\n");
     print_block(out, 4, section_receiver, receiver);
+    struct kind marking;
+    kinds_find(KINDS_MARKING, receiver->net.marking->name, &marking);
+    fprintf(out, "    marking:\n      kind: %s\n", marking.name);
+    print_block(out, 6, marking.params, receiver->net.marking_params);
     fprintf(out, receiver->net.n_servers > 1 ? "    vms:\n" : "    vms: []\n");
     for (uint32_t k = 0; k + 1 < receiver->net.n_servers; k++) {
         fprintf(out, "      - ");

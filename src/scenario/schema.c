@@ -346,6 +346,7 @@ static json_t *variants_schema(void)
 static json_t *receivers_schema(void)
 {
     json_t *properties = json_object();
+    put(properties, "marking", mechanism_schema(KINDS_MARKING, true));
     put(properties, "vms", list_of(table_schema(section_vm, "A virtual machine.")));
     json_t *mapping = mapping_of(properties, json_array(), section_receiver);
     put(mapping, "description", json_string("Hosts that take frames slower than they come."));

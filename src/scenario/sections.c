@@ -225,8 +225,8 @@ const struct xoff_param section_measure[] = {
      .help = "List of queue (bytes per egress queue), throughput (sent by each port), pause "
              "(fraction of time paused), buffer (bytes held by each switch), pools (the same by "
              "pool: reserved, shared, headroom, insurance), input (bytes in the buffer of an "
-             "input, of frames that came in by each port) and point (of congestion points that "
-             "compute a rate: advertised, load, control)."},
+             "input, of frames that came in by each port; of a slow receiver, its receive queue) "
+             "and point (of congestion points that compute a rate: advertised, load, control)."},
     {"at", XOFF_P_TEXT, FIELD(measure_fields, at), .preset = "all",
      .help = "Nodes to sample, or all."},
     {0},

@@ -136,6 +136,9 @@ static bool is_kind_place(const char *path, size_t length)
             if (strlen(role->key) == length - (size_t)n &&
                 strncmp(path + n, role->key, length - (size_t)n) == 0)
                 return true;
+    n = 0;
+    if (sscanf(path, "receivers.%6u.marking%n", &index, &n) == 1 && n && (size_t)n == length)
+        return true;
     static const char nodes[] = "topology.nodes.";
     return length > sizeof nodes - 1 && strncmp(path, nodes, sizeof nodes - 1) == 0 &&
            !memchr(path + sizeof nodes - 1, '.', length - (sizeof nodes - 1));

@@ -98,11 +98,164 @@ static void machines_equal_a_model(void **state)
     }
 }
 
+static uint64_t notices_of(const struct rig *rig, uint32_t tag)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < rig->results->n_flows; i++)
+        if (rig->results->flows[i].tag == tag)
+            n += rig->results->flows[i].notices;
+    return n;
+}
+
+/* h1 takes 1 Gb/s. Its notifications are frames: 72 B with preamble at 10 Gb/s (57.6 ns) and 1 us,
+ * twice, on a priority and in a direction where nothing else is. h1 has port 1 of the network. */
+static void notifications_are_frames(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *priority;
+        uint8_t expected;
+    } cases[] = {{"7", 7}, {"5", 5}, {"auto", 3}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct rig_options options = {.capture = "h0"};
+        struct rig rig;
+        rig_run(&rig, &options,
+                "stop: 20ms\ndrain: 0s\n"
+                "topology: {kind: star, hosts: 2, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {marking: none, notice_priority: %s}\npriorities: {3: {lossless: true}}\n"
+                "receivers: [{host: h1, rate: 1Gbps, buffer: 16MB, marking: qcn}]\n"
+                "transport: qcn\ntraffic: [{kind: cbr, from: h0, to: h1, priority: 3}]\n"
+                "measure: {every: 20us, series: [input]}\n"
+                "curves: {q: {of: input, at: h1, priority: 3, from: 15ms}}\n",
+                cases[i].priority);
+        const struct result_capture *c = &rig.results->captures[0];
+        uint64_t n = 0;
+        for (uint64_t k = 0; k < c->n_frames; k++) {
+            const struct result_frame *f = &c->frames[k];
+            if (f->kind != RESULT_FRAME_NOTICE)
+                continue;
+            assert_int_equal(f->at - f->sent_at, 2115200);
+            assert_int_equal(f->bytes, 64);
+            assert_int_equal(f->priority, cases[i].expected);
+            assert_int_equal(c->extras[k].notice.kind, XOFF_NOTICE_QCN);
+            assert_int_equal(c->extras[k].notice.cp_id, 1 * XOFF_N_PRIORITIES + 3);
+            assert_true(c->extras[k].notice.feedback < 0);
+            n++;
+        }
+        const struct result_queue *q = &rig_port(&rig, "h1", "s0")->queue[3];
+        assert_true(n > 5);
+        assert_int_equal(q->notices, n);
+        assert_true(q->samples > n);
+        assert_int_equal(rig.results->flows[0].notices, n);
+        /* The set point is 26 kB; PFC alone would have filled the buffer. */
+        assert_true(rig_metric(&rig, "curve.q.mean") > 13000);
+        assert_true(rig_metric(&rig, "curve.q.mean") < 39000);
+        assert_int_equal(rig.results->n_pauses, 0);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* The machines of a and b stand still; a has 20 frames in the queue and b 60, of 1518 B each. c is
+ * taken at once, and makes samples due: 5 Gb/s for 20 ms are 12.5 MB. With q = 121 kB, Qeq 26 kB
+ * and q_old = q the feedback is 63 * 95 / 130, so each sample notifies and the next one is due
+ * after 25 KiB: about 480. Whom do they tell? Arrival: c alone. Occupancy: a 1/4 and b 3/4 of them,
+ * less what a frame of c that is just there has (1 of 81). Of n draws the standard deviation is
+ * sqrt(n / 4 * 3 / 4); bounds are 5 of them, and c's share is at most 5 %. */
+static void whose_source_is_told(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 8; seed++) {
+        const bool is_drawn = seed > 4;
+        struct rig rig;
+        rig_run(&rig, &(struct rig_options){0},
+                "seed: %u\nstop: 20ms\ndrain: 0s\ntransport: datagram\n"
+                "topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "receivers: [{host: h3, rate: 10Gbps, buffer: 4MB, marking: {kind: qcn,\n"
+                "  sampling: %s}, vms: [{traffic: a, rate: 0bps}, {traffic: b, rate: 0bps}]}]\n"
+                "traffic:\n"
+                "  - {kind: flows, name: a, list: [{from: h0, to: h3, size: 29120B}]}\n"
+                "  - {kind: flows, name: b, list: [{from: h1, to: h3, size: 87360B}]}\n"
+                "  - {kind: cbr, name: c, from: h2, to: h3, rate: 5Gbps, start: 500us}\n",
+                seed, is_drawn ? "occupancy" : "arrival");
+        const double a = (double)notices_of(&rig, 0), b = (double)notices_of(&rig, 1),
+                     c = (double)notices_of(&rig, 2), n = a + b + c;
+        assert_true(n > 300 && n < 700);
+        assert_true(rig_metric(&rig, "notices.sent") - n <= 1); /* one is on its way */
+        if (!is_drawn) {
+            assert_true(a + b == 0);
+        } else {
+            assert_true((a - n / 4) * (a - n / 4) < 25 * n * 3 / 16);
+            assert_true(c <= 0.05 * n);
+        }
+        assert_int_equal(rig.results->nodes[rig_node(&rig, "h3")].held_bytes >= 80 * 1518, true);
+        rig_assert_clean(&rig); /* counts the units that are left */
+        rig_fini(&rig);
+    }
+}
+
+/* Marks of a receive queue are echoed like those of switches, and the queue stays short. */
+static void marks_are_echoed(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, &(struct rig_options){0},
+            "stop: 10ms\ntopology: {kind: star, hosts: 2, host_link: {rate: 10Gbps, delay: 1us}}\n"
+            "switch: {marking: none}\ntransport: dctcp\n"
+            "receivers: [{host: h1, rate: 5Gbps, buffer: 4MB, marking: {kind: step, at: enqueue,\n"
+            "  k: 30KB}}]\n"
+            "traffic: [{kind: flows, list: [{from: h0, to: h1, size: 4MB}]}]\n");
+    const struct result_queue *q = &rig_port(&rig, "h1", "s0")->queue[0];
+    assert_true(q->marked_frames > 20);
+    assert_int_equal(q->marked_frames, rig.results->flows[0].marked_frames);
+    assert_int_equal(q->notices, 0);
+    assert_true(rig_buffer(&rig, rig_node(&rig, "h1"))->view.peak_total_bytes < 300000);
+    assert_int_equal(rig.results->flows[0].delivered_bytes, 4000000);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
+/* A slow machine with pauses, notifications and points at switches beside: the same on any number
+ * of threads, and all that was sent is taken in the end. */
+static void threads_are_equal(void **state)
+{
+    (void)state;
+    uint64_t digest = 0;
+    for (uint32_t threads = 1; threads <= 4; threads *= 2) {
+        const struct rig_options options = {.n_threads = threads,
+                                            .cell_bound = threads > 1 ? 0 : XOFF_PARAM_AUTO};
+        struct rig rig;
+        rig_run(&rig, &options,
+                "stop: 5ms\ndrain: 60ms\n"
+                "topology: {kind: chain, switches: 2, hosts_per_switch: 2,\n"
+                "  host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 1MB}\npriorities: {3: {lossless: true}}\ntransport: qcn\n"
+                "receivers: [{host: h3, rate: 10Gbps, buffer: 150KiB, xoff: 110KiB, xon: 44KiB,\n"
+                "  marking: {kind: qcn, qeq: 60KiB, sampling: occupancy, unit: 64B},\n"
+                "  vms: [{traffic: slow, rate: [1Gbps, 2ms: 500Mbps]}]}]\n"
+                "traffic:\n"
+                "  - {kind: cbr, name: slow, from: h0, to: h3, rate: 4Gbps, priority: 3}\n"
+                "  - {kind: cbr, name: fast, from: h1, to: h3, rate: 5Gbps, priority: 3}\n"
+                "  - {kind: cbr, name: near, from: h2, to: h3, rate: 2Gbps, priority: 3}\n");
+        assert_true(rig_port(&rig, "h3", "s1")->queue[3].notices > 0);
+        assert_true(rig.results->n_pauses > 0);
+        assert_int_equal(rig.results->n_drops, 0);
+        for (uint64_t f = 0; f < rig.results->n_flows; f++)
+            assert_int_equal(rig.results->flows[f].delivered_bytes,
+                             rig.results->flows[f].sent_bytes);
+        rig_assert_clean(&rig);
+        assert_true(threads == 1 || rig.results->digest == digest);
+        digest = rig.results->digest;
+        rig_fini(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines_take_their_own),
-        cmocka_unit_test(machines_equal_a_model),
+        cmocka_unit_test(machines_take_their_own),  cmocka_unit_test(machines_equal_a_model),
+        cmocka_unit_test(notifications_are_frames), cmocka_unit_test(whose_source_is_told),
+        cmocka_unit_test(marks_are_echoed),         cmocka_unit_test(threads_are_equal),
     };
     return cmocka_run_group_tests_name("receiver", tests, NULL, NULL);
 }
