@@ -40,6 +40,12 @@ static const struct {
      "tpfc",
      {"lw", "tw", "hw", "statistics"},
      {"1B", "2B", "1MB", "scan"}},
+    {"  capfc below warn", "capfc", {"xon", "xoff"}, {"900KB", "1MB"}},
+    {"  capfc above xoff, max", "capfc", {"xon", "xoff", "select"}, {"1B", "2B", "max"}},
+    {"  capfc above xoff, calibrate",
+     "capfc",
+     {"xon", "xoff", "select", "cut"},
+     {"1B", "2B", "calibrate", "50%"}},
 };
 enum { N_PAUSES = sizeof pause_rows / sizeof *pause_rows };
 

@@ -71,6 +71,10 @@ struct xoff_pause_shape {
     bool every_frame;   /* false: the caller may skip frames that crossed nothing */
     bool has_deadline;  /* false: the caller never asks for one */
     struct xoff_pause_signalling signalling;
+    /* The statistics that the policy keeps of who sends to which egress queue: how many counters,
+     * and the bytes of each. 0: none. */
+    uint64_t n_counters;
+    uint32_t counter_bytes;
     /* Headroom that the policy needs beyond that of the links. XOFF follows a crossing within
      * late_for; late_bytes may arrive on top of what arrives in that time. A policy that decides
      * late and leaves these fields 0 loses frames. */

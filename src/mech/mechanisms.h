@@ -21,6 +21,7 @@ extern const struct xoff_mmu_ops xoff_mmu_ns3;
 extern const struct xoff_pause_ops xoff_pause_pfc;
 extern const struct xoff_pause_ops xoff_pause_8023x;
 extern const struct xoff_pause_ops xoff_pause_tpfc;
+extern const struct xoff_pause_ops xoff_pause_capfc;
 extern const struct xoff_pause_ops xoff_pause_none;
 
 extern const struct xoff_sched_ops xoff_sched_ets;

@@ -10,7 +10,7 @@ const struct xoff_mmu_ops *const xoff_mmus[] = {
 };
 
 const struct xoff_pause_ops *const xoff_pauses[] = {
-    &xoff_pause_pfc, &xoff_pause_8023x, &xoff_pause_tpfc, &xoff_pause_none, NULL,
+    &xoff_pause_pfc, &xoff_pause_8023x, &xoff_pause_tpfc, &xoff_pause_capfc, &xoff_pause_none, NULL,
 };
 
 const struct xoff_sched_ops *const xoff_scheds[] = {

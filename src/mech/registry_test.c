@@ -34,7 +34,7 @@ static void test_lookup(void **unused)
 {
     (void)unused;
     static const char *const mmus[] = {"sih", "static", "ns3", NULL};
-    static const char *const pauses[] = {"pfc", "pause", "tpfc", "none", NULL};
+    static const char *const pauses[] = {"pfc", "pause", "tpfc", "capfc", "none", NULL};
     static const char *const scheds[] = {"ets", "strict", "drr", "drr-awc", "wfq", "fifo", NULL};
     static const char *const cps[] = {"none", "ecn", "step", "int", "qcn", "ecm", "fecn", NULL};
     static const char *const rps[] = {

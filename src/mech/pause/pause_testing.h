@@ -1,5 +1,6 @@
 /* A pause policy on a bench: its storage to the byte, the queues it watches, and what its edges
- * have told each port. The switch has four ports, priorities 3 and 4 lossless. */
+ * have told each port. The switch has four ports unless a test says otherwise, and priorities 3 and
+ * 4 are lossless. */
 #ifndef MECH_PAUSE_PAUSE_TESTING_H
 #define MECH_PAUSE_PAUSE_TESTING_H
 
@@ -17,7 +18,9 @@
 
 #include "mech/mechanisms.h"
 
+#ifndef N_PORTS
 #define N_PORTS 4
+#endif
 #define LOSSLESS 0x18
 #define QUEUE_FRAMES 512
 

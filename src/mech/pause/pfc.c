@@ -148,6 +148,8 @@ static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *
         shape->state_size = c->queues_at + n_queues * sizeof(struct pfc_queue);
         shape->max_edges = env->n_ports;
         shape->every_frame = true;
+        shape->n_counters = n_queues * n;
+        shape->counter_bytes = sizeof(uint32_t);
     }
     return 0;
 }

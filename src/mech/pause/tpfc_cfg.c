@@ -258,5 +258,7 @@ int xoff_tpfc_configure(const void *params, const struct xoff_pause_env *env, vo
     shape->state_size = c->records_at + c->n_records * sizeof(struct tpfc_record);
     shape->max_edges = env->n_ports;
     shape->every_frame = true;
+    shape->n_counters = c->n_queues * n;
+    shape->counter_bytes = sizeof(uint32_t);
     return 0;
 }
