@@ -441,6 +441,17 @@ static void collect_maxima(const struct net *net, struct results *r)
         }
 }
 
+/* A fabric with a policy for each output uses of each what belongs to that output: together they
+ * need as many counters as one of them has. */
+static void collect_counters(const struct net *net, struct results *r)
+{
+    for (uint32_t s = 0; s < net->n_switches; s++) {
+        const struct sw *sw = net->switches[s];
+        const uint64_t n = sw->fabric->policy(sw, 0, 0)->shape.n_counters;
+        r->n_pause_counters = n > r->n_pause_counters ? n : r->n_pause_counters;
+    }
+}
+
 static int compare_samples(const void *a, const void *b)
 {
     const struct result_sample *x = a, *y = b;
@@ -484,6 +495,7 @@ struct results *net_collect(struct net *net)
     collect_heard(net, r);
     histogram_collect(net, r);
     collect_maxima(net, r);
+    collect_counters(net, r);
     capture_collect(net, r);
     trace_collect(net, r);
     collect_pauses(net, r);

@@ -191,6 +191,7 @@ static const struct {
     {"curve.", "no curve is called so, or no sample falls into it"},
     {"min_share", "no such flow delivered"},
     {"feedback", "there was no time with traffic"},
+    {"pauses.counters", "no pause policy counts who sends to an egress queue"},
 };
 
 static void fail_absent(struct parser *p, const char *at, const char *metric, const char *variant)

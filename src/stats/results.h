@@ -287,6 +287,9 @@ struct results {
     const struct result_curve_spec *curves; /* asked for; not part of the digest */
     uint32_t n_curves;
     uint8_t lossless; /* mask */
+    /* Counters of who sends to which egress queue that the pause policy of a switch needs, of the
+     * switch that needs most; not part of the digest. */
+    uint64_t n_pause_counters;
 
     struct result_node *nodes;
     uint32_t n_nodes, n_hosts;

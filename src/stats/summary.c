@@ -563,6 +563,9 @@ static void add_pauses(struct build *b)
     if (output_longest_pause(r, &single))
         add(b, "pauses", NULL, "max", "s", output_seconds(single),
             "longest time from a decision to pause to that to resume");
+    if (r->n_pause_counters)
+        add(b, "pauses", NULL, "counters", "", (double)r->n_pause_counters,
+            "counters of who sends to which egress queue, of the switch that needs most");
     add(b, "pause_time", NULL, NULL, "s", (double)paused / (double)XOFF_S,
         "time that transmitters were paused, sum over ports and priorities");
     add(b, "pause_time", NULL, "max", "s", output_seconds(longest),

@@ -567,6 +567,7 @@ static void ports_and_buffers(void **state)
                               .pauses = pauses,
                               .n_pauses = 3,
                               .pauses_left_out = 7,
+                              .n_pause_counters = 18432,
                               .xoffs_left_out = 4,
                               .deadlocks = deadlocks,
                               .n_deadlocks = 2,
@@ -583,6 +584,7 @@ static void ports_and_buffers(void **state)
     check(s, "buffer.peak_fraction", 0.6, "ratio");
     check(s, "pauses", 6, "");
     check_absent(s, "pauses.max"); /* the only XON names no priority */
+    check(s, "pauses.counters", 18432, "");
     check(s, "pause_time", 50e-12, "s");
     check(s, "pause_time.max", 30e-12, "s");
     check(s, "marks", 11, "frames");
@@ -663,6 +665,7 @@ static void pools(void **state)
     check(s, "insurance.peak", 60, "B");
     check(s, "insurance.peak_fraction", 1, "ratio");
     check_absent(s, "headroom.maxima");
+    check_absent(s, "pauses.counters");
     summary_destroy(s);
 
     r.n_buffers = 2;
