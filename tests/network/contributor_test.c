@@ -1,0 +1,226 @@
+/* Congestion-aware PFC in whole networks: nothing is lost where PFC loses nothing, only ports that
+ * sent to a long queue are paused by it, and the deadlock detector follows its signals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <xoff/rng.h>
+#include <xoff/units.h>
+
+#include "support/rig.h"
+
+#define PRIORITY 3
+
+static const char *const policies[] = {
+    "select: max",
+    "select: calibrate",
+    "select: calibrate, cut: 1",
+    "select: max, departures: true",
+    "select: calibrate, cut: 0, departures: true",
+};
+static const char *const mmus[] = {
+    "{kind: sih, alpha: 1/32}",
+    "{kind: dsh, alpha: 1/32}",
+    "{kind: static, xoff: 30KB, xon: 20KB}",
+};
+static const char *const fabric_names[] = {"shared", "output-queued", "cioq"};
+
+/* Two switches with links of mixed speeds and delays, one or two lossless priorities, storms of
+ * incast and random traffic. */
+static void run_storm(struct rig *rig, uint32_t round)
+{
+    enum { HOSTS = 6, LINKS = HOSTS + 1 };
+    static const uint32_t gbps[] = {1, 10, 25, 40};
+    static const uint32_t delays_ns[] = {0, 100, 1000, 2000};
+    struct xoff_rng rng;
+    char links[1024];
+    size_t n = 0;
+    xoff_rng_init(&rng, 43, round, 0);
+    for (uint32_t i = 0; i < LINKS; i++) {
+        char end[8] = "s0";
+        if (i < HOSTS)
+            snprintf(end, sizeof end, "h%u", i);
+        n += (size_t)snprintf(links + n, sizeof links - n,
+                              "{endpoints: [%s, s%u], rate: %uGbps, delay: %uns}%s", end,
+                              i < HOSTS ? i / 3 : 1, gbps[xoff_rng_below(&rng, 4)],
+                              delays_ns[xoff_rng_below(&rng, 4)], i + 1 < LINKS ? ", " : "");
+    }
+    const int64_t xoff = 4000 + (int64_t)xoff_rng_below(&rng, 80000);
+    const int64_t xon = (int64_t)xoff_rng_below(&rng, (uint64_t)xoff);
+    const int64_t warn = xon + (int64_t)xoff_rng_below(&rng, (uint64_t)(xoff - xon));
+    const uint32_t to = (uint32_t)xoff_rng_below(&rng, HOSTS);
+    rig_run(rig, NULL,
+            "seed: %u\nstop: 400us\ndrain: 0s\n"
+            "topology: {kind: custom, nodes: {h0: host, h1: host, h2: host, h3: host, h4: host,\n"
+            "  h5: host, s0: switch, s1: switch}, links: [%s]}\n"
+            "switch: {buffer: 1MB, fabric: %s, processing_delay: %uns, mmu: %s,\n"
+            "  pause: {kind: capfc, %s, xon: %lldB, warn: %lldB, xoff: %lldB}}\n"
+            "priorities: {3: {lossless: true}, 4: {lossless: %s}}\n"
+            "traffic:\n"
+            "- {kind: cbr, to: h%u, priority: 3}\n"
+            "- {kind: onoff, burst: 20us, idle: 20us, priority: 4}\n"
+            "- {kind: poisson, load: 0.4, sizes: uniform 100B 40KB, priority: 3}\n"
+            "- {kind: bernoulli, load: 0.2, frame: 200B, priority: 0}\n",
+            round, links, fabric_names[round / 3 % 3], round % 2 * 150, mmus[round % 3],
+            policies[round % 5], (long long)xon, (long long)warn, (long long)xoff,
+            round % 2 ? "true" : "false", to);
+}
+
+static void nothing_is_lost(void **state)
+{
+    (void)state;
+    uint64_t n_by_egress = 0, n_by_ingress = 0;
+    for (uint32_t round = 0; round < 45; round++) {
+        struct rig rig;
+        run_storm(&rig, round);
+        const struct results *r = rig.results;
+        if (rig_metric(&rig, "drops.lossless") > 0)
+            fail_msg("round %u: %g lossless frames lost", round,
+                     rig_metric(&rig, "drops.lossless"));
+        for (uint64_t i = 0; i < r->n_pauses; i++) {
+            const struct result_pause *p = &r->pauses[i];
+            if (!p->pause || p->node < 6)
+                continue;
+            assert_true(p->occupied_bytes >= p->threshold_bytes);
+            n_by_egress += p->unit == XOFF_UNIT_EGRESS;
+            n_by_ingress += p->unit != XOFF_UNIT_EGRESS;
+        }
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+    assert_true(n_by_egress > 300);
+    assert_true(n_by_ingress > 30);
+}
+
+/* h1 and h2 fill the queue to h0, h3 sends it a hundredth of the link, h4 sends at line rate to h5.
+ * Of what comes between WARN and XOFF, some hundred frames, most is of h1 and h2. */
+static void only_contributors_are_paused(void **state)
+{
+    (void)state;
+    for (uint32_t is_max = 0; is_max < 2; is_max++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 2ms\ndrain: 0s\n"
+                "topology: {kind: star, hosts: 6, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 4MB, mmu: {kind: sih, alpha: 16},\n"
+                "  pause: {kind: capfc, select: %s, xon: 50KB, xoff: 250KB}}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "traffic:\n"
+                "- {kind: cbr, from: h1..h2, to: h0, priority: 3}\n"
+                "- {kind: cbr, from: h3, to: h0, rate: 100Mbps, priority: 3}\n"
+                "- {kind: cbr, from: h4, to: h5, priority: 3}\n",
+                is_max ? "max" : "calibrate");
+        const struct results *r = rig.results;
+        uint64_t n[6] = {0};
+        for (uint64_t i = 0; i < r->n_pauses; i++) {
+            assert_int_equal(r->pauses[i].unit, XOFF_UNIT_EGRESS);
+            assert_int_equal(r->pauses[i].egress_port, 0);
+            n[r->pauses[i].port] += r->pauses[i].pause;
+        }
+        assert_true(n[1] + n[2] > 5);
+        assert_int_equal(n[0] + n[3] + n[4] + n[5], 0);
+        assert_int_equal(rig_port(&rig, "h3", "s0")->queue[PRIORITY].paused_for, 0);
+        assert_int_equal(rig_port(&rig, "h4", "s0")->queue[PRIORITY].paused_for, 0);
+        assert_true(rig_port(&rig, "h1", "s0")->queue[PRIORITY].paused_for +
+                        rig_port(&rig, "h2", "s0")->queue[PRIORITY].paused_for >
+                    XOFF_MS);
+        assert_int_equal(r->n_drops, 0);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* A slow receiver has no egress queue: it pauses as with PFC. */
+static void receivers_pause_as_with_pfc(void **state)
+{
+    (void)state;
+    static const char *const pauses[] = {"pfc", "{kind: capfc, xon: 2MB, xoff: 3MB}"};
+    uint64_t n_pauses[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1ms\ndrain: 0s\n"
+                "topology: {kind: star, hosts: 2, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 4MB, pause: %s}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "receivers: [{host: h1, rate: 5Gbps, buffer: 200KB, xoff: 100KB, xon: 50KB}]\n"
+                "traffic: [{kind: cbr, from: h0, to: h1, priority: 3}]\n",
+                pauses[i]);
+        n_pauses[i] = rig.results->n_pauses;
+        assert_true(n_pauses[i] > 3);
+        assert_int_equal(rig.results->n_drops, 0);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+    assert_int_equal(n_pauses[0], n_pauses[1]);
+}
+
+/* Four switches whose routes go round: signals of egress queues close the ring, and it is found.
+ * With thresholds that no egress queue reaches the ingress state does. */
+static void a_ring_is_a_deadlock(void **state)
+{
+    (void)state;
+    static const char *const pauses[] = {"select: max, xon: 40KB, xoff: 60KB",
+                                         "select: calibrate, xon: 40KB, xoff: 60KB",
+                                         "xon: 1.8MB, xoff: 1.9MB"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 4ms\ndrain: 0s\n"
+                "topology: {kind: ring, switches: 4, hosts_per_switch: 1,\n"
+                "  host_link: {rate: 100Gbps, delay: 1us}}\n"
+                "switch: {buffer: 2MB, mmu: {kind: sih, alpha: 1/8}, pause: {kind: capfc, %s}}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "routes: [{on: s0, to: h2, via: [s1]}, {on: s1, to: h3, via: [s2]},\n"
+                "  {on: s2, to: h0, via: [s3]}, {on: s3, to: h1, via: [s0]}]\n"
+                "traffic: [{kind: cbr, pattern: shift, shift: 2, priority: 3}]\n",
+                pauses[i]);
+        assert_int_equal(rig.results->n_deadlocks, 1);
+        assert_int_equal(rig.results->deadlocks[0].n, 4);
+        assert_int_equal(rig.results->n_drops, 0);
+        rig_fini(&rig);
+    }
+}
+
+/* Traffic in both directions over one link: a queue that paused all its partners would stand still
+ * (deadlock_test.c); contributors alone leave no circle, and all flows finish. */
+static void both_directions_go_on(void **state)
+{
+    (void)state;
+    for (uint32_t is_max = 0; is_max < 2; is_max++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 5ms\ndrain: 10ms\n"
+                "topology: {kind: dumbbell, left: 2, right: 2,\n"
+                "  host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 2MB, pause: {kind: capfc, select: %s, xon: 50KB, xoff: 100KB}}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "traffic:\n"
+                "  - {kind: flows, priority: 3, list: [{from: h0, to: h2, size: 2MB},\n"
+                "      {from: h1, to: h3, size: 2MB}, {from: h2, to: h0, size: 2MB},\n"
+                "      {from: h3, to: h1, size: 2MB}]}\n"
+                "deadlock: {after: 500us, stop: true}\n",
+                is_max ? "max" : "calibrate");
+        assert_int_equal(rig.results->n_deadlocks, 0);
+        assert_true(rig_metric(&rig, "flows.finished") == 4);
+        assert_true(rig.results->n_pauses > 4);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(only_contributors_are_paused),
+        cmocka_unit_test(receivers_pause_as_with_pfc),
+        cmocka_unit_test(a_ring_is_a_deadlock),
+        cmocka_unit_test(both_directions_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
