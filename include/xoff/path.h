@@ -17,13 +17,16 @@ extern "C" {
 struct xoff_path_env {
     uint32_t n_ports;
     int64_t buffer_bytes;
+    /* By priority: whose queued frames leave a port before a new one of that priority
+     * (xoff_sched_ahead()); its own bit is set. */
+    uint8_t ahead[XOFF_N_PRIORITIES];
 };
 
-/* The egress side of a candidate. */
+/* The egress side of a candidate, as a frame finds it. */
 struct xoff_path_port {
-    int64_t queue_bytes[XOFF_N_PRIORITIES];
-    uint8_t open; /* bit n: priority n is not paused */
-    bool is_up;   /* the link; a frame sent to a port whose link is down is lost */
+    int64_t queue_bytes; /* in the egress queues of shape.counts[frame.priority] */
+    uint8_t open;        /* bit n: priority n is not paused */
+    bool is_up;          /* the link; a frame sent to a port whose link is down is lost */
 };
 
 struct xoff_path_frame {
@@ -36,7 +39,7 @@ struct xoff_path_frame {
     uint32_t n;            /* candidates, 2 or more */
     const uint16_t *ports; /* their numbers: the same order for all frames to a destination, until
                             * routes change */
-    const struct xoff_path_port *queues; /* of each candidate if shape.sees_queues, else NULL */
+    const struct xoff_path_port *egress; /* of each candidate if shape.sees_egress, else NULL */
 };
 
 struct xoff_path_shape {
@@ -45,7 +48,10 @@ struct xoff_path_shape {
      * so the caller need not call choose(). */
     bool by_hash;
     bool draws;       /* needs a random value with every frame */
-    bool sees_queues; /* reads the candidates' queues and links */
+    bool sees_egress; /* reads the candidates' queues and links */
+    /* By priority of the frame: the priorities whose bytes make up queue_bytes. The caller reads no
+     * others, since each is a cache line of its own. */
+    uint8_t counts[XOFF_N_PRIORITIES];
 };
 
 struct xoff_path_ops {

@@ -47,6 +47,9 @@ struct xoff_sched_ops {
     /* A frame of `bytes` was sent from `queue`; `emptied`: the queue has no frame left. NULL: the
      * scheduler does not need to know. */
     void (*charge)(const void *cfg, void *state, uint32_t queue, uint32_t bytes, bool emptied);
+    /* Queues whose frames all go before a new frame of `queue`, whatever weights and turns say; a
+     * bit mask, in which its own bit means nothing. NULL: none. */
+    uint8_t (*ahead)(const void *cfg, uint32_t queue);
 };
 
 /* One scheduler serves all ports of a node; each port has its own state. */
@@ -70,6 +73,12 @@ static inline uint32_t xoff_sched_select(const struct xoff_sched *s, void *state
                                          const struct xoff_sched_view *view)
 {
     return s->ops->select(s->cfg, state, view);
+}
+
+/* Returns the queues whose bytes leave before a frame that joins `queue` now, itself included. */
+static inline uint8_t xoff_sched_ahead(const struct xoff_sched *s, uint32_t queue)
+{
+    return (uint8_t)((s->ops->ahead ? s->ops->ahead(s->cfg, queue) : 0) | 1u << queue);
 }
 
 static inline void xoff_sched_charge(const struct xoff_sched *s, void *state, uint32_t queue,

@@ -55,7 +55,9 @@ extern const struct xoff_rp_ops xoff_rp_ecm;
 extern const struct xoff_rp_ops xoff_rp_fecn;
 extern const struct xoff_rp_ops xoff_rp_e2cm;
 
+extern const struct xoff_path_ops xoff_path_adaptive;
 extern const struct xoff_path_ops xoff_path_ecmp;
+extern const struct xoff_path_ops xoff_path_flowlet;
 extern const struct xoff_path_ops xoff_path_scatter;
 
 extern const struct xoff_arb_ops xoff_arb_round_robin;

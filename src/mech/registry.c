@@ -35,7 +35,8 @@ const struct xoff_rp_ops *const xoff_rps[] = {
     &xoff_rp_ecm,      &xoff_rp_fecn,       &xoff_rp_e2cm,           NULL,
 };
 
-const struct xoff_path_ops *const xoff_paths[] = {&xoff_path_ecmp, &xoff_path_scatter, NULL};
+const struct xoff_path_ops *const xoff_paths[] = {&xoff_path_ecmp, &xoff_path_scatter,
+                                                  &xoff_path_flowlet, &xoff_path_adaptive, NULL};
 
 const struct xoff_arb_ops *const xoff_arbs[] = {&xoff_arb_round_robin, &xoff_arb_longest, NULL};
 

@@ -47,7 +47,7 @@ static void test_lookup(void **unused)
         assert_string_equal(xoff_pause_find(pauses[i])->name, pauses[i]);
     for (size_t i = 0; scheds[i]; i++)
         assert_string_equal(xoff_sched_find(scheds[i])->name, scheds[i]);
-    static const char *const paths[] = {"ecmp", "scatter", NULL};
+    static const char *const paths[] = {"ecmp", "scatter", "flowlet", "adaptive", NULL};
     for (size_t i = 0; paths[i]; i++)
         assert_string_equal(xoff_path_find(paths[i])->name, paths[i]);
     static const char *const arbs[] = {"round-robin", "longest", NULL};

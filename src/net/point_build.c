@@ -166,8 +166,9 @@ void build_point_timers(struct sw *sw)
 int build_path(struct net *net, struct sw *sw, struct xoff_err *err)
 {
     const struct xoff_path_ops *ops = sw->spec->path ? sw->spec->path : xoff_paths[0];
-    const struct xoff_path_env env = {.n_ports = sw->n_ports,
-                                      .buffer_bytes = sw->spec->buffer_bytes};
+    struct xoff_path_env env = {.n_ports = sw->n_ports, .buffer_bytes = sw->spec->buffer_bytes};
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        env.ahead[p] = xoff_sched_ahead(&sw->sched, p);
     void *cfg = build_block(1, xoff_path_cfg_size(ops, env.n_ports));
     const int code = net_configured(
         net, NET_PART_PATH, sw->node,
@@ -175,7 +176,7 @@ int build_path(struct net *net, struct sw *sw, struct xoff_err *err)
     if (code)
         return code;
     xoff_path_init(&sw->path, build_block(1, sw->path.shape.state_size));
-    if (sw->path.shape.sees_queues)
+    if (sw->path.shape.sees_egress)
         sw->path_ports = build_block(sw->n_ports, sizeof *sw->path_ports);
     sw->keeps_flows = xoff_path_keeps_flows(&sw->path);
     sw->by_hash = sw->keeps_flows && !net->spec.wire->hop;

@@ -74,21 +74,21 @@ uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now)
                                     .flow = flow_id(frame),
                                     .bytes = frame->bytes,
                                     .priority = frame->priority,
-                                    .queues = sw->path_ports};
-    if (shape->draws)
-        about.draw = routes_mix(sw->node, xoff_rng_u32(&sw->path_rng));
+                                    .egress = sw->path_ports};
     about.n = routes_hops(sw->net->routes, sw->node, frame->dst, &about.ports);
     if (about.n < 2)
         return about.n ? about.ports[0] : ROUTE_NONE;
     if (sw->keeps_flows && !sw->by_hash)
         return sw->net->spec.wire->hop(sw->net->topo, sw->node, frame, about.ports, about.n);
-    for (uint32_t i = 0; shape->sees_queues && i < about.n; i++) {
+    if (shape->draws)
+        about.draw = xoff_rng_u32(&sw->path_rng);
+    for (uint32_t i = 0; shape->sees_egress && i < about.n; i++) {
         struct port *port = &sw->ports[about.ports[i]];
         struct xoff_path_port *candidate = &sw->path_ports[i];
-        candidate->open = port_open(port, now);
-        candidate->is_up = port->is_up;
-        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-            candidate->queue_bytes[p] = sw_queue(sw, port->number, p)->bytes;
+        *candidate = (struct xoff_path_port){.open = port_open(port, now), .is_up = port->is_up};
+        for (uint32_t mask = shape->counts[frame->priority] & port->backlog; mask; mask &= mask - 1)
+            candidate->queue_bytes +=
+                sw_queue(sw, port->number, (uint32_t)__builtin_ctz(mask))->bytes;
     }
     const uint32_t index = xoff_path_choose(&sw->path, &about, now);
     XOFF_ASSERT(index < about.n);

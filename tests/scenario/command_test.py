@@ -229,6 +229,11 @@ def main(folder):
         check(f"exit 2 for {args}", run.returncode == 2 and run.stderr.strip(), run)
     run = xoff("check", "--deadlock", ROOT / "scenarios/quickstart.yaml")
     check("leaf-spine has no cycle", run.returncode == 0, run)
+    for path in ("ecmp", "scatter", "flowlet", "adaptive"):  # all take shortest paths
+        for name, code in (("ring-deadlock", 1), ("load-balancers", 0)):
+            run = xoff("check", "--deadlock", ROOT / f"scenarios/{name}.yaml", "--set",
+                       f"switch.path={path}")
+            check(f"cycles of {name} with {path}", run.returncode == code, run)
 
     (folder / "file").write_text("")
     run = xoff("run", quick, "-o", folder / "file" / "sub")

@@ -192,6 +192,8 @@ static void say_priorities(struct draw *d)
 static void say_switch(struct draw *d)
 {
     static const char *const schedulers[] = {"ets", "drr", "strict", "fifo"};
+    static const char *const paths[] = {"scatter", "{kind: flowlet, gap: 5us, entries: 64}",
+                                        "{kind: adaptive, low: 4KB, high: 12KB}"};
     static const char *const alphas[] = {"1/16", "1/8", "1/2", "1", "4"};
     /* Headroom and reserve of every queue, and a little to share. */
     const int64_t needed =
@@ -214,7 +216,7 @@ static void say_switch(struct draw *d)
     else
         say(d, "  marking: %s\n", chance(d, 20) ? "int" : "none");
     if (chance(d, 10))
-        say(d, "  path: scatter\n");
+        say(d, "  path: %s\n", paths[below(d, 3)]);
     if (chance(d, 20))
         say(d, "  fabric: output-queued\n");
 }

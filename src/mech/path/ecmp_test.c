@@ -27,7 +27,7 @@ static void needs_the_hash_alone(void **unused)
     (void)unused;
     const struct xoff_path path = start();
     assert_true(xoff_path_is_by_hash(&path) && xoff_path_keeps_flows(&path));
-    assert_false(path.shape.draws || path.shape.sees_queues);
+    assert_false(path.shape.draws || path.shape.sees_egress);
     assert_null(xoff_path_ecmp.params->name);
 }
 

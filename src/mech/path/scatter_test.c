@@ -18,7 +18,7 @@ static void the_draw_decides(void **unused)
     struct xoff_err err;
     assert_int_equal(xoff_path_configure(&path, &xoff_path_scatter, NULL, &env, NULL, &err), 0);
     xoff_path_init(&path, NULL);
-    assert_true(path.shape.by_hash && path.shape.draws && !path.shape.sees_queues);
+    assert_true(path.shape.by_hash && path.shape.draws && !path.shape.sees_egress);
     assert_false(xoff_path_keeps_flows(&path));
     assert_int_equal(path.shape.state_size, 0);
     /* Of three candidates number i has the draws from ceil(i * 2^32 / 3) on. */

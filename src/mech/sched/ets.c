@@ -97,6 +97,12 @@ static void ets_charge(const void *cfg, void *state, uint32_t queue, uint32_t by
         rounds_charge(&c->rounds, ROUNDS_SCALED, state, queue, bytes, emptied);
 }
 
+static uint8_t ets_ahead(const void *cfg, uint32_t queue)
+{
+    const struct ets_cfg *c = cfg;
+    return (uint8_t)(c->strict & (c->strict >> queue & 1 ? 0xfeu << queue : 0xffu));
+}
+
 const struct xoff_sched_ops xoff_sched_ets = {
     .name = "ets",
     .summary = "enhanced transmission selection (802.1Qaz): strict first, the rest by weight",
@@ -107,4 +113,5 @@ const struct xoff_sched_ops xoff_sched_ets = {
     .init = ets_init,
     .select = ets_select,
     .charge = ets_charge,
+    .ahead = ets_ahead,
 };

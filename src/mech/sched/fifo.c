@@ -24,9 +24,16 @@ static uint32_t fifo_select(const void *cfg, void *state, const struct xoff_sche
     return oldest;
 }
 
+static uint8_t fifo_ahead(const void *cfg, uint32_t queue)
+{
+    (void)cfg, (void)queue;
+    return 0xff;
+}
+
 const struct xoff_sched_ops xoff_sched_fifo = {
     .name = "fifo",
     .summary = "oldest head of all priorities first",
     .params = fifo_table,
     .select = fifo_select,
+    .ahead = fifo_ahead,
 };

@@ -137,12 +137,47 @@ static void who_wants_every_frame(void **unused)
     }
 }
 
+/* Sends frames while queue `first` is backlogged with frames that came before those of `later`;
+ * returns whether none of `later` was sent. */
+static bool goes_ahead(const struct xoff_sched_ops *ops, uint32_t first, uint32_t later,
+                       uint8_t *ahead)
+{
+    struct port port;
+    double sent[N] = {0};
+    port_setup(&port, ops, 1500);
+    port.env.strict = 1 << 2 | 1 << 5; /* of ets */
+    port_start(&port);
+    port_fill(&port, first, 1500);
+    port_fill(&port, later, 1500);
+    port.head_since[later] = 1;
+    port_run(&port, 100, sent);
+    *ahead = xoff_sched_ahead(&port.sched, later);
+    return sent[later] == 0;
+}
+
+/* What ahead() says about each pair of queues is what select() does. */
+static void who_goes_ahead(void **unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; xoff_scheds[i]; i++)
+        for (uint32_t pair = 0; pair < N * N; pair++) {
+            const uint32_t first = pair / N, later = pair % N;
+            uint8_t ahead;
+            const bool goes = first == later || goes_ahead(xoff_scheds[i], first, later, &ahead);
+            if (first != later && goes != (ahead >> first & 1))
+                fail_msg("%s: queue %u before %u", xoff_scheds[i]->name, first, later);
+            if (first != later)
+                assert_true(ahead >> later & 1);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_conserved_and_nobody_starves),
         cmocka_unit_test(rounds_are_only_weakly_fair),
         cmocka_unit_test(who_wants_every_frame),
+        cmocka_unit_test(who_goes_ahead),
     };
     return cmocka_run_group_tests_name("sched", tests, NULL, NULL);
 }

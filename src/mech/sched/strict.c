@@ -13,9 +13,16 @@ static uint32_t strict_select(const void *cfg, void *state, const struct xoff_sc
     return 31 - (uint32_t)__builtin_clz(view->eligible);
 }
 
+static uint8_t strict_ahead(const void *cfg, uint32_t queue)
+{
+    (void)cfg;
+    return (uint8_t)(0xfeu << queue);
+}
+
 const struct xoff_sched_ops xoff_sched_strict = {
     .name = "strict",
     .summary = "highest priority number first",
     .params = strict_table,
     .select = strict_select,
+    .ahead = strict_ahead,
 };
