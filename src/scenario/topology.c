@@ -6,9 +6,9 @@
  *   chain       h0.., s0..; link s0-s1, s1-s2, ...
  *   ring        the same and a link from the last switch to s0
  *   leaf-spine  h0.., leaf0.., spine0..; parallel links of a pair are leaf0-spine0#0, #1, ...
- *   fat-tree    h0.., edge0.., agg0.., core0.., pod after pod: k pods of k/2 edge and k/2
- *               aggregation switches, (k/2)^2 cores; aggregation switch j of every pod has cores
- *               j*k/2 .. j*k/2 + k/2 - 1 (Al-Fares, Loukissas, Vahdat 2008, section 3)
+ *   fat-tree    h0.., edge0.., agg0.., core0.., pod after pod: k pods of k/2 edge and e aggregation
+ *               switches, e*a cores; aggregation switch j of every pod has cores j*a .. j*a + a - 1
+ *               (Al-Fares, Loukissas, Vahdat 2008, section 3, where e = a = k/2)
  *   custom      as listed, hosts moved to the front
  * Links of hosts come first, then those of the fabric from the edge up and from the first switch to
  * the last, so that low ports of a switch lead down and high ports up.
@@ -34,7 +34,7 @@ struct leaf_spine_params {
     int64_t leaves, spines, hosts_per_leaf, fabric_links;
 };
 struct fat_tree_params {
-    int64_t k, hosts_per_edge;
+    int64_t k, hosts_per_edge, edge_uplinks, agg_uplinks, core_rate;
 };
 
 static const struct xoff_param star_table[] = {
@@ -79,6 +79,16 @@ static const struct xoff_param fat_tree_table[] = {
      "Ports of each switch and number of pods; even."},
     {"hosts_per_edge", XOFF_P_INT, offsetof(struct fat_tree_params, hosts_per_edge), "auto", "1",
      "4096", NULL, true, "Hosts at each edge switch; auto: k/2, more is oversubscription."},
+    {"edge_uplinks", XOFF_P_INT, offsetof(struct fat_tree_params, edge_uplinks), "auto", "1", "256",
+     NULL, true,
+     "Links up of each edge switch, and aggregation switches of a pod; auto: k/2, fewer is "
+     "oversubscription."},
+    {"agg_uplinks", XOFF_P_INT, offsetof(struct fat_tree_params, agg_uplinks), "auto", "1", "256",
+     NULL, true,
+     "Links up of each aggregation switch, each to a core of its own; auto: k/2, fewer is "
+     "oversubscription."},
+    {"core_rate", XOFF_P_RATE, offsetof(struct fat_tree_params, core_rate), "auto", "1kbps",
+     "10Tbps", NULL, true, "Rate of the links to cores; auto: as in fabric_link."},
     {0},
 };
 static const struct xoff_param custom_table[] = {{0}};
@@ -330,26 +340,31 @@ static int build_fat_tree(struct sketch *s)
                       "k is even: half of a switch's ports lead down, half up");
     }
     const int64_t per_edge = p->hosts_per_edge == XOFF_PARAM_AUTO ? half : p->hosts_per_edge;
-    const int64_t n_hosts = n_edges * per_edge;
-    const int64_t edge_ports = per_edge + half;
-    const int rc =
-        begin(s, &(struct extent){n_hosts, 2 * n_edges + half * half, n_hosts + 2 * n_edges * half,
-                                  edge_ports > p->k ? edge_ports : p->k, "topology.k",
-                                  "topology.hosts_per_edge"});
+    const int64_t per_pod = p->edge_uplinks == XOFF_PARAM_AUTO ? half : p->edge_uplinks;
+    const int64_t per_agg = p->agg_uplinks == XOFF_PARAM_AUTO ? half : p->agg_uplinks;
+    const int64_t n_hosts = n_edges * per_edge, n_aggs = p->k * per_pod;
+    /* Only an edge switch can have too many ports; the tables bound the others by 512. */
+    const int64_t edge_ports = per_edge + per_pod;
+    const int rc = begin(s, &(struct extent){n_hosts, n_edges + n_aggs + per_pod * per_agg,
+                                             n_hosts + n_edges * per_pod + n_aggs * per_agg,
+                                             edge_ports, "topology.k", "topology.hosts_per_edge"});
     if (rc)
         return rc;
     add_nodes(s, TOPO_HOST, "h", n_hosts);
     const uint32_t edge = add_nodes(s, TOPO_SWITCH, "edge", n_edges);
-    const uint32_t agg = add_nodes(s, TOPO_SWITCH, "agg", n_edges);
-    const uint32_t core = add_nodes(s, TOPO_SWITCH, "core", half * half);
+    const uint32_t agg = add_nodes(s, TOPO_SWITCH, "agg", n_aggs);
+    const uint32_t core = add_nodes(s, TOPO_SWITCH, "core", per_pod * per_agg);
     add_host_links(s, edge, per_edge);
-    for (int64_t i = 0; i < n_edges * half; i++) {
-        const int64_t from = i / half, pod = from / half;
-        add_link(s, &s->fabric_link, edge + from, agg + pod * half + i % half);
+    for (int64_t i = 0; i < n_edges * per_pod; i++) {
+        const int64_t from = i / per_pod, pod = from / half;
+        add_link(s, &s->fabric_link, edge + from, agg + pod * per_pod + i % per_pod);
     }
-    for (int64_t i = 0; i < n_edges * half; i++) {
-        const int64_t from = i / half, place_in_pod = from % half;
-        add_link(s, &s->fabric_link, agg + from, core + place_in_pod * half + i % half);
+    struct topo_link core_link = s->fabric_link;
+    if (p->core_rate != XOFF_PARAM_AUTO)
+        core_link.rate_bps = (xoff_rate)p->core_rate;
+    for (int64_t i = 0; i < n_aggs * per_agg; i++) {
+        const int64_t from = i / per_agg, place_in_pod = from % per_pod;
+        add_link(s, &core_link, agg + from, core + place_in_pod * per_agg + i % per_agg);
     }
     return 0;
 }

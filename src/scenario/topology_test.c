@@ -292,6 +292,39 @@ static void test_fat_tree(void **state)
     expect_degree(&topo, "edge", 8, 8);
     topo_fini(&topo);
 
+    /* k = 8 at full size has 128 hosts and 80 switches. With half the uplinks in both layers, 4:1
+     * from host to core: 32 edges of 4 + 2 ports, 16 aggregation switches of 4 + 2, 4 cores of 8.
+     */
+    make("fat-tree", "k=8", &topo);
+    expect_counts(&topo, 128, 80, 3 * 128);
+    topo_fini(&topo);
+    make("fat-tree", "k=8 edge_uplinks=2 agg_uplinks=2", &topo);
+    expect_counts(&topo, 128, 52, 128 + 64 + 32);
+    expect_degree(&topo, "edge", 32, 6);
+    expect_degree(&topo, "agg", 16, 6);
+    expect_degree(&topo, "core", 4, 8);
+    expect_peer(&topo, "edge7", 4, "agg2");
+    expect_peer(&topo, "edge7", 5, "agg3");
+    expect_peer(&topo, "agg3", 0, "edge4");
+    expect_peer(&topo, "agg3", 4, "core2");
+    expect_peer(&topo, "agg3", 5, "core3");
+    expect_peer(&topo, "core2", 7, "agg15");
+    assert_int_equal(cycle_length(&topo), 0);
+    topo_fini(&topo);
+    /* More uplinks than k/2 are no contradiction. */
+    make("fat-tree", "k=2 edge_uplinks=3 agg_uplinks=2", &topo);
+    expect_counts(&topo, 2, 2 + 6 + 6, 2 + 6 + 12);
+    assert_int_equal(cycle_length(&topo), 0);
+    topo_fini(&topo);
+
+    /* Slower links towards the cores: rates 100, 400 and 25 Gb/s by layer. */
+    make("fat-tree", "k=4 core_rate=25Gbps", &topo);
+    for (uint32_t i = 0; i < topo.n_links; i++)
+        assert_int_equal(topo.links[i].rate_bps, i < 16   ? 100000000000
+                                                 : i < 32 ? 400000000000
+                                                          : 25000000000);
+    topo_fini(&topo);
+
     /* k = 16: k^3/4 = 1024 hosts, 5k^2/4 = 320 switches. */
     make("fat-tree", "k=16", &topo);
     expect_counts(&topo, 1024, 320, 3 * 1024);
@@ -306,6 +339,11 @@ static void test_limits(void **state)
     struct topo topo;
     start(&d, "fat-tree", "k=5");
     expect_refusal(&d, XOFF_E_RANGE, "topology.k", 3, 5);
+    /* 4094 hosts and 2 uplinks fit, 4094 and 3 do not. */
+    make("fat-tree", "k=4 hosts_per_edge=4094", &topo);
+    topo_fini(&topo);
+    start(&d, "fat-tree", "k=4 hosts_per_edge=4094 edge_uplinks=3");
+    expect_refusal(&d, XOFF_E_RANGE, "topology.hosts_per_edge", 3, 5);
 
     /* Ports of a switch: 4094 hosts + 2 spines; one more does not fit. */
     make("leaf-spine", "leaves=2 spines=2 hosts_per_leaf=4094", &topo);
@@ -338,6 +376,9 @@ static void test_limits(void **state)
         {"ring", "switches", "3", "2"},
         {"ring", "hosts_per_switch", "4094", "4095"},
         {"fat-tree", "k", "2", "1"},
+        {"fat-tree", "edge_uplinks", "256", "257"},
+        {"fat-tree", "agg_uplinks", "1", "0"},
+        {"fat-tree", "core_rate", "1kbps", "999bps"},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         start(&d, ranges[i].kind, "");
