@@ -59,6 +59,34 @@ static void gaps_are_exponential(void **unused)
     bench_fini(b);
 }
 
+/* A flow every 20 us of all: 50 000 in 1 s. Each of four hosts has a quarter of them, whatever its
+ * link, with exponential gaps of 80 us: the mean of their squares is twice the square of their
+ * mean. */
+static void flows_at_a_distance(void **unused)
+{
+    (void)unused;
+    struct bench *b = bench_create(4, 100 * XOFF_GBPS, XOFF_S);
+    b->links[1].rate_bps = 10 * XOFF_GBPS;
+    struct record r = bench_offers(b, "poisson", "every=20us; sizes=1MB");
+    double of_host[4] = {0}, squares = 0;
+    assert_near((double)r.n, 50000, 0.015);
+    for (size_t i = 0; i < r.n; i++) {
+        const bool is_first = of_host[r.seen[i].host]++ == 0; /* they are in order of hosts */
+        const double gap = (double)(r.seen[i].at - (is_first ? 0 : r.seen[i - 1].at)) / 80e6;
+        squares += gap * gap;
+    }
+    for (uint32_t h = 0; h < 4; h++)
+        assert_near(of_host[h], 12500, 0.03);
+    assert_near(squares / (double)r.n, 2, 0.03);
+    record_fini(&r);
+    /* h2 has nobody to send to, and the others share the whole. */
+    r = bench_offers(b, "poisson", "every=20us; sizes=1MB; to=h2");
+    assert_int_equal(b->apps.n, 3);
+    assert_near((double)r.n, 50000, 0.015);
+    record_fini(&r);
+    bench_fini(b);
+}
+
 /* Each of the other hosts of `to` is as likely; with one receiver the receiver itself is quiet. */
 static void receivers_are_uniform(void **unused)
 {
@@ -174,7 +202,11 @@ static void bad_parameters(void **unused)
 {
     (void)unused;
     struct bench *b = bench_create(4, 100 * XOFF_GBPS, XOFF_MS);
-    bench_refuses(b, "poisson", "sizes=1KB", "load", XOFF_E_RANGE);
+    bench_refuses(b, "poisson", "sizes=1KB", "load", XOFF_E_MISSING);
+    bench_refuses(b, "poisson", "sizes=1KB; load=0.5; every=1ms", "every", XOFF_E_CONFLICT);
+    bench_refuses(b, "poisson", "sizes=1KB; every=1ms; load_of=bisection", "load_of",
+                  XOFF_E_CONFLICT);
+    assert_int_equal(bench_bind(b, "poisson", "sizes=1KB; every=1ps; stop=1ns"), 0);
     bench_refuses(b, "poisson", "load=0; sizes=1KB", "load", XOFF_E_RANGE);
     bench_refuses(b, "poisson", "load=0.5", "sizes", XOFF_E_MISSING);
     bench_refuses(b, "poisson", "load=0.5; sizes=oops", "sizes", XOFF_E_UNKNOWN);
@@ -199,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load_of_flows),
         cmocka_unit_test(gaps_are_exponential),
+        cmocka_unit_test(flows_at_a_distance),
         cmocka_unit_test(receivers_are_uniform),
         cmocka_unit_test(load_follows_the_link),
         cmocka_unit_test(frames_at_a_load),

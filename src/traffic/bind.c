@@ -197,6 +197,21 @@ int bind_load(double load, struct xoff_err *err)
                         "a load above 0 and up to 1 is accepted, as 0.6 or 60 %");
 }
 
+int bind_load_or_every(double load, xoff_time every, struct xoff_err *err)
+{
+    const bool has_load = load != XOFF_PARAM_AUTO, has_every = every != XOFF_PARAM_AUTO;
+    if (has_load == has_every)
+        return xoff_err_set(err, has_load ? XOFF_E_CONFLICT : XOFF_E_MISSING,
+                            has_load ? "every" : "load", NULL,
+                            "one of load, as 0.5, and every, the mean time from one arrival to the "
+                            "next, is accepted");
+    if (has_load)
+        return bind_load(load, err);
+    return every > 0
+               ? 0
+               : xoff_err_set(err, XOFF_E_RANGE, "every", NULL, "a time above 0s is accepted");
+}
+
 int bind_size(const char *key, int64_t bytes, struct xoff_err *err)
 {
     char text[32];

@@ -108,6 +108,8 @@ int bind_rate(const struct traffic_env *env, int64_t rate, const struct bind_hos
               xoff_rate *rate_bps, struct xoff_err *err);
 /* Accepts a load above 0 and up to 1. */
 int bind_load(double load, struct xoff_err *err);
+/* Checks that one of the two is given and good; the other is XOFF_PARAM_AUTO. */
+int bind_load_or_every(double load, xoff_time every, struct xoff_err *err);
 /* Checks the bytes of a flow, which were given under `key`. */
 int bind_size(const char *key, int64_t bytes, struct xoff_err *err);
 

@@ -120,25 +120,16 @@ static int find_senders(const struct traffic_env *env, int64_t wanted, struct fa
 static int find_gap(const struct traffic_env *env, const struct fan_in_params *p, struct fan_in *f,
                     struct xoff_err *err)
 {
-    const bool has_load = p->load != XOFF_PARAM_AUTO, has_every = p->every != XOFF_PARAM_AUTO;
-    if (has_load == has_every)
-        return xoff_err_set(err, has_load ? XOFF_E_CONFLICT : XOFF_E_MISSING,
-                            has_load ? "every" : "load", NULL,
-                            "one of load, as 0.5, and every, the mean time from one fan-in to the "
-                            "next, is accepted");
-    if (has_every) {
+    const int rc = bind_load_or_every(p->load, p->every, err);
+    if (rc || p->every != XOFF_PARAM_AUTO) {
         f->gap_ps = (double)p->every;
-        return p->every > 0
-                   ? 0
-                   : xoff_err_set(err, XOFF_E_RANGE, "every", NULL, "a time above 0s is accepted");
+        return rc;
     }
     double rates_bps = 0;
     for (uint32_t i = 0; i < f->receivers.n; i++)
         rates_bps += (double)bind_line_rate(env, f->receivers.hosts[i]);
-    const int rc = bind_load(p->load, err);
-    if (rc == 0)
-        f->gap_ps = 8.0 * f->senders * (double)p->size / (p->load * rates_bps) * (double)XOFF_S;
-    return rc;
+    f->gap_ps = 8.0 * f->senders * (double)p->size / (p->load * rates_bps) * (double)XOFF_S;
+    return 0;
 }
 
 /* Checks that the schedule fits in memory. */

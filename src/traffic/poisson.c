@@ -1,7 +1,8 @@
 /* Traffic kind poisson: flows arrive at each sender as a Poisson process and go to receivers drawn
  * uniformly. Load counts payload: a sender starts flows at load * link rate / (8 * mean size), as
  * in the traffic generator of HPCC's ns-3, so the link carries the headers on top. With `load_of`
- * bisection the links out of the sender's edge switch take the place of its own (bisection.h).
+ * bisection the links out of the sender's edge switch take the place of its own (bisection.h). With
+ * `every` in place of load, flows of all senders together arrive so far apart on average.
  */
 #include "traffic/arrivals.h"
 #include "traffic/bisection.h"
@@ -15,6 +16,7 @@ struct poisson_params {
     struct targets_params targets; /* from and to */
     double load;
     int64_t load_of;
+    xoff_time every;
     char sizes[XOFF_PARAM_TEXT];
     struct bind_period period;
     struct bind_carriage carriage;
@@ -28,9 +30,12 @@ static const struct xoff_param poisson_table[] = {
     {.name = "load",
      .type = XOFF_P_REAL,
      .offset = offsetof(struct poisson_params, load),
+     .preset = "auto",
      .min = "0",
      .max = "1",
-     .help = "Payload offered by each sender, as a part of its link's rate, or see load_of."},
+     .allows_auto = true,
+     .help = "Payload offered by each sender, as a part of its link's rate, or see load_of; auto: "
+             "see every."},
     {.name = "load_of",
      .type = XOFF_P_CHOICE,
      .offset = offsetof(struct poisson_params, load_of),
@@ -38,6 +43,13 @@ static const struct xoff_param poisson_table[] = {
      .choices = load_ofs,
      .help = "What load is a part of: the senders' own links, or the links from their switches to "
              "other switches, of which only what goes to other switches' hosts counts."},
+    {.name = "every",
+     .type = XOFF_P_TIME,
+     .offset = offsetof(struct poisson_params, every),
+     .preset = "auto",
+     .min = "1ps",
+     .allows_auto = true,
+     .help = "Mean time from one flow to the next, of all senders together; auto: by load."},
     {.name = "sizes",
      .type = XOFF_P_TEXT,
      .offset = offsetof(struct poisson_params, sizes),
@@ -48,6 +60,23 @@ static const struct xoff_param poisson_table[] = {
     {0},
 };
 
+/* Sets the rate that each sender's load is a part of, where that is not the rate of its link. */
+static int find_rates(const struct traffic_env *env, const struct poisson_params *p,
+                      const struct targets *targets, struct arrivals *arrivals, double *rates_bps,
+                      struct xoff_err *err)
+{
+    arrivals->rates_bps = rates_bps;
+    if (p->every == XOFF_PARAM_AUTO)
+        return bisection_rates(env, targets, p->load, rates_bps, err);
+    if (p->load_of != LOAD_OF_HOSTS)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "load_of", NULL,
+                            "says what load is a part of; with every there is no load");
+    arrivals->load = 1;
+    for (uint32_t i = 0; i < targets->senders.n; i++)
+        rates_bps[i] = arrivals->bits * (double)XOFF_S / ((double)p->every * targets->senders.n);
+    return 0;
+}
+
 static int poisson_bind(const struct traffic_env *env, const void *params, const void *items,
                         uint32_t n_items, struct app_set *apps, struct xoff_err *err)
 {
@@ -57,7 +86,7 @@ static int poisson_bind(const struct traffic_env *env, const void *params, const
     (void)items, (void)n_items;
     int rc = bind_offer(env, &p->carriage, &arrivals.offer, err);
     if (rc == 0)
-        rc = bind_load(p->load, err);
+        rc = bind_load_or_every(p->load, p->every, err);
     if (rc == 0)
         rc = bind_period(env, &p->period, &arrivals.period, err);
     if (rc)
@@ -77,11 +106,10 @@ static int poisson_bind(const struct traffic_env *env, const void *params, const
     if (rc)
         return rc;
     double *rates_bps = NULL;
-    if (p->load_of == LOAD_OF_BISECTION) {
+    if (p->load_of == LOAD_OF_BISECTION || p->every != XOFF_PARAM_AUTO) {
         rates_bps = calloc(targets.senders.n, sizeof *rates_bps);
-        rc = rates_bps ? bisection_rates(env, &targets, p->load, rates_bps, err)
+        rc = rates_bps ? find_rates(env, p, &targets, &arrivals, rates_bps, err)
                        : bind_no_memory(err);
-        arrivals.rates_bps = rates_bps;
     }
     if (rc == 0)
         rc = arrivals_bind(env, &arrivals, &targets, apps, err);
@@ -92,7 +120,7 @@ static int poisson_bind(const struct traffic_env *env, const void *params, const
 
 const struct traffic_kind traffic_poisson = {
     .name = "poisson",
-    .summary = "flows that arrive at random, at a load, with drawn sizes and receivers",
+    .summary = "flows that arrive at random, with drawn sizes and receivers",
     .params = poisson_table,
     .params_size = sizeof(struct poisson_params),
     .bind = poisson_bind,
