@@ -1,62 +1,9 @@
 /* Figures of a run, by name. Tables, expectations and summary.json are made of them.
  *
- * Percentiles are exact and by nearest rank: the p-th of n values is the value of rank ceil(p n /
- * 100) in ascending order. The values of a family (completion time, acknowledged completion time
- * and slowdowns of flows; duration of operations) are sorted once by a radix sort; a stable scatter
- * by traffic entry and by size bucket then leaves every group sorted too, so that a million flows
- * cost a sort per family whatever the number of groups.
- *
  * A figure that is not defined (the mean of nothing) is left out rather than given as zero.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "stats/curves.h"
-#include "stats/output.h"
-
-/* One flow's or operation's value with the groups it belongs to. */
-struct value {
-    uint64_t key;         /* sorts like the value: picoseconds, or the bits of a double >= 1 */
-    uint32_t tag, bucket; /* bucket only where the family is shown by size */
-};
-
-enum stat { STAT_MEAN, STAT_P50, STAT_P95, STAT_P99, STAT_MAX, N_STATS };
-
-struct family {
-    const char *name, *unit;
-    bool is_real, by_size; /* keys are bits of doubles, else picoseconds; family has size buckets */
-    const char *meanings[N_STATS];
-};
-
-#define MEANINGS(what)                                                                      \
-    {                                                                                       \
-        what ", mean", what ", median", what ", 95th percentile", what ", 99th percentile", \
-            what ", largest"                                                                \
-    }
-
-enum { FAMILY_FCT, FAMILY_ACK, FAMILY_SLOWDOWN, FAMILY_SLOWDOWN_NS3, N_FLOW_FAMILIES };
-static const struct family flow_families[N_FLOW_FAMILIES] = {
-    {"fct", "s", false, true,
-     MEANINGS("time from the first byte offered to the last byte received, finished flows")},
-    {"fct.ack", "s", false, false,
-     MEANINGS("time from the first byte offered to the last ACK at the sender")},
-    {"slowdown", "ratio", true, true,
-     MEANINGS("completion time over that of the same transfer alone in the network")},
-    {"slowdown.ns3", "ratio", true, true,
-     MEANINGS("time to the last ACK over the standalone time of fct.txt")},
-};
-static const struct family operation_family = {
-    "operations", "s", false, false,
-    MEANINGS("time from the start of a closed-loop operation to its completion")};
-
-static const char *const stat_names[N_STATS] = {"mean", "p50", "p95", "p99", "max"};
-static const uint64_t stat_percents[N_STATS] = {0, 50, 95, 99, 100};
-
-/* A traffic entry as part of a metric's name. */
-#define LABEL 44
-struct label {
-    char text[LABEL];
-};
+#include "stats/summary_parts.h"
 
 /* Running figures of the flows of one traffic entry, or of all. */
 struct tally {
@@ -72,24 +19,8 @@ struct operation_tally {
     xoff_time last_at; /* completion */
 };
 
-struct build {
-    const struct results *results;
-    xoff_time traffic_for; /* how long there was traffic */
-    struct summary *summary;
-    uint32_t capacity;
-    bool failed;          /* out of memory */
-    struct label *labels; /* per traffic entry */
-    struct value *values; /* one per flow or operation: sorted, work space, and keys of groups */
-    struct value *scratch;
-    uint64_t *keys;
-    uint64_t *offsets; /* per group, and one more */
-};
-
-static void add(struct build *b, const char *family, const char *group, const char *stat,
-                const char *unit, double value, const char *meaning);
 static void add_flows(struct build *b);
 static void add_operations(struct build *b);
-static void add_family(struct build *b, const struct family *family);
 static void add_throughput(struct build *b, const struct tally *tally, const char *group);
 static void add_fairness(struct build *b, const struct tally *tally, const char *group);
 static void add_drops(struct build *b);
@@ -117,12 +48,13 @@ struct summary *summary_create(const struct results *results)
     b.scratch = calloc(n, sizeof *b.scratch);
     b.keys = calloc(n, sizeof *b.keys);
     b.offsets = calloc(n_groups, sizeof *b.offsets);
-    b.failed = !b.summary || !b.labels || !b.values || !b.scratch || !b.keys || !b.offsets;
+    b.ages = calloc(n_groups, sizeof *b.ages);
+    b.failed =
+        !b.summary || !b.labels || !b.values || !b.scratch || !b.keys || !b.offsets || !b.ages;
     if (!b.failed) {
         make_labels(&b);
         add_flows(&b);
-        for (uint32_t i = 0; i < N_FLOW_FAMILIES; i++)
-            add_family(&b, &flow_families[i]);
+        summary_times_of_flows(&b);
         add_operations(&b);
         add_drops(&b);
         add_pauses(&b);
@@ -133,6 +65,7 @@ struct summary *summary_create(const struct results *results)
         add_run(&b);
         add_curves(&b);
     }
+    free(b.ages);
     free(b.offsets);
     free(b.keys);
     free(b.scratch);
@@ -163,28 +96,6 @@ const struct metric *summary_find(const struct summary *summary, const char *nam
         if (!strcmp(summary->metrics[i].name, name))
             return &summary->metrics[i];
     return NULL;
-}
-
-static void add(struct build *b, const char *family, const char *group, const char *stat,
-                const char *unit, double value, const char *meaning)
-{
-    struct summary *s = b->summary;
-    if (s->n_metrics == b->capacity) {
-        const uint32_t capacity = b->capacity ? 2 * b->capacity : 128;
-        struct metric *grown = realloc(s->metrics, capacity * sizeof *grown);
-        if (!grown) {
-            b->failed = true;
-            return;
-        }
-        s->metrics = grown;
-        b->capacity = capacity;
-    }
-    struct metric *m = &s->metrics[s->n_metrics++];
-    *m = (struct metric){.value = value, .meaning = meaning};
-    const int length = snprintf(m->name, sizeof m->name, "%s%s%s%s%s", family, group ? "." : "",
-                                group ? group : "", stat ? "." : "", stat ? stat : "");
-    XOFF_ASSERT(length > 0 && (size_t)length < sizeof m->name);
-    snprintf(m->unit, sizeof m->unit, "%s", unit);
 }
 
 /* Whether a traffic entry's name would clash with a figure over all flows or operations. */
@@ -328,7 +239,7 @@ static void tally_operation(struct operation_tally *t, const struct result_opera
 static void add_operation_counts(struct build *b, const struct operation_tally *t,
                                  const char *group)
 {
-    const char *const name = operation_family.name;
+    static const char name[] = "operations";
     add(b, name, group, NULL, "", (double)t->n, "closed-loop operations completed");
     add(b, name, group, "bytes", "B", (double)t->bytes, "payload of the operations completed");
     if (t->last_at > 0)
@@ -354,161 +265,7 @@ static void add_operations(struct build *b)
     for (uint32_t i = 0; i < r->n_tags; i++)
         add_operation_counts(b, &by_tag[i], b->labels[i].text);
     free(by_tag);
-    add_family(b, &operation_family);
-}
-
-#define RADIX_BITS 11
-#define RADIX_BINS (1u << RADIX_BITS)
-
-/* Stable ascending radix sort by key, least significant digit first; a digit that is equal in all
- * keys is skipped. Returns the array with the result: `a` or `other`. */
-static struct value *sort_values(struct value *a, struct value *other, size_t n)
-{
-    for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
-        size_t at[RADIX_BINS] = {0};
-        for (size_t i = 0; i < n; i++)
-            at[(a[i].key >> shift) & (RADIX_BINS - 1)]++;
-        if (n && at[(a[0].key >> shift) & (RADIX_BINS - 1)] == n)
-            continue;
-        size_t sum = 0;
-        for (size_t i = 0; i < RADIX_BINS; i++) {
-            const size_t count = at[i];
-            at[i] = sum;
-            sum += count;
-        }
-        for (size_t i = 0; i < n; i++)
-            other[at[(a[i].key >> shift) & (RADIX_BINS - 1)]++] = a[i];
-        struct value *const sorted = other;
-        other = a;
-        a = sorted;
-    }
-    return a;
-}
-
-static size_t gather_operations(struct build *b)
-{
-    const struct results *r = b->results;
-    for (uint64_t i = 0; i < r->n_operations; i++) {
-        const struct result_operation *o = &r->operations[i];
-        b->values[i] = (struct value){.key = (uint64_t)(o->finish_at - o->start_at), .tag = o->tag};
-    }
-    return (size_t)r->n_operations;
-}
-
-static size_t gather_flows(struct build *b, const struct family *family)
-{
-    size_t n = 0;
-    for (uint64_t i = 0; i < b->results->n_flows; i++) {
-        const struct result_flow *f = &b->results->flows[i];
-        uint64_t key;
-        if (family == &flow_families[FAMILY_SLOWDOWN]) {
-            if (!output_has_slowdown(f))
-                continue;
-            const double slowdown = output_slowdown(f);
-            memcpy(&key, &slowdown, sizeof key);
-        } else if (family == &flow_families[FAMILY_SLOWDOWN_NS3]) {
-            if (!output_has_slowdown_ns3(f))
-                continue;
-            const double slowdown = output_slowdown_ns3(f);
-            memcpy(&key, &slowdown, sizeof key);
-        } else {
-            const xoff_time end_at =
-                family == &flow_families[FAMILY_ACK] ? f->acked_at : f->finish_at;
-            if (end_at == XOFF_NEVER)
-                continue;
-            key = (uint64_t)(end_at - f->start_at);
-        }
-        b->values[n++] = (struct value){key, f->tag, output_bucket(f->offered_bytes)};
-    }
-    return n;
-}
-
-static double real_of(const struct family *family, uint64_t key)
-{
-    if (!family->is_real)
-        return output_seconds((xoff_time)key);
-    double value;
-    memcpy(&value, &key, sizeof value);
-    return value;
-}
-
-static void add_distribution(struct build *b, const struct family *family, const char *group,
-                             const uint64_t *keys, size_t n)
-{
-    if (!n)
-        return;
-    unsigned __int128 whole = 0; /* times are summed exactly */
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (family->is_real)
-            sum += real_of(family, keys[i]);
-        else
-            whole += keys[i];
-    }
-    if (!family->is_real)
-        sum = (double)whole / (double)XOFF_S;
-    add(b, family->name, group, stat_names[STAT_MEAN], family->unit, sum / (double)n,
-        family->meanings[STAT_MEAN]);
-    for (uint32_t i = STAT_P50; i < N_STATS; i++) {
-        const size_t rank = (size_t)(((unsigned __int128)n * stat_percents[i] + 99) / 100);
-        add(b, family->name, group, stat_names[i], family->unit, real_of(family, keys[rank - 1]),
-            family->meanings[i]);
-    }
-}
-
-/* Counts groups into offsets, then moves the sorted keys to their groups in the same order. Values
- * of group n_groups or beyond belong to no group. */
-static void scatter(struct build *b, const struct value *values, size_t n, bool by_tag,
-                    uint32_t n_groups)
-{
-    memset(b->offsets, 0, ((size_t)n_groups + 1) * sizeof *b->offsets);
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t group = by_tag ? values[i].tag : values[i].bucket;
-        if (group < n_groups)
-            b->offsets[group]++;
-    }
-    uint64_t sum = 0;
-    for (uint32_t g = 0; g < n_groups; g++) {
-        const uint64_t count = b->offsets[g];
-        b->offsets[g] = sum;
-        sum += count;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t group = by_tag ? values[i].tag : values[i].bucket;
-        if (group < n_groups)
-            b->keys[b->offsets[group]++] = values[i].key;
-    }
-    /* offsets[g] is now the end of group g. */
-}
-
-static void add_family(struct build *b, const struct family *family)
-{
-    const size_t n = family == &operation_family ? gather_operations(b) : gather_flows(b, family);
-    const struct value *sorted = sort_values(b->values, b->scratch, n);
-    uint64_t first = 0;
-
-    for (size_t i = 0; i < n; i++)
-        b->keys[i] = sorted[i].key;
-    add_distribution(b, family, NULL, b->keys, n);
-
-    scatter(b, sorted, n, true, b->results->n_tags);
-    for (uint32_t g = 0; g < b->results->n_tags; g++) {
-        add_distribution(b, family, b->labels[g].text, b->keys + first,
-                         (size_t)(b->offsets[g] - first));
-        first = b->offsets[g];
-    }
-    if (!family->by_size)
-        return;
-    scatter(b, sorted, n, false, OUTPUT_BUCKETS);
-    first = 0;
-    for (uint32_t g = 0; g < OUTPUT_BUCKETS; g++) {
-        const size_t count = (size_t)(b->offsets[g] - first);
-        if (family == &flow_families[FAMILY_SLOWDOWN])
-            add(b, family->name, output_bucket_names[g], "flows", "", (double)count,
-                "finished flows of this size, by bytes offered");
-        add_distribution(b, family, output_bucket_names[g], b->keys + first, count);
-        first = b->offsets[g];
-    }
+    summary_times_of_operations(b);
 }
 
 static void add_drops(struct build *b)

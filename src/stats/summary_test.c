@@ -87,6 +87,40 @@ static void nearest_rank(void **state)
     }
 }
 
+/* Two entries, the run ends at 10 ms. Of "web" a flow took 3 ms and one that started at 8 ms is
+ * still under way: the largest is 3 ms. One more from 4 ms on makes it 6 ms, its age; of 20 KB,
+ * where nothing finished, too. Of "bulk" a flow took 7 ms, longer than any age. A flow without end
+ * has no ideal time and does not count, and neither mean nor percentiles know of those that did not
+ * finish. */
+static void unfinished_flows_count_for_the_largest(void **state)
+{
+    (void)state;
+    const char *const tags[] = {"web", "bulk"};
+    struct result_flow flows[] = {
+        flow(0, 3 * XOFF_MS, 1000, 0),       flow(8 * XOFF_MS, XOFF_NEVER, 1000, 0),
+        flow(0, XOFF_NEVER, 1000, 0), /* without end */
+        flow(XOFF_MS, 7 * XOFF_MS, 1000, 1), flow(4 * XOFF_MS, XOFF_NEVER, 20000, 0),
+    };
+    flows[1].ideal_for = flows[4].ideal_for = 1;
+    struct results r = {
+        .flows = flows, .n_flows = 4, .tag_names = tags, .n_tags = 2, .end_at = 10 * XOFF_MS};
+    struct summary *s = summary_create(&r);
+    check(s, "fct.web.max", 3e-3, "s");
+    check(s, "fct.max", 7e-3, "s");
+    summary_destroy(s);
+    r.n_flows = 5;
+    s = summary_create(&r);
+    check(s, "fct.web.max", 6e-3, "s");
+    check(s, "fct.web.p99", 3e-3, "s");
+    check(s, "fct.web.mean", 3e-3, "s");
+    check(s, "fct.le100KB.max", 6e-3, "s");
+    check_absent(s, "fct.le100KB.p99");
+    check(s, "fct.bulk.max", 7e-3, "s");
+    check(s, "fct.max", 7e-3, "s");
+    check_absent(s, "fct.ack.max");
+    summary_destroy(s);
+}
+
 static void undefined_is_absent(void **state)
 {
     (void)state;
@@ -106,6 +140,7 @@ static void undefined_is_absent(void **state)
     check(s, "slowdown.le10KB.flows", 0, "");
     check_absent(s, "fct.p99");
     check_absent(s, "fct.web.p99");
+    check_absent(s, "fct.web.mean");
     check_absent(s, "slowdown.p99");
     check_absent(s, "slowdown.le10KB.p99");
     check_absent(s, "jain"); /* 0 / 0 */
@@ -765,6 +800,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_rank),
+        cmocka_unit_test(unfinished_flows_count_for_the_largest),
         cmocka_unit_test(undefined_is_absent),
         cmocka_unit_test(slowdown_and_buckets),
         cmocka_unit_test(slowdown_of_ns3),

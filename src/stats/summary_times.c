@@ -1,0 +1,240 @@
+/* Figures of a run, continued: distributions of what flows and operations took.
+ *
+ * Percentiles are exact and by nearest rank: the p-th of n values is the value of rank ceil(p n /
+ * 100) in ascending order. The values of a family (completion time, acknowledged completion time
+ * and slowdowns of flows; duration of operations) are sorted once by a radix sort; a stable scatter
+ * by traffic entry and by size bucket then leaves every group sorted too, so that a million flows
+ * cost a sort per family whatever the number of groups.
+ *
+ * A flow that did not finish has no completion time, but it has waited for some time already: the
+ * largest completion time is at least its age at the end of the run. Otherwise a network that stops
+ * for ever would look faster than a slow one.
+ */
+#include "stats/summary_parts.h"
+
+struct family {
+    const char *name, *unit;
+    bool is_real, by_size; /* keys are bits of doubles, else picoseconds; family has size buckets */
+    const char *meanings[N_STATS];
+};
+
+#define MEANINGS(what)                                                                      \
+    {                                                                                       \
+        what ", mean", what ", median", what ", 95th percentile", what ", 99th percentile", \
+            what ", largest"                                                                \
+    }
+
+enum { FAMILY_FCT, FAMILY_ACK, FAMILY_SLOWDOWN, FAMILY_SLOWDOWN_NS3, N_FLOW_FAMILIES };
+static const struct family flow_families[N_FLOW_FAMILIES] = {
+    {"fct",
+     "s",
+     false,
+     true,
+     {"time from the first byte offered to the last byte received, finished flows, mean",
+      "time from the first byte offered to the last byte received, finished flows, median",
+      "time from the first byte offered to the last byte received, finished flows, 95th percentile",
+      "time from the first byte offered to the last byte received, finished flows, 99th percentile",
+      "time from the first byte offered to the last byte received, largest; a flow that did not "
+      "finish counts with its age at the end of the run"}},
+    {"fct.ack", "s", false, false,
+     MEANINGS("time from the first byte offered to the last ACK at the sender")},
+    {"slowdown", "ratio", true, true,
+     MEANINGS("completion time over that of the same transfer alone in the network")},
+    {"slowdown.ns3", "ratio", true, true,
+     MEANINGS("time to the last ACK over the standalone time of fct.txt")},
+};
+static const struct family operation_family = {
+    "operations", "s", false, false,
+    MEANINGS("time from the start of a closed-loop operation to its completion")};
+
+static void add_family(struct build *b, const struct family *family);
+
+void summary_times_of_flows(struct build *b)
+{
+    for (uint32_t i = 0; i < N_FLOW_FAMILIES; i++)
+        add_family(b, &flow_families[i]);
+}
+
+void summary_times_of_operations(struct build *b)
+{
+    add_family(b, &operation_family);
+}
+
+#define RADIX_BITS 11
+#define RADIX_BINS (1u << RADIX_BITS)
+
+/* Stable ascending radix sort by key, least significant digit first; a digit that is equal in all
+ * keys is skipped. Returns the array with the result: `a` or `other`. */
+static struct value *sort_values(struct value *a, struct value *other, size_t n)
+{
+    for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
+        size_t at[RADIX_BINS] = {0};
+        for (size_t i = 0; i < n; i++)
+            at[(a[i].key >> shift) & (RADIX_BINS - 1)]++;
+        if (n && at[(a[0].key >> shift) & (RADIX_BINS - 1)] == n)
+            continue;
+        size_t sum = 0;
+        for (size_t i = 0; i < RADIX_BINS; i++) {
+            const size_t count = at[i];
+            at[i] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            other[at[(a[i].key >> shift) & (RADIX_BINS - 1)]++] = a[i];
+        struct value *const sorted = other;
+        other = a;
+        a = sorted;
+    }
+    return a;
+}
+
+static size_t gather_operations(struct build *b)
+{
+    const struct results *r = b->results;
+    for (uint64_t i = 0; i < r->n_operations; i++) {
+        const struct result_operation *o = &r->operations[i];
+        b->values[i] = (struct value){.key = (uint64_t)(o->finish_at - o->start_at), .tag = o->tag};
+    }
+    return (size_t)r->n_operations;
+}
+
+static size_t gather_flows(struct build *b, const struct family *family)
+{
+    size_t n = 0;
+    for (uint64_t i = 0; i < b->results->n_flows; i++) {
+        const struct result_flow *f = &b->results->flows[i];
+        uint64_t key;
+        if (family == &flow_families[FAMILY_SLOWDOWN]) {
+            if (!output_has_slowdown(f))
+                continue;
+            const double slowdown = output_slowdown(f);
+            memcpy(&key, &slowdown, sizeof key);
+        } else if (family == &flow_families[FAMILY_SLOWDOWN_NS3]) {
+            if (!output_has_slowdown_ns3(f))
+                continue;
+            const double slowdown = output_slowdown_ns3(f);
+            memcpy(&key, &slowdown, sizeof key);
+        } else {
+            const xoff_time end_at =
+                family == &flow_families[FAMILY_ACK] ? f->acked_at : f->finish_at;
+            if (end_at == XOFF_NEVER)
+                continue;
+            key = (uint64_t)(end_at - f->start_at);
+        }
+        b->values[n++] = (struct value){key, f->tag, output_bucket(f->offered_bytes)};
+    }
+    return n;
+}
+
+/* Only flows of finite size have an ideal time. */
+static void gather_ages(struct build *b)
+{
+    const struct results *r = b->results;
+    for (uint64_t i = 0; i < r->n_flows; i++) {
+        const struct result_flow *f = &r->flows[i];
+        if (output_is_finished(f) || !f->ideal_for || f->start_at > r->end_at)
+            continue;
+        const uint64_t age = (uint64_t)(r->end_at - f->start_at);
+        uint64_t *const groups[] = {&b->ages[0],
+                                    f->tag < r->n_tags ? &b->ages[1 + f->tag] : &b->ages[0],
+                                    &b->ages[1 + r->n_tags + output_bucket(f->offered_bytes)]};
+        for (uint32_t g = 0; g < 3; g++)
+            *groups[g] = age > *groups[g] ? age : *groups[g];
+    }
+}
+
+static double real_of(const struct family *family, uint64_t key)
+{
+    if (!family->is_real)
+        return output_seconds((xoff_time)key);
+    double value;
+    memcpy(&value, &key, sizeof value);
+    return value;
+}
+
+/* Adds the figures of n sorted keys; `age` is that of the oldest flow that has none. */
+static void add_distribution(struct build *b, const struct family *family, const char *group,
+                             const uint64_t *keys, size_t n, uint64_t age)
+{
+    unsigned __int128 whole = 0; /* times are summed exactly */
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (family->is_real)
+            sum += real_of(family, keys[i]);
+        else
+            whole += keys[i];
+    }
+    if (!family->is_real)
+        sum = (double)whole / (double)XOFF_S;
+    if (n)
+        add(b, family->name, group, stat_names[STAT_MEAN], family->unit, sum / (double)n,
+            family->meanings[STAT_MEAN]);
+    for (uint32_t i = STAT_P50; n && i < STAT_MAX; i++) {
+        const size_t rank = (size_t)(((unsigned __int128)n * stat_percents[i] + 99) / 100);
+        add(b, family->name, group, stat_names[i], family->unit, real_of(family, keys[rank - 1]),
+            family->meanings[i]);
+    }
+    if (n || age)
+        add(b, family->name, group, stat_names[STAT_MAX], family->unit,
+            real_of(family, n && keys[n - 1] > age ? keys[n - 1] : age),
+            family->meanings[STAT_MAX]);
+}
+
+/* Counts groups into offsets, then moves the sorted keys to their groups in the same order. Values
+ * of group n_groups or beyond belong to no group. */
+static void scatter(struct build *b, const struct value *values, size_t n, bool by_tag,
+                    uint32_t n_groups)
+{
+    memset(b->offsets, 0, ((size_t)n_groups + 1) * sizeof *b->offsets);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t group = by_tag ? values[i].tag : values[i].bucket;
+        if (group < n_groups)
+            b->offsets[group]++;
+    }
+    uint64_t sum = 0;
+    for (uint32_t g = 0; g < n_groups; g++) {
+        const uint64_t count = b->offsets[g];
+        b->offsets[g] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t group = by_tag ? values[i].tag : values[i].bucket;
+        if (group < n_groups)
+            b->keys[b->offsets[group]++] = values[i].key;
+    }
+    /* offsets[g] is now the end of group g. */
+}
+
+static void add_family(struct build *b, const struct family *family)
+{
+    const size_t n = family == &operation_family ? gather_operations(b) : gather_flows(b, family);
+    const struct value *sorted = sort_values(b->values, b->scratch, n);
+    uint64_t first = 0;
+
+    memset(b->ages, 0, ((size_t)b->results->n_tags + OUTPUT_BUCKETS + 1) * sizeof *b->ages);
+    if (family == &flow_families[FAMILY_FCT])
+        gather_ages(b);
+    for (size_t i = 0; i < n; i++)
+        b->keys[i] = sorted[i].key;
+    add_distribution(b, family, NULL, b->keys, n, b->ages[0]);
+
+    scatter(b, sorted, n, true, b->results->n_tags);
+    for (uint32_t g = 0; g < b->results->n_tags; g++) {
+        add_distribution(b, family, b->labels[g].text, b->keys + first,
+                         (size_t)(b->offsets[g] - first), b->ages[1 + g]);
+        first = b->offsets[g];
+    }
+    if (!family->by_size)
+        return;
+    scatter(b, sorted, n, false, OUTPUT_BUCKETS);
+    first = 0;
+    for (uint32_t g = 0; g < OUTPUT_BUCKETS; g++) {
+        const size_t count = (size_t)(b->offsets[g] - first);
+        if (family == &flow_families[FAMILY_SLOWDOWN])
+            add(b, family->name, output_bucket_names[g], "flows", "", (double)count,
+                "finished flows of this size, by bytes offered");
+        add_distribution(b, family, output_bucket_names[g], b->keys + first, count,
+                         b->ages[1 + b->results->n_tags + g]);
+        first = b->offsets[g];
+    }
+}
