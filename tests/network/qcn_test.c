@@ -307,13 +307,97 @@ static void short_frames_are_padded(void **state)
     rig_fini(&rig);
 }
 
+/* Plan `variant` of scenarios/gateway.yaml, 15 ms of it. */
+static void run_gateway(struct rig *rig, const char *variant, const char *capture)
+{
+    static const struct plan_setting settings[] = {
+        {"stop", "15ms"}, {"measure.every", "0s"}, {"curves", "{}"}};
+    const struct rig_options options = {.capture = capture};
+    struct scenario *scenario;
+    struct xoff_err err;
+    assert_int_equal(scenario_read("scenarios/gateway.yaml", settings, 3, &scenario, &err), 0);
+    uint32_t plan = 0;
+    while (strcmp(scenario->plans[plan]->variant, variant) != 0)
+        plan++;
+    rig_run_plan(rig, &options, scenario, plan);
+}
+
+/* Frames of f2 on their way: in domain A they have priority 3 and a tag, in the L3 network priority
+ * 1 and no tag, which is 4 bytes less, and in domain B priority 3 again. */
+static void a_domain_ends_at_its_gateway(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *capture;
+        uint8_t priority;
+        bool is_tagged;
+    } cases[] = {{"h0", 3, true}, {"gA:1", 3, false}, {"rB:1", 1, false}, {"h2", 3, false}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig rig;
+        run_gateway(&rig, "occupancy", cases[i].capture);
+        const struct result_capture *c = &rig.results->captures[0];
+        uint64_t n = 0;
+        for (uint64_t k = 0; k < c->n_frames; k++) {
+            const struct result_frame *f = &c->frames[k];
+            if (f->kind != RESULT_FRAME_DATA || f->to != rig_node(&rig, "h2"))
+                continue;
+            assert_int_equal(f->priority, cases[i].priority);
+            assert_int_equal(f->is_tagged, cases[i].is_tagged);
+            assert_int_equal(f->bytes, f->payload_bytes + (cases[i].is_tagged ? 66 : 62));
+            n++;
+        }
+        assert_true(n > 1000);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* Every notification that comes to h0 is of the gateway where f2 waits: of gA (port 0), or of gB,
+ * whose own come through the L3 network, at least 50 us away, and reach the flow though its frames
+ * had lost their tag. */
+static void gateways_notify(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *variant, *gateway, *peer;
+        xoff_time from, to; /* of a notification's time on the way */
+    } cases[] = {{"occupancy", "gA", "sA", XOFF_US, 5 * XOFF_US},
+                 {"far-occupancy", "gB", "r0", 51 * XOFF_US, 60 * XOFF_US}};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        run_gateway(&rig, cases[i].variant, "h0");
+        const struct result_capture *c = &rig.results->captures[0];
+        const struct result_port *port = rig_port(&rig, cases[i].gateway, cases[i].peer);
+        uint64_t n = 0;
+        for (uint64_t k = 0; k < c->n_frames; k++) {
+            const struct result_frame *f = &c->frames[k];
+            if (f->kind != RESULT_FRAME_NOTICE)
+                continue;
+            assert_int_equal(c->extras[k].notice.cp_id,
+                             (uint64_t)(port - rig.results->ports) * XOFF_N_PRIORITIES + 3);
+            assert_int_equal(f->is_tagged, i == 0);
+            assert_true(f->at - f->sent_at > cases[i].from && f->at - f->sent_at < cases[i].to);
+            n++;
+        }
+        assert_true(n > 10);
+        assert_true(port->queue[3].notices >= n);
+        assert_true((rig.results->n_drops > 0) == (i == 1));
+        rig_fini(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(notifications_are_frames),   cmocka_unit_test(one_input_is_one_output),
-        cmocka_unit_test(the_queue_is_held),          cmocka_unit_test(whose_source_is_told),
-        cmocka_unit_test(several_points_and_threads), cmocka_unit_test(modes_of_ports),
+        cmocka_unit_test(notifications_are_frames),
+        cmocka_unit_test(one_input_is_one_output),
+        cmocka_unit_test(the_queue_is_held),
+        cmocka_unit_test(whose_source_is_told),
+        cmocka_unit_test(several_points_and_threads),
+        cmocka_unit_test(modes_of_ports),
         cmocka_unit_test(short_frames_are_padded),
+        cmocka_unit_test(a_domain_ends_at_its_gateway),
+        cmocka_unit_test(gateways_notify),
     };
     return cmocka_run_group_tests_name("qcn", tests, NULL, NULL);
 }
