@@ -129,7 +129,7 @@ static void audit_switch(const struct net *net, const struct sw *sw, struct resu
     for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
         int64_t bytes = 0;
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-            by_priority[p] += buffer.held_bytes[p];
+            by_priority[p] += buffer.held_bytes[p] - buffer.undecided_bytes[p];
             bytes += buffer.held_bytes[p];
         }
         audit_pools(net, sw->node, buffer.mmu, bytes, results);

@@ -53,6 +53,21 @@ static void report(struct net *net, const struct place *path, uint32_t n, xoff_t
     }
 }
 
+/* Whether the peer of port `in` may send `priority` only when frames leave egress queue (out, p).
+ * Frames that wait at inputs for a stopped pipeline wait for the queue that stopped it, whatever
+ * their own output and priority are. */
+static bool waits(const struct sw *sw, uint32_t in, uint32_t priority, uint32_t out, uint32_t p)
+{
+    const struct xoff_pause *policy = sw->fabric->policy(sw, in, out);
+    const uint8_t waits_for = xoff_pause_waits_for(policy, in, priority);
+    const enum xoff_hold hold = xoff_pause_held_by(policy, in, out, p);
+    if (waits_for && hold == XOFF_HOLD_BY_FRAMES && sw->fabric->holds_up)
+        return sw->fabric->holds_up(sw, out, p);
+    if (!(waits_for >> p & 1))
+        return false;
+    return hold == XOFF_HOLD_BY_FRAMES ? *sw_held(sw, p, in, out) > 0 : hold == XOFF_HOLD_YES;
+}
+
 /* Finds the next frozen queue that holds bytes this queue waits for; false: there is none left. */
 static bool next_wait(struct net *net, struct place *from, xoff_time now, struct place *to)
 {
@@ -65,13 +80,8 @@ static bool next_wait(struct net *net, struct place *from, xoff_time now, struct
     while (from->next < sw->n_ports * XOFF_N_PRIORITIES) {
         const uint32_t out = from->next / XOFF_N_PRIORITIES, p = from->next % XOFF_N_PRIORITIES;
         from->next++;
-        const struct xoff_pause *policy = sw->fabric->policy(sw, in, out);
-        if (!sw_is_lossless(sw, p) || !(xoff_pause_waits_for(policy, in, from->priority) >> p & 1))
-            continue;
-        const enum xoff_hold hold = xoff_pause_held_by(policy, in, out, p);
-        const bool waits =
-            hold == XOFF_HOLD_BY_FRAMES ? *sw_held(sw, p, in, out) > 0 : hold == XOFF_HOLD_YES;
-        if (waits && is_frozen(net, peer - net->n_hosts, out, p, now)) {
+        if (sw_is_lossless(sw, p) && waits(sw, in, from->priority, out, p) &&
+            is_frozen(net, peer - net->n_hosts, out, p, now)) {
             *to = (struct place){peer - net->n_hosts, out, (uint8_t)p, 0};
             return true;
         }

@@ -176,7 +176,7 @@ static inline void meter_left(struct point *point, const struct egress *queue,
 EGRESS_INLINE void sw_process(struct sw *sw, struct worker *w, uint32_t place)
 {
     struct frame *f = store_at(&sw->store, place);
-    f->at = sim_now(w) + sw->spec->processing_for;
+    f->at = sim_now(w) + sw->processing_for;
     fifo_push(&sw->processing, &sw->store, place);
     if (sw->processing.n == 1)
         node_set_timer(&sw->head, w, node_timer(&sw->head, SW_PROCESSING), f->at);
@@ -190,7 +190,7 @@ EGRESS_INLINE void sw_move_on(struct sw *sw, struct worker *w, uint32_t place,
     if (__builtin_expect(sw->detains, 0)) {
         if (sw->at_inputs)
             input_take(sw, w, place);
-        if (sw->spec->processing_for) {
+        if (sw->processing_for) {
             sw_process(sw, w, place);
             return;
         }

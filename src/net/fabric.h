@@ -37,6 +37,7 @@ struct fabric_buffer {
     /* The input ports that the mmu has accounts for: it counts `first_port` as its port 0. */
     uint32_t first_port, n_ports;
     int64_t held_bytes[XOFF_N_PRIORITIES]; /* bytes of the frames in it, counted frame by frame */
+    int64_t undecided_bytes[XOFF_N_PRIORITIES]; /* of those whose output is not decided yet */
     const uint64_t *maxima; /* maxima of its headroom, by permille (maxima.c); NULL: it has none */
 };
 
@@ -80,6 +81,9 @@ struct fabric_ops {
     bool (*buffer)(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer);
     /* Returns the pause policy that decides about frames from `in` to `out`. */
     const struct xoff_pause *(*policy)(const struct sw *sw, uint32_t in, uint32_t out);
+    /* Whether an egress queue holds up all that waits at the inputs of the switch. NULL: frames at
+     * inputs have outputs, and wait for their own (sw_held). */
+    bool (*holds_up)(const struct sw *sw, uint32_t out, uint32_t priority);
 };
 
 /* The list ends with NULL; its first entry is the default. */

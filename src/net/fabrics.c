@@ -2,4 +2,4 @@
 #include "net/switch.h"
 
 const struct fabric_ops *const fabrics[] = {&fabric_shared, &fabric_output_queued, &fabric_cioq,
-                                            NULL};
+                                            &fabric_pipeline, NULL};

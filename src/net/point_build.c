@@ -148,7 +148,7 @@ int build_points(struct net *net, struct sw *sw, struct xoff_err *err)
     if (unit_bytes)
         sw->occupancy = build_occupancy(net, sw->node, sw->n_ports * XOFF_N_PRIORITIES, unit_bytes);
     sw->is_watched = sw->histograms || sw->occupancy || sw->at_inputs || net->spec.trace_until > 0;
-    sw->detains = sw->at_inputs || sw->spec->processing_for;
+    sw->detains = sw->at_inputs || sw->processing_for;
     build_defences(net, sw);
     return 0;
 }

@@ -2,6 +2,18 @@
  * samples. */
 #include "net/egress.h"
 
+/* Finds an egress queue that holds up all inputs; UINT32_MAX: none does, the pipeline is slow. */
+static void find_stopper(const struct sw *sw, struct pause_note *note)
+{
+    for (uint32_t out = 0; out < sw->n_ports; out++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            if (sw->fabric->holds_up(sw, out, p)) {
+                note->egress_port = out;
+                note->egress_priority = (uint8_t)p;
+                return;
+            }
+}
+
 /* Finds the egress queue that holds most of the bytes of an ingress unit. */
 static void find_egress(struct sw *sw, const struct xoff_crossing *cause, uint32_t only,
                         xoff_time now, struct pause_note *note)
@@ -11,6 +23,8 @@ static void find_egress(struct sw *sw, const struct xoff_crossing *cause, uint32
     if (cause->unit == XOFF_UNIT_EGRESS) {
         note->egress_port = cause->port;
         note->egress_priority = cause->priority;
+    } else if (sw->fabric->holds_up) {
+        find_stopper(sw, note);
     } else {
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
             if (!sw_is_lossless(sw, p) ||

@@ -81,6 +81,7 @@ struct sw {
     uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
     struct fifo processing;         /* frames that wait out the processing delay */
+    xoff_time processing_for;       /* 0: none, or the fabric takes it itself */
     int64_t made_bytes;             /* of frames it made itself, less tags it removed */
     struct histogram *histograms;   /* per port; NULL: not asked for */
     struct sampled *sampled;        /* per (port, priority); NULL: no series */
@@ -107,7 +108,8 @@ static inline struct egress *sw_queue(const struct sw *sw, uint32_t out, uint32_
     return &sw->queues[out * XOFF_N_PRIORITIES + priority];
 }
 
-/* Bytes of a lossless priority that came in at `in`, leave by `out`, and lie in the switch. */
+/* Bytes of a lossless priority that came in at `in`, leave by `out`, and lie in the switch. Frames
+ * whose output is not decided yet are not in it (fabric_ops.holds_up). */
 static inline uint32_t *sw_held(const struct sw *sw, uint32_t priority, uint32_t in, uint32_t out)
 {
     return &sw->held_bytes[((uint32_t)sw->rank[priority] * sw->n_ports + in) * sw->n_ports + out];
@@ -168,6 +170,6 @@ void histogram_collect(struct net *net, struct results *results);
 void maxima_rise(struct maxima *maxima, const struct xoff_mmu *mmu);
 void maxima_leave(struct maxima *maxima, const struct xoff_mmu *mmu);
 
-extern const struct fabric_ops fabric_shared, fabric_output_queued, fabric_cioq;
+extern const struct fabric_ops fabric_shared, fabric_output_queued, fabric_cioq, fabric_pipeline;
 
 #endif

@@ -72,7 +72,7 @@ int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, st
     *part = NET_PART_MMU;
     code = build_mmu(sw->net, *part, sw->node, sw->spec->mmu, sw->spec->mmu_params, &late,
                      &ledger->mmu, err);
-    if (!code)
+    if (!code && !sw->fabric->leaves_inputs) /* else it is not the buffer of the egress queues */
         net_try_buffer(sw->net, sw->node, &ledger->mmu, false, &ledger->pause, &ledger->edges,
                        &late, err);
     free(ports);
@@ -154,6 +154,7 @@ int sw_build(struct net *net, uint32_t node, struct sw **out, enum net_part *par
     sw->node = node;
     sw->spec = spec;
     sw->fabric = fabric;
+    sw->processing_for = spec->processing_for;
     sw->n_ports = net->topo->nodes[node].n_ports;
     build_tables(sw);
     *part = NET_PART_SCHED;

@@ -18,12 +18,13 @@
 #define RESULT_MAXIMA 1000 /* bins of local maxima */
 
 /* Why a frame was lost. */
-#define RESULT_DROP_MAP(X)                                   \
-    X(BUFFER, "buffer", "no room in the buffer")             \
-    X(CORRUPT, "corrupt", "frame error on the link")         \
-    X(LINK_DOWN, "link-down", "the link failed or was down") \
-    X(NO_ROUTE, "no-route", "no route to the destination")   \
-    X(RECEIVER, "receiver", "receive buffer of a slow receiver full")
+#define RESULT_DROP_MAP(X)                                            \
+    X(BUFFER, "buffer", "no room in the buffer")                      \
+    X(CORRUPT, "corrupt", "frame error on the link")                  \
+    X(LINK_DOWN, "link-down", "the link failed or was down")          \
+    X(NO_ROUTE, "no-route", "no route to the destination")            \
+    X(RECEIVER, "receiver", "receive buffer of a slow receiver full") \
+    X(EGRESS, "egress", "egress queue full behind the pipeline")
 
 enum result_drop_cause {
 #define X(id, name, text) RESULT_DROP_##id,

@@ -282,13 +282,14 @@ static void add_drops(struct build *b)
         bytes += d->bytes;
         if (d->cause < RESULT_N_DROP_CAUSES)
             by_cause[d->cause] += d->frames;
-        if (d->lossless && (d->cause == RESULT_DROP_BUFFER || d->cause == RESULT_DROP_RECEIVER))
+        if (d->lossless && (d->cause == RESULT_DROP_BUFFER || d->cause == RESULT_DROP_RECEIVER ||
+                            d->cause == RESULT_DROP_EGRESS))
             lossless += d->frames;
     }
     add(b, "drops", NULL, NULL, "frames", (double)all, "frames lost, all causes");
     add(b, "drops", NULL, "bytes", "B", (double)bytes, "bytes of frames lost, all causes");
     add(b, "drops", NULL, "lossless", "frames", (double)lossless,
-        "frames of lossless priorities lost for want of room (causes buffer and receiver)");
+        "frames of lossless priorities lost for want of room (causes buffer, receiver, egress)");
     for (uint8_t c = 0; c < RESULT_N_DROP_CAUSES; c++)
         add(b, "drops", NULL, output_drop_cause(c), "frames", (double)by_cause[c], meanings[c]);
 }

@@ -549,17 +549,19 @@ static void drops_by_cause(void **state)
         {.cause = RESULT_DROP_LINK_DOWN, .lossless = 1, .frames = 8, .bytes = 800},
         {.cause = RESULT_DROP_NO_ROUTE, .lossless = 0, .frames = 16, .bytes = 1600},
         {.cause = RESULT_DROP_RECEIVER, .lossless = 1, .frames = 32, .bytes = 3200},
+        {.cause = RESULT_DROP_EGRESS, .lossless = 1, .frames = 64, .bytes = 6400},
     };
-    const struct results r = {.drops = drops, .n_drops = 6};
+    const struct results r = {.drops = drops, .n_drops = 7};
     struct summary *s = summary_create(&r);
-    check(s, "drops", 63, "frames");
-    check(s, "drops.bytes", 6300, "B");
-    check(s, "drops.lossless", 33, "frames");
+    check(s, "drops", 127, "frames");
+    check(s, "drops.bytes", 12700, "B");
+    check(s, "drops.lossless", 97, "frames");
     check(s, "drops.buffer", 3, "frames");
     check(s, "drops.corrupt", 4, "frames");
     check(s, "drops.link-down", 8, "frames");
     check(s, "drops.no-route", 16, "frames");
     check(s, "drops.receiver", 32, "frames");
+    check(s, "drops.egress", 64, "frames");
     summary_destroy(s);
 }
 

@@ -9,18 +9,25 @@
 
 #include "stats/output.h"
 
-enum { LOST_IN_BUFFER = 1, LOST_AT_RECEIVER = 2, DEADLOCK = 4 };
+enum {
+    LOST_IN_BUFFER = 1,
+    LOST_AT_RECEIVER = 2,
+    DEADLOCK = 4,
+    LOST_AT_EGRESS = 8,
+    LOST_ANYWHERE = LOST_IN_BUFFER | LOST_AT_RECEIVER | LOST_AT_EGRESS
+};
 
 /* The troubles that a metric counts, by itself or among others. */
 static const struct {
     const char *metric;
     uint32_t counts;
 } covers[] = {
-    {"drops", LOST_IN_BUFFER | LOST_AT_RECEIVER},
-    {"drops.bytes", LOST_IN_BUFFER | LOST_AT_RECEIVER},
-    {"drops.lossless", LOST_IN_BUFFER | LOST_AT_RECEIVER},
+    {"drops", LOST_ANYWHERE},
+    {"drops.bytes", LOST_ANYWHERE},
+    {"drops.lossless", LOST_ANYWHERE},
     {"drops.buffer", LOST_IN_BUFFER},
     {"drops.receiver", LOST_AT_RECEIVER},
+    {"drops.egress", LOST_AT_EGRESS},
     {"deadlocks", DEADLOCK},
     {"deadlocked", DEADLOCK},
     {"deadlock.onset", DEADLOCK},
@@ -34,6 +41,7 @@ static uint64_t count_lost(const struct results *run, uint32_t covered)
         const struct result_drop *d = &run->drops[i];
         const uint32_t trouble = d->cause == RESULT_DROP_BUFFER     ? LOST_IN_BUFFER
                                  : d->cause == RESULT_DROP_RECEIVER ? LOST_AT_RECEIVER
+                                 : d->cause == RESULT_DROP_EGRESS   ? LOST_AT_EGRESS
                                                                     : 0;
         if (d->lossless && trouble & ~covered)
             n += d->frames;

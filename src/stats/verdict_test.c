@@ -87,8 +87,11 @@ static void what_is_trouble(void **state)
     s.lossless = 1;
     assert_int_equal(noted(&s, 1, 0, NULL, NULL), LOSS | DEADLOCK);
     for (uint8_t cause = 0; cause < RESULT_N_DROP_CAUSES; cause++)
-        assert_int_equal(noted_alone(cause, NULL),
-                         cause == RESULT_DROP_BUFFER || cause == RESULT_DROP_RECEIVER ? LOSS : 0);
+        assert_int_equal(noted_alone(cause, NULL), cause == RESULT_DROP_BUFFER ||
+                                                           cause == RESULT_DROP_RECEIVER ||
+                                                           cause == RESULT_DROP_EGRESS
+                                                       ? LOSS
+                                                       : 0);
 }
 
 static void which_metrics_cover_a_loss(void **state)
@@ -96,21 +99,22 @@ static void which_metrics_cover_a_loss(void **state)
     (void)state;
     static const struct {
         const char *expectation;
-        bool of_buffer, of_receiver;
+        bool of_buffer, of_receiver, of_egress;
     } rows[] = {
-        {"drops == 0", true, true},
-        {"drops.bytes == 0", true, true},
-        {"drops.lossless == 0", true, true},
-        {"drops.buffer == 0", true, false},
-        {"drops.receiver == 0", false, true},
-        {"drops.corrupt == 0", false, false},
-        {"drops.link-down == 0", false, false},
-        {"drops.no-route == 0", false, false},
-        {"drops.corrupt == drops", true, true},
-        {"flows >= max(1, 2 * (retransmissions - drops.buffer))", true, false},
-        {"abs(end_time / packet_hops) >= drops.receiver / 0", false, true},
-        {"findings == 0", false, false},
-        {"deadlocks == 0", false, false},
+        {"drops == 0", true, true, true},
+        {"drops.bytes == 0", true, true, true},
+        {"drops.lossless == 0", true, true, true},
+        {"drops.buffer == 0", true, false, false},
+        {"drops.receiver == 0", false, true, false},
+        {"drops.egress == 0", false, false, true},
+        {"drops.corrupt == 0", false, false, false},
+        {"drops.link-down == 0", false, false, false},
+        {"drops.no-route == 0", false, false, false},
+        {"drops.corrupt == drops", true, true, true},
+        {"flows >= max(1, 2 * (retransmissions - drops.buffer))", true, false, false},
+        {"abs(end_time / packet_hops) >= drops.receiver / 0", false, true, false},
+        {"findings == 0", false, false, false},
+        {"deadlocks == 0", false, false, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (noted_alone(RESULT_DROP_BUFFER, rows[i].expectation) != (rows[i].of_buffer ? 0 : LOSS))
@@ -118,6 +122,8 @@ static void which_metrics_cover_a_loss(void **state)
         if (noted_alone(RESULT_DROP_RECEIVER, rows[i].expectation) !=
             (rows[i].of_receiver ? 0 : LOSS))
             fail_msg("%s: of a receiver", rows[i].expectation);
+        if (noted_alone(RESULT_DROP_EGRESS, rows[i].expectation) != (rows[i].of_egress ? 0 : LOSS))
+            fail_msg("%s: of an egress queue", rows[i].expectation);
     }
 }
 

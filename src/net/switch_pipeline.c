@@ -1,0 +1,566 @@
+/* Fabric `pipeline`: inputs that one packet-processing pipeline serves, queues at the outputs.
+ *
+ * Source: the merchant-silicon switch of "Congestion aware priority flow control in data center
+ * networks" (Avci, Li and Liu, 2016), II-A.
+ *
+ * A frame is admitted by `mmu` to the ingress queue of its port and priority when its last bit has
+ * arrived. The ingress queues of a port are counters; its frames wait in one FIFO. The pipeline
+ * takes a frame every 1 / packet_rate, from the inputs in turn, and has decided about it
+ * `processing_delay` later. Only then is its output known. A frame whose egress queue has room
+ * leaves its ingress queue and joins it. Where there is no room,
+ *
+ *   full: drop   the frame is lost (PFC_wdrop)
+ *   full: stop   the pipeline stands still, with all frames in it, until there is (PFC_wstop)
+ *
+ * While the pipeline stands still its clock does: `line` and `free_at` are in the pipeline's time,
+ * which is `frozen_for` behind that of the simulation.
+ *
+ * Differs: the paper does not say where a frame is counted while it is in the pipeline; here it is
+ * in its ingress queue until its output is decided, as the payload stays in the ingress buffer. A
+ * lossy priority never stops the pipeline: its frames are lost.
+ */
+#include <string.h>
+
+#include <xoff/units.h>
+
+#include "net/build.h"
+#include "net/egress.h"
+
+/* Parameters as the scenario writes them. */
+struct pipeline_params {
+    int64_t packet_rate, full, egress_queue;
+};
+
+enum pipeline_full { PIPELINE_DROP, PIPELINE_STOP };
+
+/* The egress queues together, as results, samples and audit read them. */
+struct pipeline_egress {
+    int64_t used_bytes, peak_bytes, capacity_bytes;
+};
+
+struct pipeline {
+    struct sw sw;
+    struct ledger ledger; /* of ingress queues */
+    struct fifo *inputs;  /* by port: frames that wait for the pipeline */
+    uint64_t *waiting;    /* set of ports whose inputs are not empty */
+    uint32_t n_words, n_waiting;
+    uint32_t turn;    /* port that the search for the next frame starts with */
+    struct fifo line; /* frames in the pipeline; frame.at is when they have been processed */
+    xoff_time processing_for;
+    xoff_time interval;                    /* between two frames, without its fraction */
+    uint64_t packet_rate, fraction, carry; /* fractions of a ps, in 1 / packet_rate */
+    xoff_time free_at;                     /* when the pipeline can take the next frame */
+    xoff_time frozen_for;
+    xoff_time stopped_at; /* XOFF_NEVER: the pipeline runs */
+    uint32_t stuck;       /* stopped: the place of the frame that found no room */
+    bool stops;
+    int64_t egress_limit_bytes; /* of each egress queue */
+    struct pipeline_egress egress;
+    struct xoff_mmu egress_mmu; /* describes the egress queues */
+};
+
+/* Timers of the fabric. */
+enum { PIPELINE_LINE, PIPELINE_PAUSE, PIPELINE_TIMERS };
+
+static inline struct pipeline *pipeline_of(const struct sw *sw)
+{
+    return (struct pipeline *)sw;
+}
+
+static inline bool is_stopped(const struct pipeline *p)
+{
+    return __builtin_expect(p->stopped_at != XOFF_NEVER, 0);
+}
+
+/* Returns when the pipeline has something to do next. */
+static inline xoff_time next_at(const struct pipeline *p)
+{
+    xoff_time at = XOFF_NEVER;
+    if (is_stopped(p))
+        return at;
+    if (p->line.n)
+        at = store_at(&p->sw.store, p->line.head)->at + p->frozen_for;
+    if (p->n_waiting && p->free_at + p->frozen_for < at)
+        at = p->free_at + p->frozen_for;
+    return at;
+}
+
+static inline uint32_t line_timer(const struct pipeline *p)
+{
+    return node_timer(&p->sw.head, SW_TIMERS + PIPELINE_LINE);
+}
+
+/* Called when the pause policy was told something: applies its decisions and its new deadline. */
+static void heed_policy(struct pipeline *p, struct worker *w)
+{
+    if (__builtin_expect(p->ledger.edges.n != 0, 0))
+        sw_apply_edges(&p->sw, w, &p->ledger.edges, UINT32_MAX);
+    ledger_set_timer(&p->sw, w, &p->ledger);
+}
+
+/* Egress queues */
+
+static const struct xoff_crossings no_crossings;
+
+/* The frame leaves its egress queue, and the switch. */
+EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *f,
+                           int64_t egress_bytes)
+{
+    struct pipeline *p = pipeline_of(sw);
+    const struct xoff_departure departure = sw_departure(f, egress_bytes);
+    sw_let_go(sw, f);
+    p->egress.used_bytes -= f->bytes;
+    if (xoff_pause_on_departure(&p->ledger.pause, &departure, &no_crossings, sim_now(w),
+                                &p->ledger.edges))
+        heed_policy(p, w);
+    if (is_stopped(p)) /* there may be room now; an event of its own looks */
+        node_set_timer(&sw->head, w, line_timer(p), sim_now(w));
+}
+
+static void send(struct sw *sw, struct worker *w, struct port *port)
+{
+    egress_send(sw, w, port, release);
+}
+
+static bool has_room(const struct pipeline *p, const struct frame *f)
+{
+    return sw_queue(&p->sw, f->out_port, f->priority)->bytes + f->bytes <= p->egress_limit_bytes;
+}
+
+/* Ingress queues */
+
+/* A frame leaves its ingress queue: its output has been decided, or it is lost. */
+static void leave_input(struct pipeline *p, struct worker *w, const struct frame *f)
+{
+    struct ledger *ledger = &p->ledger;
+    const struct xoff_departure departure = sw_departure(f, 0);
+    struct xoff_crossings crossings;
+    xoff_mmu_release(&ledger->mmu, &departure, sim_now(w), &crossings);
+    if (__builtin_expect(ledger->maxima.rises, 0))
+        maxima_leave(&ledger->maxima, &ledger->mmu);
+    input_leave(&p->sw, f);
+    if (xoff_pause_on_crossings(&ledger->pause, &crossings, sim_now(w), &ledger->edges))
+        heed_policy(p, w);
+}
+
+static void lose(struct pipeline *p, struct worker *w, uint32_t place)
+{
+    leave_input(p, w, store_at(&p->sw.store, place));
+    store_return(&p->sw.store, place);
+}
+
+/* The ingress queue of a frame takes it or drops it. A lossy frame is limited by the length of its
+ * ingress queue, since its egress queue is not known. */
+static uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame, uint32_t in,
+                      uint32_t out)
+{
+    struct ledger *ledger = &pipeline_of(sw)->ledger;
+    const xoff_time now = sim_now(w);
+    const struct xoff_arrival arrival = {
+        .in_port = (uint16_t)in,
+        .out_port = (uint16_t)out,
+        .priority = frame->priority,
+        .bytes = frame->bytes,
+        .egress_bytes = sw_is_lossless(sw, frame->priority)
+                            ? 0
+                            : xoff_mmu_ingress_bytes(&ledger->mmu, in, frame->priority)};
+    struct xoff_crossings crossings;
+    const enum xoff_pool pool = xoff_mmu_admit(&ledger->mmu, &arrival, now, &crossings);
+    if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
+        maxima_rise(&ledger->maxima, &ledger->mmu);
+    if (xoff_pause_on_crossings(&ledger->pause, &crossings, now, &ledger->edges))
+        heed_policy(pipeline_of(sw), w);
+    if (__builtin_expect(pool == XOFF_POOL_DROP, 0)) {
+        sw_drop(sw, frame, in, UINT32_MAX, RESULT_DROP_BUFFER, now);
+        return NET_NONE;
+    }
+    return sw_put(sw, frame, in, out, pool);
+}
+
+/* The pipeline */
+
+/* A frame enters the pipeline, which is free. */
+static inline void enter(struct pipeline *p, xoff_time now, uint32_t place)
+{
+    const xoff_time at = now - p->frozen_for;
+    p->carry = at == p->free_at ? p->carry + p->fraction : p->fraction;
+    p->free_at = at + p->interval;
+    if (p->carry >= p->packet_rate) {
+        p->carry -= p->packet_rate;
+        p->free_at++;
+    }
+    store_at(&p->sw.store, place)->at = at + p->processing_for;
+    fifo_push(&p->line, &p->sw.store, place);
+}
+
+/* Takes a frame of the next input in turn that has one. */
+static uint32_t next_frame(struct pipeline *p)
+{
+    uint32_t word = p->turn / 64;
+    uint64_t bits = p->waiting[word] & ~UINT64_C(0) << p->turn % 64;
+    while (!bits) {
+        word = word + 1 < p->n_words ? word + 1 : 0;
+        bits = p->waiting[word];
+    }
+    const uint32_t in = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    const uint32_t place = fifo_pop(&p->inputs[in], &p->sw.store);
+    if (!p->inputs[in].n)
+        p->waiting[word] &= ~(UINT64_C(1) << in % 64);
+    p->turn = in + 1 < p->sw.n_ports ? in + 1 : 0;
+    p->n_waiting--;
+    return place;
+}
+
+/* A frame has its place in an ingress queue: it enters the pipeline or waits for its turn. */
+static void join(struct sw *sw, struct worker *w, uint32_t place)
+{
+    struct pipeline *p = pipeline_of(sw);
+    const uint32_t in = store_at(&sw->store, place)->in_port;
+    if (!p->n_waiting && !is_stopped(p) && p->free_at + p->frozen_for <= sim_now(w)) {
+        p->turn = in + 1 < sw->n_ports ? in + 1 : 0;
+        enter(p, sim_now(w), place);
+        if (p->line.n > 1) /* its timer is set */
+            return;
+    } else {
+        fifo_push(&p->inputs[in], &sw->store, place);
+        p->waiting[in / 64] |= UINT64_C(1) << in % 64;
+        if (p->n_waiting++ || is_stopped(p))
+            return;
+    }
+    node_set_timer(&sw->head, w, line_timer(p), next_at(p));
+}
+
+/* Puts a frame into its egress queue, if that has room. */
+static bool forward(struct pipeline *p, struct worker *w, uint32_t place)
+{
+    struct sw *sw = &p->sw;
+    struct frame *f = store_at(&sw->store, place);
+    if (__builtin_expect(!has_room(p, f), 0))
+        return false;
+    leave_input(p, w, f);
+    const struct xoff_arrival arrival = sw_arrival(sw, f, f->in_port, f->out_port);
+    sw_hold(sw, f, f->in_port, f->out_port);
+    p->egress.used_bytes += f->bytes;
+    if (p->egress.used_bytes > p->egress.peak_bytes)
+        p->egress.peak_bytes = p->egress.used_bytes;
+    if (xoff_pause_on_arrival(&p->ledger.pause, &arrival, &no_crossings, sim_now(w),
+                              &p->ledger.edges))
+        heed_policy(p, w);
+    egress_join(sw, w, place, release, send);
+    return true;
+}
+
+/* A frame found its egress queue full: it is lost, or the pipeline stops. */
+XOFF_SELDOM static void overflow(struct pipeline *p, struct worker *w, uint32_t place)
+{
+    struct sw *sw = &p->sw;
+    const struct frame *f = store_at(&sw->store, place);
+    if (p->stops && sw_is_lossless(sw, f->priority)) {
+        p->stopped_at = sim_now(w);
+        p->stuck = place;
+        return;
+    }
+    struct xoff_arrival arrival = sw_arrival(sw, f, f->in_port, f->out_port);
+    arrival.dropped = true;
+    if (xoff_pause_on_arrival(&p->ledger.pause, &arrival, &no_crossings, sim_now(w),
+                              &p->ledger.edges))
+        heed_policy(p, w);
+    sw_drop(sw, f, f->in_port, f->out_port, RESULT_DROP_EGRESS, sim_now(w));
+    lose(p, w, place);
+}
+
+/* The first frame of the line has been processed: its output is decided. */
+static void decide(struct pipeline *p, struct worker *w)
+{
+    struct sw *sw = &p->sw;
+    const uint32_t place = fifo_pop(&p->line, &sw->store);
+    const struct frame *f = store_at(&sw->store, place);
+    const uint32_t out = sw_route(sw, f, f->in_port, sim_now(w));
+    if (__builtin_expect(out == ROUTE_NONE, 0)) {
+        lose(p, w, place);
+        return;
+    }
+    store_at(&sw->store, place)->out_port = (uint16_t)out;
+    if (__builtin_expect(!forward(p, w, place), 0))
+        overflow(p, w, place);
+}
+
+/* The pipeline is stopped and something has left the egress queues, or a link has failed. */
+XOFF_SELDOM static void try_again(struct pipeline *p, struct worker *w)
+{
+    const struct frame *f = store_at(&p->sw.store, p->stuck);
+    const bool is_up = p->sw.ports[f->out_port].is_up;
+    if (is_up && !has_room(p, f))
+        return;
+    p->frozen_for += sim_now(w) - p->stopped_at;
+    p->stopped_at = XOFF_NEVER;
+    if (is_up) {
+        forward(p, w, p->stuck);
+        return;
+    }
+    sw_drop(&p->sw, f, f->in_port, f->out_port, RESULT_DROP_LINK_DOWN, sim_now(w));
+    lose(p, w, p->stuck);
+}
+
+/* The pipeline's time has come. Goes on as long as nothing else comes between. */
+static void heed_line(struct pipeline *p, struct worker *w)
+{
+    struct sw *sw = &p->sw;
+    xoff_time at;
+    heap_remove(&sw->timers, line_timer(p));
+    if (is_stopped(p))
+        try_again(p, w);
+    do {
+        const xoff_time now = sim_now(w);
+        if (p->line.n && !is_stopped(p) &&
+            store_at(&sw->store, p->line.head)->at + p->frozen_for <= now)
+            decide(p, w);
+        if (p->n_waiting && !is_stopped(p) && p->free_at + p->frozen_for <= now)
+            enter(p, now, next_frame(p));
+        at = next_at(p);
+    } while (at < heap_top_at(&sw->timers) && sim_advance(w, at));
+    heap_set(&sw->timers, line_timer(p), at);
+}
+
+/* The calls of the boundary */
+
+static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame)
+{
+    if (!port_rx(&sw->head, &sw->ports[in], w, frame))
+        return;
+    sw->used |= (uint8_t)(1u << frame->priority);
+    const uint32_t place = admit(sw, w, frame, in, in);
+    if (place == NET_NONE)
+        return;
+    if (__builtin_expect(sw->at_inputs, 0))
+        input_take(sw, w, place);
+    join(sw, w, place);
+}
+
+static void transmit(struct sw *sw, struct worker *w, uint32_t port)
+{
+    if (port_on_transmit(&sw->head, &sw->ports[port], w))
+        send(sw, w, &sw->ports[port]);
+}
+
+static void timer(struct sw *sw, struct worker *w, uint32_t own)
+{
+    struct pipeline *p = pipeline_of(sw);
+    if (own == PIPELINE_LINE) {
+        heed_line(p, w);
+        return;
+    }
+    xoff_pause_expire(&p->ledger.pause, sim_now(w), &p->ledger.edges);
+    heed_policy(p, w);
+}
+
+/* Frames in the pipeline are dropped when they leave it (sw_route). */
+static void link_down(struct sw *sw, struct worker *w, uint32_t port)
+{
+    struct pipeline *p = pipeline_of(sw);
+    egress_flush(sw, w, port, release);
+    if (is_stopped(p))
+        node_set_timer(&sw->head, w, line_timer(p), sim_now(w));
+}
+
+static void count_list(const struct sw *sw, const struct fifo *list, int64_t *bytes)
+{
+    uint32_t place = list->head;
+    for (uint32_t k = 0; k < list->n; k++, place = store_at(&sw->store, place)->next)
+        bytes[store_at(&sw->store, place)->priority] += store_at(&sw->store, place)->bytes;
+}
+
+/* Counts the frames whose output is not decided, or not reached. */
+static void count_undecided(const struct pipeline *p, int64_t *bytes)
+{
+    const struct sw *sw = &p->sw;
+    count_list(sw, &sw->processing, bytes);
+    count_list(sw, &p->line, bytes);
+    for (uint32_t in = 0; in < sw->n_ports; in++)
+        count_list(sw, &p->inputs[in], bytes);
+    if (is_stopped(p))
+        bytes[store_at(&sw->store, p->stuck)->priority] += store_at(&sw->store, p->stuck)->bytes;
+}
+
+static bool buffer(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer)
+{
+    const struct pipeline *p = pipeline_of(sw);
+    if (i > 1)
+        return false;
+    if (i == 0) {
+        strcpy(buffer->name, "ingress");
+        buffer->mmu = &p->ledger.mmu;
+        buffer->maxima = p->ledger.maxima.counts;
+        count_undecided(p, buffer->held_bytes);
+        count_undecided(p, buffer->undecided_bytes);
+        return true;
+    }
+    strcpy(buffer->name, "egress");
+    buffer->mmu = &p->egress_mmu;
+    buffer->n_ports = 0;
+    for (uint32_t out = 0; out < sw->n_ports; out++)
+        for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
+            buffer->held_bytes[priority] += sw_queue(sw, out, priority)->bytes;
+    return true;
+}
+
+static const struct xoff_pause *policy(const struct sw *sw, uint32_t in, uint32_t out)
+{
+    (void)in, (void)out;
+    return &pipeline_of(sw)->ledger.pause;
+}
+
+static bool holds_up(const struct sw *sw, uint32_t out, uint32_t priority)
+{
+    const struct pipeline *p = pipeline_of(sw);
+    if (!is_stopped(p))
+        return false;
+    const struct frame *f = store_at(&sw->store, p->stuck);
+    return f->out_port == out && f->priority == priority;
+}
+
+/* Building */
+
+static void egress_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
+{
+    const struct pipeline_egress *e = state;
+    (void)cfg;
+    view->used_total_bytes = view->used_bytes[XOFF_POOL_RESERVED] = e->used_bytes;
+    view->peak_total_bytes = view->peak_bytes[XOFF_POOL_RESERVED] = e->peak_bytes;
+    view->capacity_total_bytes = view->capacity_bytes[XOFF_POOL_RESERVED] = e->capacity_bytes;
+}
+
+static int64_t egress_used_bytes(const void *state, enum xoff_pool pool)
+{
+    return pool == XOFF_POOL_RESERVED ? ((const struct pipeline_egress *)state)->used_bytes : 0;
+}
+
+/* Nobody asks it to admit a frame: forward() does that. */
+static const struct xoff_mmu_ops egress_ops = {
+    .name = "egress",
+    .view = egress_view,
+    .used_bytes = egress_used_bytes,
+};
+
+static int build_egress(struct pipeline *p, int64_t limit_bytes, const struct xoff_mmu_env *env,
+                        struct xoff_err *err)
+{
+    const int64_t n_queues = (int64_t)p->sw.n_ports * XOFF_N_PRIORITIES;
+    p->egress_limit_bytes = limit_bytes;
+    if (limit_bytes == XOFF_PARAM_AUTO) {
+        p->egress_limit_bytes = p->sw.spec->buffer_bytes / n_queues;
+        if (p->egress_limit_bytes < env->max_frame_bytes)
+            p->egress_limit_bytes = env->max_frame_bytes;
+    }
+    if (p->egress_limit_bytes < env->max_frame_bytes) {
+        char text[32];
+        xoff_err_set(err, XOFF_E_CONFLICT, "egress_queue",
+                     xoff_format_bytes(text, sizeof text, limit_bytes),
+                     "too small: a largest frame must fit, which has ");
+        xoff_err_add_int(err, env->max_frame_bytes);
+        xoff_err_add(err, "B");
+        return -(int)XOFF_E_CONFLICT;
+    }
+    p->egress.capacity_bytes = n_queues * p->egress_limit_bytes;
+    p->egress_mmu = (struct xoff_mmu){.ops = &egress_ops, .state = &p->egress};
+    return 0;
+}
+
+/* Without a rate the pipeline is never the bottleneck: it takes smallest frames from all ports at
+ * their full rate. */
+static uint64_t full_rate(const struct xoff_mmu_env *env)
+{
+    uint64_t rate = 0;
+    for (uint32_t i = 0; i < env->n_ports; i++)
+        rate +=
+            (uint64_t)env->ports[i].rate_bps / (8 * (XOFF_MIN_FRAME_BYTES + XOFF_OVERHEAD_BYTES)) +
+            1;
+    return rate;
+}
+
+static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
+                 struct xoff_err *err)
+{
+    struct pipeline *p = pipeline_of(sw);
+    struct pipeline_params params;
+    xoff_param_defaults(sw->fabric->params, &params);
+    if (sw->spec->fabric_params)
+        params = *(const struct pipeline_params *)sw->spec->fabric_params;
+    p->n_words = (sw->n_ports + 63) / 64;
+    p->inputs = build_block(sw->n_ports, sizeof *p->inputs);
+    p->waiting = build_block(p->n_words, sizeof *p->waiting);
+    p->packet_rate =
+        params.packet_rate == XOFF_PARAM_AUTO ? full_rate(env) : (uint64_t)params.packet_rate;
+    p->interval = XOFF_S / (xoff_time)p->packet_rate;
+    p->fraction = (uint64_t)XOFF_S % p->packet_rate;
+    p->processing_for = sw->processing_for;
+    sw->processing_for = 0; /* the pipeline takes this time, and nothing else does */
+    p->stopped_at = XOFF_NEVER;
+    p->stops = params.full == PIPELINE_STOP;
+    int code = build_egress(p, params.egress_queue, env, err);
+    if (!code)
+        code = ledger_build(sw, env, PIPELINE_PAUSE, &p->ledger, part, err);
+    if (!code)
+        sw->signalling = p->ledger.pause.shape.signalling;
+    return code;
+}
+
+static void destroy(struct sw *sw)
+{
+    struct pipeline *p = pipeline_of(sw);
+    ledger_free(&p->ledger);
+    build_free(p->inputs), build_free(p->waiting);
+}
+
+static const char *const full_words[] = {"drop", "stop", NULL};
+
+static const struct xoff_param pipeline_table[] = {
+    {.name = "packet_rate",
+     .type = XOFF_P_INT,
+     .offset = offsetof(struct pipeline_params, packet_rate),
+     .preset = "auto",
+     .min = "1",
+     .max = "1000G",
+     .allows_auto = true,
+     .help = "Frames that the pipeline takes in a second, such as 500k or 1M; auto: smallest "
+             "frames from all ports at their full rate."},
+    {.name = "full",
+     .type = XOFF_P_CHOICE,
+     .offset = offsetof(struct pipeline_params, full),
+     .preset = "drop",
+     .choices = full_words,
+     .help = "What happens to a processed frame whose egress queue is full: it is lost, or the "
+             "pipeline stops until there is room (for a lossless priority; lossy frames are "
+             "lost)."},
+    {.name = "egress_queue",
+     .type = XOFF_P_BYTES,
+     .offset = offsetof(struct pipeline_params, egress_queue),
+     .preset = "auto",
+     .min = "64B",
+     .max = "4GB",
+     .allows_auto = true,
+     .help = "Size of each egress queue; auto: an equal part of a memory as large as buffer, but "
+             "at least a largest frame."},
+    {0},
+};
+
+const struct fabric_ops fabric_pipeline = {
+    .name = "pipeline",
+    .summary = "inputs served in turn by a packet-processing pipeline, queues at the outputs",
+    .params = pipeline_table,
+    .params_size = sizeof(struct pipeline_params),
+    .size = sizeof(struct pipeline),
+    .n_timers = PIPELINE_TIMERS,
+    .leaves_inputs = true,
+    .build = build,
+    .destroy = destroy,
+    .arrive = arrive,
+    .admit = admit,
+    .transmit = transmit,
+    .timer = timer,
+    .processed = join,
+    .link_down = link_down,
+    .buffer = buffer,
+    .policy = policy,
+    .holds_up = holds_up,
+};
