@@ -5,6 +5,7 @@
 """
 import json
 import pathlib
+import re
 import signal
 import sqlite3
 import subprocess
@@ -143,6 +144,19 @@ def check_variant(folder):
           run.stdout.count("holds: ") == 2, run)
 
 
+def check_manual():
+    """Every option of every verb is in the manual page, and completed."""
+    manual = (ROOT / "docs/xoff.1").read_text().replace("\\-", "-")
+    source = f"source {ROOT}/tools/completion/xoff.bash; "
+    for verb in ("run", "check", "topology", "convert", "report", "reproduce", "bench", "schema"):
+        options = set(re.findall(r"--[a-z][a-z-]*", xoff(verb, "--help").stdout)) - {"--usage"}
+        missing = sorted(o for o in options if not re.search(o + r"\b(?!-)", manual))
+        check(f"the manual page lacks {missing} of {verb}", not missing)
+        words = f"COMP_WORDS=({XOFF} {verb} --); COMP_CWORD=2; _xoff; echo ${{COMPREPLY[*]}}"
+        run = subprocess.run(["bash", "-c", source + words], capture_output=True, text=True)
+        check(f"completion of {verb}", options <= set(run.stdout.split()), run)
+
+
 def check_kinds():
     """What each switch got, where switches differ."""
     leaf = ROOT / "scenarios/two-kinds-of-leaf.yaml"
@@ -215,6 +229,7 @@ def main(folder):
 
     check_warnings(folder)
     check_variant(folder)
+    check_manual()
     check_kinds()
     check_trial(folder)
 

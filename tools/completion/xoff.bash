@@ -3,8 +3,6 @@
 _xoff() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs="run check topology convert report reproduce bench schema"
-    local common="--help --version --json"
-    local scenario="--set --seed"
     local verb="" word options
 
     COMPREPLY=()
@@ -17,7 +15,7 @@ _xoff() {
 
     case $prev in
     -o | --output)
-        if [[ $verb == bench ]]; then
+        if [[ $verb == bench || $verb == report ]]; then
             _xoff_fill "$(compgen -f -- "$cur")"
         else
             _xoff_fill "$(compgen -d -- "$cur")"
@@ -25,7 +23,7 @@ _xoff() {
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --set | --seed)
+    --set | --seed | --variant | --capture*)
         return
         ;;
     --compat)
@@ -33,6 +31,7 @@ _xoff() {
         return
         ;;
     --write)
+        [[ $verb == run ]] || return
         _xoff_fill "$(compgen -W "hpcc conweave none" -- "$cur")"
         return
         ;;
@@ -46,23 +45,9 @@ _xoff() {
         _xoff_fill "$(compgen -W "$verbs" -- "$cur")"
         return
     fi
-    case $verb in
-    run)
-        options="$common $scenario --threads --output --print-config --csv --no-report --capture"
-        options="$options --compat --write -o -j"
-        ;;
-    convert) options="--help --version --output --compat -o" ;;
-    report) options="--help --version --output -o" ;;
-    reproduce)
-        options="$common --set --quick --jobs --seeds --output --fresh --cache --papers --write"
-        options="$options --readme -o -j"
-        ;;
-    check) options="$common $scenario --deadlock -j" ;;
-    topology) options="$common $scenario -j" ;;
-    bench) options="$common --output -o --json -j --rounds --print" ;;
-    *) options="--help --version" ;;
-    esac
+    # The program itself knows the options of each verb.
     if [[ $cur == -* ]]; then
+        options=$("${COMP_WORDS[0]}" $verb --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*')
         _xoff_fill "$(compgen -W "$options" -- "$cur")"
         return
     fi
@@ -71,6 +56,13 @@ _xoff() {
         _xoff_fill "$(
             compgen -W "hpcc" -- "$cur"
             compgen -f -X '!*.txt' -- "$cur"
+            compgen -d -- "$cur"
+        )"
+        compopt -o filenames 2>/dev/null
+        ;;
+    report)
+        _xoff_fill "$(
+            compgen -f -X '!*.sqlite' -- "$cur"
             compgen -d -- "$cur"
         )"
         compopt -o filenames 2>/dev/null
