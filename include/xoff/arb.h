@@ -1,9 +1,9 @@
 /* Role arb: which inputs of a crossbar send to which outputs next.
  *
- * Frames wait at inputs. The caller says which inputs ask for which outputs: it leaves out ports
- * that are busy and outputs that have no room. The arbiter answers a matching: pairs of an input
- * and an output that asked, in which no port occurs twice. The contract is that of every role
- * (role.h); cfg and state belong to a switch.
+ * Frames wait at inputs. The caller says which inputs ask for which outputs, and which ports may be
+ * matched: those that are not busy, and outputs that have room. The arbiter answers a matching:
+ * pairs of such an input and an output it asked for, in which no port occurs twice. The contract is
+ * that of every role (role.h); cfg and state belong to a switch.
  *
  * Sets of ports are bit masks of view.n_words words: bit n % 64 of word n / 64 is port n.
  */
@@ -25,9 +25,10 @@ struct xoff_arb_env {
 
 struct xoff_arb_view {
     uint32_t n_words;        /* of a set of ports: n_ports / 64, rounded up */
-    const uint64_t *outputs; /* set: outputs that some input asks for */
-    const uint64_t *asking;  /* [output * n_words]: set of inputs that ask for the output, never
-                              * empty; means nothing for outputs that nobody asks for */
+    const uint64_t *inputs;  /* set: inputs that may be matched */
+    const uint64_t *outputs; /* set: outputs that may be matched */
+    const uint64_t *asking;  /* [output * n_words]: set of inputs that ask for the output; means
+                              * nothing for outputs that may not be matched */
     /* [output * n_ports + input]: bytes that wait at the input for the output, if
      * shape.sees_bytes, else NULL. */
     const uint32_t *bytes;
@@ -56,8 +57,8 @@ struct xoff_arb_ops {
     int (*configure)(const void *params, const struct xoff_arb_env *env, void *cfg,
                      struct xoff_arb_shape *shape, struct xoff_err *err);
     void (*init)(const void *cfg, void *state);
-    /* Appends pairs; the caller has emptied `out`. Answers at least one pair if any output is asked
-     * for, so that a caller who asks again after each matching gets every frame through. */
+    /* Appends pairs; the caller has emptied `out`. Answers at least one pair if there is any, so
+     * that a caller who asks again after each matching gets every frame through. */
     void (*match)(const void *cfg, void *state, const struct xoff_arb_view *view,
                   struct xoff_arb_matching *out);
 };

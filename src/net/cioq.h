@@ -36,8 +36,8 @@ struct cioq_output {
     int64_t by_priority[XOFF_N_PRIORITIES];
     uint8_t asked; /* priorities of which a frame at the head of an input is for this output */
     uint8_t open;  /* priorities that have room for a largest frame */
-    uint16_t n_granted, grant_from; /* CIOQ_AHEAD: heads with room, and whose turn is next */
-    struct xoff_mmu mmu;            /* describes the buffer: output_view() */
+    uint16_t grant_from; /* CIOQ_AHEAD: whose turn is next */
+    struct xoff_mmu mmu; /* describes the buffer: output_view() */
 };
 
 /* What an output buffer is like; the same for all. */
@@ -60,16 +60,17 @@ struct cioq {
     uint64_t *done;     /* [turn * n_words]: inputs whose transfer ends in a slot; its turn is */
     uint32_t turn_mask; /* ... the slot's number modulo turn_mask + 1, a power of two */
     uint64_t *turns;    /* set of turns in which a transfer ends */
-    /* Outputs that have room for a priority that is asked of them, or gave some. */
-    uint64_t *wanted;
-    uint64_t *asks;         /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
-    uint64_t *granted;      /* like asks: inputs whose head has room already; NULL: CIOQ_MATCHED */
+    uint64_t *asks;     /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
+    uint64_t *granted;  /* like asks: inputs whose head has room already; NULL: CIOQ_MATCHED */
+    /* [output * n_words]: inputs, idle or not, with a head that may cross to the output: it asks,
+     * and its priority has room there (CIOQ_MATCHED), or it was given some (CIOQ_AHEAD). And the
+     * outputs for which there are any. */
+    uint64_t *asking, *wanted;
     struct cioq_voq *voqs;  /* cioq_queue() */
     uint8_t *last_priority; /* [output * n_ports + input]: the one that crossed last */
     uint32_t *pair_bytes;   /* [output * n_ports + input], or NULL: the arbiter reads none */
     int64_t *waiting_bytes; /* [output * XOFF_N_PRIORITIES + priority], in all inputs */
     struct xoff_arb arb;
-    uint64_t *asking; /* the arbiter's view */
     struct xoff_arb_matching matching;
     /* Both XOFF_NEVER if there is nothing to do: when the first frame of all has crossed, and when
      * the arbiter is asked, which is 1 ps after the start of the slot. */
@@ -90,6 +91,18 @@ static inline struct cioq *cioq_of(const struct sw *sw)
     return (struct cioq *)sw;
 }
 
+/* Sets of ports are of n_words words. Most switches have up to 64 ports: where n_words is the
+ * constant 1, port / 64 need not be computed, and loops over words disappear. */
+static inline uint64_t *cioq_word(uint64_t *set, uint32_t n_words, uint32_t port)
+{
+    return n_words == 1 ? set : &set[port / 64];
+}
+
+static inline uint64_t cioq_bit(uint32_t port)
+{
+    return UINT64_C(1) << port % 64;
+}
+
 static inline bool cioq_is_in(const uint64_t *set, uint32_t port)
 {
     return set[port / 64] >> port % 64 & 1;
@@ -97,7 +110,7 @@ static inline bool cioq_is_in(const uint64_t *set, uint32_t port)
 
 static inline void cioq_put_in(uint64_t *set, uint32_t port)
 {
-    set[port / 64] |= UINT64_C(1) << port % 64;
+    set[port / 64] |= cioq_bit(port);
 }
 
 static inline struct cioq_voq *cioq_queue(const struct cioq *c, uint32_t in, uint32_t out,

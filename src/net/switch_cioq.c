@@ -26,9 +26,20 @@
 #include "net/cioq.h"
 #include "net/egress.h"
 
-static inline void take_out(uint64_t *set, uint32_t port)
+/* The functions on sets take n_words as an argument, for callers that know it to be 1. */
+EGRESS_INLINE bool is_in(uint64_t *set, uint32_t n_words, uint32_t port)
 {
-    set[port / 64] &= ~(UINT64_C(1) << port % 64);
+    return *cioq_word(set, n_words, port) & cioq_bit(port);
+}
+
+EGRESS_INLINE void put_in(uint64_t *set, uint32_t n_words, uint32_t port)
+{
+    *cioq_word(set, n_words, port) |= cioq_bit(port);
+}
+
+EGRESS_INLINE void take_out(uint64_t *set, uint32_t n_words, uint32_t port)
+{
+    *cioq_word(set, n_words, port) &= ~cioq_bit(port);
 }
 
 /* The first port of a word of a set; of the loops over the ports of a set, the inner one is over
@@ -46,27 +57,21 @@ EGRESS_INLINE bool is_empty(const uint64_t *set, uint32_t n_words)
     return !any;
 }
 
-/* Returns the inputs of a set like c->asks. */
-static inline uint64_t *row_of(const struct cioq *c, uint64_t *sets, uint32_t out,
-                               uint32_t priority)
-{
-    return &sets[(out * XOFF_N_PRIORITIES + priority) * c->n_words];
-}
-
 /* Returns the next port of a set from `from` on, or NET_NONE. */
 EGRESS_INLINE uint32_t next_in(const uint64_t *set, uint32_t n_words, uint32_t from)
 {
     for (uint32_t k = from / 64; k < n_words; k++, from = 0) {
         const uint64_t bits = set[k] & ~UINT64_C(0) << from % 64;
         if (bits)
-            return k * 64 + (uint32_t)__builtin_ctzll(bits);
+            return first_of(k, bits);
     }
     return NET_NONE;
 }
 
-static inline uint64_t *asks_of(const struct cioq *c, uint32_t out, uint32_t priority)
+/* Returns the inputs of a set like c->asks. */
+EGRESS_INLINE uint64_t *row_of(uint64_t *sets, uint32_t n_words, uint32_t out, uint32_t priority)
 {
-    return row_of(c, c->asks, out, priority);
+    return &sets[(out * XOFF_N_PRIORITIES + priority) * n_words];
 }
 
 static void set_timer(struct cioq *c, struct worker *w, uint32_t own, xoff_time at)
@@ -81,14 +86,22 @@ static inline void set_clock(struct cioq *c)
     c->sw.clock_at = xoff_time_min(c->match_at, c->first_at);
 }
 
+/* Asks for an arbitration in a slot, unless one is to come. */
+static inline void want_match_in(struct cioq *c, uint64_t slot)
+{
+    if (c->match_at != XOFF_NEVER)
+        return;
+    c->match_slot = slot;
+    c->match_at = (xoff_time)slot * c->slot_for + 1;
+}
+
 /* Asks for an arbitration in the first slot that starts from now on. */
 static void want_match(struct cioq *c, struct worker *w)
 {
     if (c->match_at != XOFF_NEVER)
         return;
-    c->match_slot = (uint64_t)(sim_now(w) + c->slot_for - 1) / (uint64_t)c->slot_for;
-    c->match_at = (xoff_time)c->match_slot * c->slot_for + 1;
-    if (c->is_in_timer) /* timer() and clock() do it */
+    want_match_in(c, (uint64_t)(sim_now(w) + c->slot_for - 1) / (uint64_t)c->slot_for);
+    if (c->is_in_timer) /* timer() and clock_slots() do it */
         return;
     set_clock(c);
     node_rearm(&c->sw.head, w);
@@ -102,54 +115,73 @@ static inline int64_t beyond_reserve(const struct cioq *c, int64_t bytes)
     return bytes > c->output_cfg.reserve_bytes ? bytes - c->output_cfg.reserve_bytes : 0;
 }
 
-static void set_open(const struct cioq *c, struct cioq_output *o)
+/* A priority is open if a largest frame fits its reserve and what is left to share. */
+EGRESS_INLINE uint8_t open_of(const struct cioq *c, const struct cioq_output *o)
 {
     const int64_t most = c->output_cfg.max_frame_bytes;
     const int64_t left = c->output_cfg.shared_bytes - o->shared_bytes;
-    o->open = XOFF_ALL_PRIORITIES;
-    for (uint32_t p = 0; left < most && p < XOFF_N_PRIORITIES; p++) {
-        const int64_t bytes = o->by_priority[p];
-        if (beyond_reserve(c, bytes + most) - beyond_reserve(c, bytes) > left)
-            o->open &= (uint8_t) ~(1u << p);
-    }
+    if (__builtin_expect(left >= most, 1))
+        return XOFF_ALL_PRIORITIES;
+    uint32_t open = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        open |= (uint32_t)(o->by_priority[p] + most <= c->output_cfg.reserve_bytes + left) << p;
+    return (uint8_t)open;
 }
 
-/* Called when what decides about an output has changed: `open`, `asked` or `n_granted`. */
-static inline void set_wanted(struct cioq *c, uint32_t out)
+/* Finds who may cross to an output, when what decides about it has changed. */
+static void set_asking(struct cioq *c, uint32_t n_words, uint32_t out)
 {
     const struct cioq_output *o = &c->outputs[out];
-    if (c->granted ? o->n_granted : o->open & o->asked)
-        cioq_put_in(c->wanted, out);
+    uint64_t *row = &c->asking[out * n_words], *sets = c->granted ? c->granted : c->asks;
+    const uint32_t ready = c->granted ? XOFF_ALL_PRIORITIES : o->open & o->asked;
+    for (uint32_t k = 0; k < n_words; k++) {
+        row[k] = 0;
+        for (uint32_t mask = ready; mask; mask &= mask - 1)
+            row[k] |= row_of(sets, n_words, out, (uint32_t)__builtin_ctz(mask))[k];
+    }
+    if (is_empty(row, n_words))
+        take_out(c->wanted, n_words, out);
     else
-        take_out(c->wanted, out);
+        put_in(c->wanted, n_words, out);
 }
 
-/* Takes room, or with bytes < 0 gives it back. Returns whether it has changed who may cross. */
-static inline bool take_room(struct cioq *c, uint32_t out, uint32_t priority, int64_t bytes)
+/* The head of a queue of the input may cross to the output from now on. */
+static void let_cross(struct cioq *c, struct worker *w, uint32_t n_words, uint32_t in, uint32_t out)
+{
+    put_in(&c->asking[out * n_words], n_words, in);
+    put_in(c->wanted, n_words, out);
+    if (is_in(c->idle_inputs, n_words, in) && is_in(c->idle_outputs, n_words, out))
+        want_match(c, w);
+}
+
+/* Takes room, or with bytes < 0 gives it back. Returns whether it has changed which priorities are
+ * open. */
+EGRESS_INLINE bool take_room(struct cioq *c, uint32_t out, uint32_t priority, int64_t bytes)
 {
     struct cioq_output *o = &c->outputs[out];
     const int64_t before = o->by_priority[priority], after = before + bytes;
-    const uint8_t open = o->open;
     o->by_priority[priority] = after;
     o->shared_bytes += beyond_reserve(c, after) - beyond_reserve(c, before);
     o->taken_bytes += bytes;
     if (o->taken_bytes > o->peak_bytes)
         o->peak_bytes = o->taken_bytes;
-    set_open(c, o);
+    const uint8_t open = open_of(c, o);
     if (__builtin_expect(o->open == open, 1))
         return false;
-    set_wanted(c, out);
+    o->open = open;
+    if (!c->granted)
+        set_asking(c, c->n_words, out);
     return true;
 }
 
 /* Returns the priorities among `mask` in whose sets the input is. */
-static inline uint32_t priorities_in(const struct cioq *c, uint64_t *sets, uint32_t in,
-                                     uint32_t out, uint32_t mask)
+EGRESS_INLINE uint32_t priorities_in(uint64_t *sets, uint32_t n_words, uint32_t in, uint32_t out,
+                                     uint32_t mask)
 {
     uint32_t found = 0;
     for (; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        found |= (uint32_t)cioq_is_in(row_of(c, sets, out, p), in) << p;
+        found |= (uint32_t)is_in(row_of(sets, n_words, out, p), n_words, in) << p;
     }
     return found;
 }
@@ -166,37 +198,35 @@ static inline uint32_t next_priority(const struct cioq *c, uint32_t in, uint32_t
  * Out of line: only with grants ahead of matches. */
 static __attribute__((noinline)) void grant_ahead(struct cioq *c, struct worker *w, uint32_t out)
 {
+    const uint32_t n_words = c->n_words;
     struct cioq_output *o = &c->outputs[out];
     uint32_t mask;
     while ((mask = o->open & o->asked)) {
         uint64_t waiting[XOFF_ARB_MAX_WORDS] = {0};
         for (uint32_t left = mask; left; left &= left - 1) {
             const uint32_t p = (uint32_t)__builtin_ctz(left);
-            for (uint32_t k = 0; k < c->n_words; k++)
-                waiting[k] |= asks_of(c, out, p)[k] & ~row_of(c, c->granted, out, p)[k];
+            for (uint32_t k = 0; k < n_words; k++)
+                waiting[k] |=
+                    row_of(c->asks, n_words, out, p)[k] & ~row_of(c->granted, n_words, out, p)[k];
         }
-        uint32_t in = next_in(waiting, c->n_words, o->grant_from);
-        if (in == NET_NONE && (in = next_in(waiting, c->n_words, 0)) == NET_NONE)
+        uint32_t in = next_in(waiting, n_words, o->grant_from);
+        if (in == NET_NONE && (in = next_in(waiting, n_words, 0)) == NET_NONE)
             return;
-        const uint32_t asks = priorities_in(c, c->asks, in, out, mask);
+        const uint32_t asks = priorities_in(c->asks, n_words, in, out, mask);
         const uint32_t p =
-            next_priority(c, in, out, asks & ~priorities_in(c, c->granted, in, out, mask));
+            next_priority(c, in, out, asks & ~priorities_in(c->granted, n_words, in, out, mask));
         take_room(c, out, p, store_at(&c->sw.store, cioq_queue(c, in, out, p)->head)->bytes);
-        cioq_put_in(row_of(c, c->granted, out, p), in);
+        put_in(row_of(c->granted, n_words, out, p), n_words, in);
         o->grant_from = (uint16_t)(in + 1 < c->sw.n_ports ? in + 1 : 0);
-        o->n_granted++;
-        cioq_put_in(c->wanted, out);
-        if (cioq_is_in(c->idle_inputs, in) && cioq_is_in(c->idle_outputs, out))
-            want_match(c, w);
+        let_cross(c, w, n_words, in, out);
     }
 }
 
 /* The head of a queue crosses, or is lost. */
 static void use_grant(struct cioq *c, uint32_t in, uint32_t out, uint32_t priority)
 {
-    take_out(row_of(c, c->granted, out, priority), in);
-    c->outputs[out].n_granted--;
-    set_wanted(c, out);
+    take_out(row_of(c->granted, c->n_words, out, priority), c->n_words, in);
+    set_asking(c, c->n_words, out);
 }
 
 /* The frame leaves the output buffer, and the switch. */
@@ -212,7 +242,7 @@ EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *
         return;
     if (c->granted)
         grant_ahead(c, w, out);
-    else if (cioq_is_in(c->wanted, out) && cioq_is_in(c->idle_outputs, out))
+    else if (is_in(c->wanted, c->n_words, out) && is_in(c->idle_outputs, c->n_words, out))
         want_match(c, w);
 }
 
@@ -273,7 +303,7 @@ static inline uint32_t admit(struct sw *sw, struct worker *w, const struct frame
 }
 
 /* A frame leaves the buffer of its input, to cross or because it is lost. */
-static void leave_input(struct cioq *c, struct worker *w, const struct frame *f)
+EGRESS_INLINE void leave_input(struct cioq *c, struct worker *w, const struct frame *f)
 {
     struct cioq_input *input = &c->inputs[f->in_port];
     const xoff_time now = sim_now(w);
@@ -297,33 +327,43 @@ static void leave_input(struct cioq *c, struct worker *w, const struct frame *f)
 /* Virtual output queues */
 
 /* The head of a queue of the input is for this output from now on. */
-static void ask(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, uint32_t priority)
+EGRESS_INLINE void ask(struct cioq *c, struct worker *w, uint32_t n_words, uint32_t in,
+                       uint32_t out, uint32_t priority)
 {
-    cioq_put_in(asks_of(c, out, priority), in);
-    c->outputs[out].asked |= (uint8_t)(1u << priority);
-    if (!(c->outputs[out].open >> priority & 1))
+    struct cioq_output *o = &c->outputs[out];
+    put_in(row_of(c->asks, n_words, out, priority), n_words, in);
+    o->asked |= (uint8_t)(1u << priority);
+    if (!(o->open >> priority & 1))
         return;
-    if (c->granted) {
+    if (c->granted)
         grant_ahead(c, w, out);
-        return;
-    }
-    cioq_put_in(c->wanted, out);
-    if (cioq_is_in(c->idle_inputs, in) && cioq_is_in(c->idle_outputs, out))
-        want_match(c, w);
+    else
+        let_cross(c, w, n_words, in, out);
 }
 
-static void withdraw(struct cioq *c, uint32_t in, uint32_t out, uint32_t priority)
+/* The head of a queue of the input is not for this output any more. */
+EGRESS_INLINE void withdraw(struct cioq *c, uint32_t n_words, uint32_t in, uint32_t out,
+                            uint32_t priority)
 {
-    uint64_t *asks = asks_of(c, out, priority);
-    take_out(asks, in);
-    if (!is_empty(asks, c->n_words))
+    struct cioq_output *o = &c->outputs[out];
+    uint64_t *asks = row_of(c->asks, n_words, out, priority), *row = &c->asking[out * n_words];
+    const bool is_only = o->asked == 1u << priority;
+    take_out(asks, n_words, in);
+    if (is_empty(asks, n_words))
+        o->asked &= (uint8_t) ~(1u << priority);
+    if (c->granted)
         return;
-    c->outputs[out].asked &= (uint8_t) ~(1u << priority);
-    set_wanted(c, out);
+    if (!is_only) {
+        set_asking(c, n_words, out);
+        return;
+    }
+    take_out(row, n_words, in);
+    if (is_empty(row, n_words))
+        take_out(c->wanted, n_words, out);
 }
 
 /* A frame joins its queue, and the arbiter knows of it. */
-static void join(struct cioq *c, struct worker *w, uint32_t place)
+EGRESS_INLINE void join_words(struct cioq *c, struct worker *w, uint32_t n_words, uint32_t place)
 {
     struct frame *f = store_at(&c->sw.store, place);
     const uint32_t in = f->in_port, out = f->out_port;
@@ -338,35 +378,44 @@ static void join(struct cioq *c, struct worker *w, uint32_t place)
         return;
     }
     q->head = q->tail = place;
-    ask(c, w, in, out, f->priority);
+    ask(c, w, n_words, in, out, f->priority);
+}
+
+EGRESS_INLINE void join(struct cioq *c, struct worker *w, uint32_t place)
+{
+    if (c->n_words == 1)
+        join_words(c, w, 1, place);
+    else
+        join_words(c, w, c->n_words, place);
 }
 
 /* Takes the head of a queue, which is for `out`. */
-static uint32_t pop(struct cioq *c, struct worker *w, uint32_t in, uint32_t out, uint32_t priority)
+EGRESS_INLINE struct frame *pop(struct cioq *c, struct worker *w, uint32_t n_words, uint32_t in,
+                                uint32_t out, uint32_t priority)
 {
     struct cioq_voq *q = cioq_queue(c, in, out, priority);
-    const uint32_t place = q->head;
-    const struct frame *f = store_at(&c->sw.store, place);
+    struct frame *f = store_at(&c->sw.store, q->head);
+    c->moving[in] = q->head;
     q->bytes -= f->bytes;
     if (c->pair_bytes)
         c->pair_bytes[out * c->sw.n_ports + in] -= f->bytes;
     q->head = f->next;
     if (--q->n == 0) {
-        withdraw(c, in, out, priority);
-        return place;
+        withdraw(c, n_words, in, out, priority);
+        return f;
     }
     const struct frame *next = store_at(&c->sw.store, q->head);
     if (c->has_voqs) {
         __builtin_prefetch(next); /* needed when the input is idle again */
     } else if (next->out_port != out) {
-        withdraw(c, in, out, priority);
-        ask(c, w, in, next->out_port, priority);
+        withdraw(c, n_words, in, out, priority);
+        ask(c, w, n_words, in, next->out_port, priority);
     }
-    return place;
+    return f;
 }
 
 /* A frame has come in and waited out the processing delay: the input requests a grant. */
-static void request(struct sw *sw, struct worker *w, uint32_t place)
+EGRESS_INLINE void request(struct sw *sw, struct worker *w, uint32_t place)
 {
     struct cioq *c = cioq_of(sw);
     if (!c->round_trip) {
@@ -388,123 +437,116 @@ static void heed_line(struct cioq *c, struct worker *w)
 
 /* Crossbar */
 
-/* A matched pair carries a frame. Priorities of the pair take turns. */
-EGRESS_INLINE void cross(struct cioq *c, struct worker *w, uint32_t n_words, uint32_t in,
-                         uint32_t out, uint32_t slot)
+/* A matched pair carries a frame. Priorities of the pair take turns. Returns how many slots it
+ * takes. */
+EGRESS_INLINE uint32_t cross(struct cioq *c, struct worker *w, uint32_t n_words, uint32_t in,
+                             uint32_t out)
 {
-    struct cioq_output *o = &c->outputs[out];
-    const uint32_t ready = c->granted ? priorities_in(c, c->granted, in, out, o->asked)
-                                      : priorities_in(c, c->asks, in, out, o->open & o->asked);
+    const struct cioq_output *o = &c->outputs[out];
+    uint32_t ready = c->granted ? o->asked : o->open & o->asked;
+    if (ready & (ready - 1))
+        ready = priorities_in(c->granted ? c->granted : c->asks, n_words, in, out, ready);
     const uint32_t priority = next_priority(c, in, out, ready);
     c->last_priority[out * c->sw.n_ports + in] = (uint8_t)priority;
-    take_out(c->idle_inputs, in);
-    take_out(c->idle_outputs, out);
-    c->moving[in] = pop(c, w, in, out, priority);
-    const uint32_t bytes = store_at(&c->sw.store, c->moving[in])->bytes;
+    take_out(c->idle_inputs, n_words, in);
+    take_out(c->idle_outputs, n_words, out);
+    const uint32_t bytes = pop(c, w, n_words, in, out, priority)->bytes;
     if (c->granted) {
         use_grant(c, in, out, priority);
         grant_ahead(c, w, out); /* to the next frame of the queue, too, when its turn comes */
     } else {
         take_room(c, out, priority, bytes);
     }
-    const uint32_t n_cells = (bytes + XOFF_OVERHEAD_BYTES + c->cell_bytes - 1) / c->cell_bytes;
-    const uint32_t turn = (slot + n_cells) & c->turn_mask;
-    XOFF_ASSERT(n_cells <= c->turn_mask);
-    cioq_put_in(&c->done[turn * n_words], in);
-    cioq_put_in(c->turns, turn);
+    return (bytes + XOFF_OVERHEAD_BYTES + c->cell_bytes - 1) / c->cell_bytes;
 }
 
-/* Lists the inputs that may send to an output: idle, and with a frame that has room there. */
-EGRESS_INLINE bool list_asking(const struct cioq *c, uint32_t n_words, uint32_t out, uint64_t *row)
+static inline void set_first_slot(struct cioq *c, uint64_t slot)
 {
-    const struct cioq_output *o = &c->outputs[out];
-    const uint32_t ready = c->granted ? o->asked : o->open & o->asked;
-    uint64_t any = 0, *sets = c->granted ? c->granted : c->asks;
-    for (uint32_t k = 0; k < n_words; k++) {
-        row[k] = 0;
-        for (uint32_t mask = ready; mask; mask &= mask - 1)
-            row[k] |= row_of(c, sets, out, (uint32_t)__builtin_ctz(mask))[k];
-        any |= row[k] &= c->idle_inputs[k];
-    }
-    return any;
+    c->first_slot = slot;
+    c->first_at = (xoff_time)slot * c->slot_for;
 }
 
-/* Sets when the next of the transfers under way ends, after those that end in slot `from`. */
-EGRESS_INLINE void set_first(struct cioq *c, uint64_t from)
+/* Finds when the next of the transfers under way ends, after those of the first slot have. */
+EGRESS_INLINE void find_first(struct cioq *c)
 {
-    const uint32_t n_words = (c->turn_mask + 1) / 64, turn = (uint32_t)from & c->turn_mask;
+    const uint32_t n_words = (c->turn_mask + 1) / 64;
+    const uint32_t turn = (uint32_t)c->first_slot & c->turn_mask;
     uint64_t bits = c->turns[turn / 64] & ~UINT64_C(0) << turn % 64;
-    c->first_at = XOFF_NEVER;
     for (uint32_t k = 0; k <= n_words; k++) { /* the first word twice: its end, and its beginning */
         const uint32_t word = (turn / 64 + k) & (n_words - 1);
         if (k)
             bits = c->turns[word];
         if (bits) {
-            c->first_slot = from + ((first_of(word, bits) - turn) & c->turn_mask);
-            c->first_at = (xoff_time)c->first_slot * c->slot_for;
+            set_first_slot(c, c->first_slot + ((first_of(word, bits) - turn) & c->turn_mask));
             return;
         }
     }
+    c->first_at = XOFF_NEVER;
+}
+
+/* Whether a matching would find a pair. */
+EGRESS_INLINE bool has_pair(const struct cioq *c, uint32_t n_words)
+{
+    uint64_t any = 0;
+    for (uint32_t word = 0; word < n_words; word++)
+        for (uint64_t bits = c->wanted[word] & c->idle_outputs[word]; bits; bits &= bits - 1)
+            for (uint32_t k = 0; k < n_words; k++)
+                any |= c->asking[first_of(word, bits) * n_words + k] & c->idle_inputs[k];
+    return any;
 }
 
 EGRESS_INLINE void match_words(struct cioq *c, struct worker *w, uint32_t n_words)
 {
     uint64_t outputs[XOFF_ARB_MAX_WORDS];
+    const struct xoff_arb_view view = {.n_words = n_words,
+                                       .inputs = c->idle_inputs,
+                                       .outputs = outputs,
+                                       .asking = c->asking,
+                                       .bytes = c->pair_bytes};
+    const uint64_t slot = c->match_slot;
+    for (uint32_t k = 0; k < n_words; k++)
+        outputs[k] = c->wanted[k] & c->idle_outputs[k];
     c->match_at = XOFF_NEVER;
-    for (uint32_t k = 0; k < n_words; k++) {
-        outputs[k] = 0;
-        for (uint64_t bits = c->wanted[k] & c->idle_outputs[k]; bits; bits &= bits - 1) {
-            const uint32_t out = first_of(k, bits);
-            if (list_asking(c, n_words, out, &c->asking[out * n_words]))
-                outputs[k] |= bits & -bits;
-        }
-    }
-    if (is_empty(outputs, n_words))
-        return;
-    const struct xoff_arb_view view = {
-        .n_words = n_words, .outputs = outputs, .asking = c->asking, .bytes = c->pair_bytes};
     xoff_arb_match(&c->arb, &view, &c->matching);
     for (uint32_t i = 0; i < c->matching.n; i++) {
-        const struct xoff_arb_pair *pair = &c->matching.at[i];
-        cross(c, w, n_words, pair->input, pair->output, (uint32_t)c->match_slot);
-        take_out(outputs, pair->output);
+        const struct xoff_arb_pair pair = c->matching.at[i];
+        const uint32_t n_slots = cross(c, w, n_words, pair.input, pair.output);
+        const uint32_t turn = (uint32_t)(slot + n_slots) & c->turn_mask;
+        XOFF_ASSERT(n_slots <= c->turn_mask);
+        put_in(&c->done[turn * n_words], n_words, pair.input);
+        cioq_put_in(c->turns, turn);
+        if (c->first_at == XOFF_NEVER || slot + n_slots < c->first_slot)
+            set_first_slot(c, slot + n_slots);
     }
-    set_first(c, c->match_slot);
     /* Too few rounds may have left a pair that could go: it tries again in the next slot. */
-    for (uint32_t i = 0; i < n_words; i++)
-        for (uint64_t bits = outputs[i]; bits; bits &= bits - 1)
-            for (uint32_t k = 0; k < n_words; k++)
-                if (c->asking[first_of(i, bits) * n_words + k] & c->idle_inputs[k])
-                    want_match(c, w);
+    if (has_pair(c, n_words))
+        want_match_in(c, slot + 1);
 }
 
 /* Frames have crossed and are in their output buffers. */
 EGRESS_INLINE void finish_words(struct cioq *c, struct worker *w, uint32_t n_words)
 {
     const uint32_t turn = (uint32_t)c->first_slot & c->turn_mask;
-    uint64_t any = 0;
-    take_out(c->turns, turn);
+    uint64_t *done = &c->done[turn * n_words];
+    c->turns[turn / 64] &= ~cioq_bit(turn);
     for (uint32_t k = 0; k < n_words; k++) {
-        uint64_t bits = c->done[turn * n_words + k];
-        c->done[turn * n_words + k] = 0;
+        uint64_t bits = done[k];
+        done[k] = 0;
         c->idle_inputs[k] |= bits;
         for (; bits; bits &= bits - 1) {
             const uint32_t place = c->moving[first_of(k, bits)];
             const struct frame *f = store_at(&c->sw.store, place);
-            cioq_put_in(c->idle_outputs, f->out_port);
+            put_in(c->idle_outputs, n_words, f->out_port);
             c->outputs[f->out_port].held_bytes += f->bytes;
             leave_input(c, w, f);
             egress_join(&c->sw, w, place, release, send);
         }
     }
-    set_first(c, c->first_slot);
-    for (uint32_t k = 0; k < n_words; k++)
-        any |= c->wanted[k] & c->idle_outputs[k];
-    if (any)
-        want_match(c, w);
+    if (has_pair(c, n_words))
+        want_match_in(c, c->first_slot);
+    find_first(c);
 }
 
-/* Most switches have up to 64 ports: sets are one word, and the loops over words disappear. */
 static void match(struct cioq *c, struct worker *w)
 {
     if (c->n_words == 1)
@@ -553,6 +595,11 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
     sw_move_on(sw, w, place, request);
 }
 
+static void processed(struct sw *sw, struct worker *w, uint32_t place)
+{
+    request(sw, w, place);
+}
+
 static void transmit(struct sw *sw, struct worker *w, uint32_t port)
 {
     if (port_on_transmit(&sw->head, &sw->ports[port], w))
@@ -576,7 +623,7 @@ static void timer(struct sw *sw, struct worker *w, uint32_t own)
 /* The head of a queue, which is for `out`, will not cross: its room is free again. */
 static void give_back(struct cioq *c, uint32_t in, uint32_t out, const struct frame *head)
 {
-    if (!c->granted || !cioq_is_in(row_of(c, c->granted, out, head->priority), in))
+    if (!c->granted || !cioq_is_in(row_of(c->granted, c->n_words, out, head->priority), in))
         return;
     use_grant(c, in, out, head->priority);
     take_room(c, out, head->priority, -(int64_t)head->bytes);
@@ -591,7 +638,7 @@ static void drop_for(struct cioq *c, struct worker *w, uint32_t in, uint32_t out
     uint32_t place = q->head, n = q->n;
     const struct frame *head = store_at(&c->sw.store, place);
     give_back(c, in, head->out_port, head);
-    withdraw(c, in, head->out_port, priority);
+    withdraw(c, c->n_words, in, head->out_port, priority);
     *q = (struct cioq_voq){0};
     while (n--) {
         const struct frame *f = store_at(&c->sw.store, place);
@@ -643,7 +690,7 @@ const struct fabric_ops fabric_cioq = {
     .timer = timer,
     .clock = clock_slots,
     .clock_before = CIOQ_PAUSE,
-    .processed = request,
+    .processed = processed,
     .link_down = link_down,
     .buffer = cioq_buffer,
     .policy = policy,

@@ -170,9 +170,9 @@ bool sim_advance(struct worker *worker, xoff_time at)
         if (of[0] <= at || of[1] <= at || of[2] <= at)
             return false;
     } else {
-        const uint64_t next = queue_peek(&w->queue, w->n_words);
         const uint64_t up_to = (uint64_t)(at - w->queue.start + 1) << 28;
-        if (next < up_to || w->next_key < up_to || w->timer_key < up_to)
+        if (w->next_key < up_to || w->timer_key < up_to ||
+            queue_peek(&w->queue, w->n_words) < up_to)
             return false;
     }
     worker->now = at;

@@ -30,7 +30,7 @@ static void model_match(struct model *m, struct board *b)
         for (uint32_t out = 0; out < m->n; out++) {
             grant[out] = NOBODY;
             for (uint32_t in = 0; in < m->n && !taken[out]; in++)
-                if (*board_at(b, in, out) && m->match[in] == NOBODY &&
+                if (board_may_match(b, in, out) && m->match[in] == NOBODY &&
                     (grant[out] == NOBODY ||
                      is_better(m, *board_at(b, in, out), *board_at(b, grant[out], out), in,
                                grant[out], m->output_from[out])))
@@ -63,7 +63,8 @@ static void random_run(const struct xoff_arb_ops *ops, uint64_t seed)
     const uint32_t n = sizes[xoff_rng_below(&rng, 10)];
     const uint32_t rounds = 1 + (uint32_t)xoff_rng_below(&rng, n);
     const uint32_t density = 1 + (uint32_t)xoff_rng_below(&rng, 100);
-    const uint32_t most = xoff_rng_below(&rng, 2) ? 3 : 3000; /* many ties, or few */
+    const uint32_t most = xoff_rng_below(&rng, 2) ? 3 : 3000;     /* many ties, or few */
+    const uint32_t busy = (uint32_t)xoff_rng_below(&rng, 3) * 45; /* percent of the ports */
     char text[16];
     snprintf(text, sizeof text, "%u", rounds);
     struct board b;
@@ -73,6 +74,10 @@ static void random_run(const struct xoff_arb_ops *ops, uint64_t seed)
         for (uint32_t i = 0; i < n * n; i++)
             b.bytes[i] =
                 xoff_rng_below(&rng, 100) < density ? 1 + (uint32_t)xoff_rng_below(&rng, most) : 0;
+        for (uint32_t port = 0; port < n; port++) {
+            b.is_busy_input[port] = xoff_rng_below(&rng, 100) < busy;
+            b.is_busy_output[port] = xoff_rng_below(&rng, 100) < busy;
+        }
         void *moved = malloc(b.arb.shape.state_size);
         memcpy(moved, b.arb.state, b.arb.shape.state_size);
         free(b.arb.state);

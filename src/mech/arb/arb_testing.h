@@ -1,5 +1,5 @@
 /* Drives an arbiter by plain matrices of requests, for its tests. Every matching is checked: only
- * pairs that asked, no port twice. */
+ * pairs of ports that are not busy and asked, no port twice. */
 #ifndef MECH_ARB_TESTING_H
 #define MECH_ARB_TESTING_H
 
@@ -19,7 +19,8 @@
 struct board {
     struct xoff_arb arb;
     uint32_t n;
-    uint32_t *bytes;     /* [output * n + input]: 0: the input does not ask */
+    uint32_t *bytes; /* [output * n + input]: 0: the input does not ask */
+    bool is_busy_input[MAX], is_busy_output[MAX];
     uint32_t match[MAX]; /* by input: its output, or NOBODY */
     uint32_t n_matched;
 };
@@ -47,6 +48,8 @@ static int board_try(struct board *b, const char *name, uint32_t n, const char *
     }
     xoff_arb_init(&b->arb, malloc(b->arb.shape.state_size));
     b->n = n;
+    memset(b->is_busy_input, 0, sizeof b->is_busy_input);
+    memset(b->is_busy_output, 0, sizeof b->is_busy_output);
     b->bytes = calloc((size_t)n * n, sizeof *b->bytes);
     return 0;
 }
@@ -67,25 +70,32 @@ static inline uint32_t *board_at(struct board *b, uint32_t input, uint32_t outpu
     return &b->bytes[(size_t)output * b->n + input];
 }
 
+/* Whether the input asks for the output and neither is busy. */
+static inline bool board_may_match(struct board *b, uint32_t input, uint32_t output)
+{
+    return *board_at(b, input, output) && !b->is_busy_input[input] && !b->is_busy_output[output];
+}
+
 static void board_match(struct board *b)
 {
     const uint32_t n_words = (b->n + 63) / 64;
-    uint64_t outputs[XOFF_ARB_MAX_WORDS] = {0};
-    uint64_t *asking = malloc((size_t)b->n * n_words * sizeof *asking);
-    memset(asking, 0xff, (size_t)b->n * n_words * sizeof *asking); /* rows may hold anything */
+    uint64_t inputs[XOFF_ARB_MAX_WORDS] = {0}, outputs[XOFF_ARB_MAX_WORDS] = {0};
+    uint64_t *asking = calloc((size_t)b->n * n_words, sizeof *asking);
     bool is_any = false;
+    for (uint32_t port = 0; port < b->n; port++) {
+        inputs[port / 64] |= (uint64_t)!b->is_busy_input[port] << port % 64;
+        outputs[port / 64] |= (uint64_t)!b->is_busy_output[port] << port % 64;
+        if (b->is_busy_output[port]) /* its row may hold anything */
+            memset(&asking[(size_t)port * n_words], 0xff, n_words * sizeof *asking);
+    }
     for (uint32_t out = 0; out < b->n; out++)
         for (uint32_t in = 0; in < b->n; in++) {
-            if (!*board_at(b, in, out))
-                continue;
-            uint64_t *row = &asking[(size_t)out * n_words];
-            if (!(outputs[out / 64] >> out % 64 & 1))
-                memset(row, 0, n_words * sizeof *row);
-            outputs[out / 64] |= UINT64_C(1) << out % 64;
-            row[in / 64] |= UINT64_C(1) << in % 64;
-            is_any = true;
+            if (*board_at(b, in, out))
+                asking[(size_t)out * n_words + in / 64] |= UINT64_C(1) << in % 64;
+            is_any |= board_may_match(b, in, out);
         }
     const struct xoff_arb_view view = {.n_words = n_words,
+                                       .inputs = inputs,
                                        .outputs = outputs,
                                        .asking = asking,
                                        .bytes = b->arb.shape.sees_bytes ? b->bytes : NULL};
@@ -99,7 +109,7 @@ static void board_match(struct board *b)
     for (uint32_t i = 0; i < out.n; i++) {
         const struct xoff_arb_pair p = pairs[i];
         assert_true(p.input < b->n && p.output < b->n);
-        assert_true(*board_at(b, p.input, p.output) > 0);
+        assert_true(board_may_match(b, p.input, p.output));
         assert_int_equal(b->match[p.input], NOBODY);
         assert_false(taken[p.output]);
         b->match[p.input] = p.output;
@@ -118,7 +128,7 @@ static inline bool board_is_maximal(struct board *b)
             taken[b->match[in]] = true;
     for (uint32_t in = 0; in < b->n; in++)
         for (uint32_t out = 0; out < b->n; out++)
-            if (b->match[in] == NOBODY && !taken[out] && *board_at(b, in, out))
+            if (b->match[in] == NOBODY && !taken[out] && board_may_match(b, in, out))
                 return false;
     return true;
 }

@@ -37,7 +37,7 @@ MATCHING_INLINE uint32_t longest_of(const uint64_t *set, uint32_t n_words, uint3
 static void longest_match(const void *cfg, void *state, const struct xoff_arb_view *view,
                           struct xoff_arb_matching *out)
 {
-    matching_match(cfg, state, view, longest_of, out);
+    matching_match(cfg, state, view, view->bytes, longest_of, out);
 }
 
 const struct xoff_arb_ops xoff_arb_longest = {

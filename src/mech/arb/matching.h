@@ -64,6 +64,10 @@ static inline int matching_configure(const struct matching_params *p,
  * empty. */
 MATCHING_INLINE uint32_t matching_first(const uint64_t *set, uint32_t n_words, uint32_t from)
 {
+    if (n_words == 1) {
+        const uint64_t later = set[0] & ~UINT64_C(0) << from;
+        return (uint32_t)__builtin_ctzll(later ? later : set[0]);
+    }
     uint32_t word = from / 64;
     uint64_t bits = set[word] & ~UINT64_C(0) << from % 64;
     while (!bits) {
@@ -88,9 +92,9 @@ MATCHING_INLINE uint32_t matching_next(const uint64_t *set, uint32_t n_words, ui
     return word * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
-MATCHING_INLINE uint64_t *matching_word(uint64_t *set, uint32_t port)
+MATCHING_INLINE uint64_t *matching_word(uint64_t *set, uint32_t n_words, uint32_t port)
 {
-    return &set[port / 64];
+    return n_words == 1 ? set : &set[port / 64];
 }
 
 MATCHING_INLINE uint64_t matching_bit(uint32_t port)
@@ -103,17 +107,46 @@ MATCHING_INLINE uint64_t matching_bit(uint32_t port)
 typedef uint32_t matching_choice(const uint64_t *set, uint32_t n_words, uint32_t from,
                                  const uint32_t *bytes, uint32_t step);
 
+/* Notes a pair. Pointers move one beyond the partner if it is matched in the first round. */
+MATCHING_INLINE void matching_pair(uint32_t n, uint32_t input, uint32_t output, bool moves,
+                                   uint16_t *output_from, uint16_t *input_from,
+                                   struct xoff_arb_matching *out)
+{
+    out->at[out->n++] = (struct xoff_arb_pair){(uint16_t)input, (uint16_t)output};
+    if (!moves)
+        return;
+    output_from[output] = (uint16_t)(input + 1 < n ? input + 1 : 0);
+    input_from[input] = (uint16_t)(output + 1 < n ? output + 1 : 0);
+}
+
+/* `bytes` is view->bytes, or NULL for an arbiter that does not read them. */
 MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct matching_state *s,
                                           const struct xoff_arb_view *view, uint32_t n_words,
-                                          matching_choice *choose, struct xoff_arb_matching *out)
+                                          const uint32_t *bytes, matching_choice *choose,
+                                          struct xoff_arb_matching *out)
 {
     const uint32_t n = c->n_ports;
     uint64_t *free_inputs = s->words, *unmatched = free_inputs + n_words;
     uint64_t *granted = unmatched + n_words, *grants = granted + n_words;
     uint16_t *output_from = (uint16_t *)(grants + (size_t)n * n_words);
     uint16_t *input_from = output_from + n;
-    memset(free_inputs, 0xff, n_words * sizeof *free_inputs);
-    memcpy(unmatched, view->outputs, n_words * sizeof *unmatched);
+    /* Often one output alone may be matched: it chooses, and its input has no other grant. */
+    if (n_words == 1 && !(view->outputs[0] & (view->outputs[0] - 1))) {
+        if (!view->outputs[0])
+            return;
+        const uint32_t output = (uint32_t)__builtin_ctzll(view->outputs[0]);
+        const uint64_t set = view->asking[output] & view->inputs[0];
+        if (set)
+            matching_pair(
+                n,
+                choose(&set, 1, output_from[output], bytes ? bytes + (size_t)output * n : NULL, 1),
+                output, true, output_from, input_from, out);
+        return;
+    }
+    for (uint32_t k = 0; k < n_words; k++) {
+        free_inputs[k] = view->inputs[k];
+        unmatched[k] = view->outputs[k];
+    }
     for (uint32_t round = 0; round < c->n_rounds; round++) {
         bool is_any = false;
         for (uint32_t word = 0; word < n_words; word++)
@@ -126,11 +159,11 @@ MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct m
                     unmatched[word] &= ~matching_bit(output);
                     continue;
                 }
-                const uint32_t input =
-                    choose(set, n_words, output_from[output],
-                           view->bytes ? view->bytes + (size_t)output * n : NULL, 1);
-                *matching_word(grants + (size_t)input * n_words, output) |= matching_bit(output);
-                *matching_word(granted, input) |= matching_bit(input);
+                const uint32_t input = choose(set, n_words, output_from[output],
+                                              bytes ? bytes + (size_t)output * n : NULL, 1);
+                *matching_word(grants + (size_t)input * n_words, n_words, output) |=
+                    matching_bit(output);
+                *matching_word(granted, n_words, input) |= matching_bit(input);
                 is_any = true;
             }
         if (!is_any)
@@ -142,16 +175,12 @@ MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct m
             for (; bits; bits &= bits - 1) {
                 const uint32_t input = word * 64 + (uint32_t)__builtin_ctzll(bits);
                 uint64_t *set = grants + (size_t)input * n_words;
-                const uint32_t output = choose(set, n_words, input_from[input],
-                                               view->bytes ? view->bytes + input : NULL, n);
+                const uint32_t output =
+                    choose(set, n_words, input_from[input], bytes ? bytes + input : NULL, n);
                 for (uint32_t k = 0; k < n_words; k++)
                     set[k] = 0;
-                *matching_word(unmatched, output) &= ~matching_bit(output);
-                out->at[out->n++] = (struct xoff_arb_pair){(uint16_t)input, (uint16_t)output};
-                if (round == 0) {
-                    output_from[output] = (uint16_t)(input + 1 < n ? input + 1 : 0);
-                    input_from[input] = (uint16_t)(output + 1 < n ? output + 1 : 0);
-                }
+                *matching_word(unmatched, n_words, output) &= ~matching_bit(output);
+                matching_pair(n, input, output, round == 0, output_from, input_from, out);
             }
         }
     }
@@ -159,13 +188,13 @@ MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct m
 
 /* Most switches have up to 64 ports: sets are one word, and the loops over words disappear. */
 MATCHING_INLINE void matching_match(const struct matching_cfg *c, struct matching_state *s,
-                                    const struct xoff_arb_view *view, matching_choice *choose,
-                                    struct xoff_arb_matching *out)
+                                    const struct xoff_arb_view *view, const uint32_t *bytes,
+                                    matching_choice *choose, struct xoff_arb_matching *out)
 {
     if (c->n_words == 1)
-        matching_match_words(c, s, view, 1, choose, out);
+        matching_match_words(c, s, view, 1, bytes, choose, out);
     else
-        matching_match_words(c, s, view, c->n_words, choose, out);
+        matching_match_words(c, s, view, c->n_words, bytes, choose, out);
 }
 
 #endif

@@ -25,7 +25,7 @@ MATCHING_INLINE uint32_t next_in_turn(const uint64_t *set, uint32_t n_words, uin
 static void round_robin_match(const void *cfg, void *state, const struct xoff_arb_view *view,
                               struct xoff_arb_matching *out)
 {
-    matching_match(cfg, state, view, next_in_turn, out);
+    matching_match(cfg, state, view, NULL, next_in_turn, out);
 }
 
 const struct xoff_arb_ops xoff_arb_round_robin = {
