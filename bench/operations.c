@@ -383,6 +383,7 @@ static void make_pause(uint32_t row, struct xoff_pause *pause)
                                  .min_frame_bytes = XOFF_MIN_FRAME_BYTES,
                                  .max_frame_bytes = 1518,
                                  .buffer_bytes = 3650000,
+                                 .egress_bytes = 3650000,
                                  .ports = ports};
     xoff_rng_init(&env.rng, 1, 2, 4);
     void *params = calloc(1, ops->params_size), *cfg = calloc(1, xoff_pause_cfg_size(ops, PORTS));

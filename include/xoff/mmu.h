@@ -38,6 +38,8 @@ struct xoff_mmu_env {
     uint8_t lossless; /* bit n: priority n is lossless */
     uint32_t max_frame_bytes;
     int64_t buffer_bytes;
+    int64_t
+        egress_bytes; /* limit of an egress queue that the fabric sets; 0: none but the buffer */
     xoff_rate nic_rate_bps; /* of the hosts' links, taken from host 0 */
     bool has_one_lossy;     /* all lossy priorities of a port are one queue, as at a receiver */
     const struct xoff_mmu_port *ports;

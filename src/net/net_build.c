@@ -36,6 +36,8 @@ int build_pause(struct net *net, enum net_part part, uint32_t node,
                                  .min_frame_bytes = net->spec.wire->min_bytes,
                                  .max_frame_bytes = served->max_frame_bytes,
                                  .buffer_bytes = served->buffer_bytes,
+                                 .egress_bytes = served->egress_bytes ? served->egress_bytes
+                                                                      : served->buffer_bytes,
                                  .ports = served->ports};
     xoff_rng_init(&env.rng, net->spec.seed, node, STREAM_PAUSE);
     void *cfg = build_block(1, xoff_pause_cfg_size(ops, env.n_ports));

@@ -498,8 +498,10 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     p->stopped_at = XOFF_NEVER;
     p->stops = params.full == PIPELINE_STOP;
     int code = build_egress(p, params.egress_queue, env, err);
+    struct xoff_mmu_env limited = *env;
+    limited.egress_bytes = p->egress_limit_bytes;
     if (!code)
-        code = ledger_build(sw, env, PIPELINE_PAUSE, &p->ledger, part, err);
+        code = ledger_build(sw, &limited, PIPELINE_PAUSE, &p->ledger, part, err);
     if (!code)
         sw->signalling = p->ledger.pause.shape.signalling;
     return code;

@@ -153,10 +153,10 @@ static int check(const struct capfc_params *p, const struct xoff_pause_env *env,
                             "capfc needs the length at which an egress queue lets go");
     if (p->xon >= p->xoff)
         return refuse("xon", p->xon, "must be below xoff, which is ", p->xoff, err);
-    if (env->n_ports > 1 && p->xoff >= env->buffer_bytes)
+    if (env->n_ports > 1 && p->xoff >= env->egress_bytes)
         return refuse("xoff", p->xoff,
                       "must be below what an egress queue can hold (MAX), which is ",
-                      env->buffer_bytes, err);
+                      env->egress_bytes, err);
     if (p->warn != XOFF_PARAM_AUTO && p->warn >= p->xoff)
         return refuse("warn", p->warn,
                       "must be below xoff, so that contributors are known when it is reached; xoff "

@@ -13,7 +13,8 @@ static void capfc_setup(struct bench *b, const char *select, const char *xon, co
 {
     bench_setup(b, &xoff_pause_capfc);
     b->env.n_ports = 5;
-    b->env.buffer_bytes = 100000;
+    b->env.buffer_bytes = 200000;
+    b->env.egress_bytes = 100000;
     bench_set(b, "select", select);
     bench_set(b, "xon", xon);
     bench_set(b, "warn", warn);
