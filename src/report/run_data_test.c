@@ -201,6 +201,28 @@ static void test_series_whole(void **state)
     free(r.samples);
 }
 
+/* What lies in the switch from an input is a series of its own, beside the queue of that port. */
+static void test_series_of_inputs(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    r.end_at = 600 * US;
+    r.samples = make_samples(600, 77);
+    r.n_samples = 600;
+    for (uint32_t i = 0; i < 600; i += 2)
+        r.samples[i].metric = RESULT_INPUT_BYTES;
+    json_t *run = load_results(&r);
+    assert_int_equal(json_array_size(at(run, "series")), 2);
+    assert_string_equal(text_at_path(run, "series.0.metric"), "queue");
+    assert_string_equal(text_at_path(run, "series.1.metric"), "input");
+    assert_string_equal(text_at_path(run, "series.1.unit"), "B");
+    assert_string_equal(text_at_path(run, "series.1.name"), "s0:2 (s1) p3");
+    assert_near(number_at(run, "series.1.points.0.0"), 1e-6);
+    assert_near(number_at(run, "series.1.points.0.3"), 10);
+    json_decref(run);
+    free(r.samples);
+}
+
 static void test_series_keeps_spikes(void **state)
 {
     (void)state;
@@ -668,6 +690,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_flows, setup, teardown),
         cmocka_unit_test(test_cdf),
         cmocka_unit_test_setup_teardown(test_series_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_series_of_inputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_keeps_spikes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_sparse, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_choice, setup, teardown),

@@ -17,13 +17,14 @@
 #include "report/run_data.h"
 
 /* Pools of a buffer come last, from POOL on, in the order of RUN_RESERVED and so on. */
-enum { QUEUE, THROUGHPUT, PAUSE, BUFFER, POOL, N_METRICS = POOL + RUN_N_POOLS };
+enum { QUEUE, THROUGHPUT, PAUSE, BUFFER, INPUT, POOL, N_METRICS = POOL + RUN_N_POOLS };
 static const struct {
     const char *column, *name, *unit; /* column in the database; name and unit on the page */
 } metrics[N_METRICS] = {[QUEUE] = {"queue_bytes", "queue", "B"},
                         [THROUGHPUT] = {"tx_bps", "throughput", "bps"},
                         [PAUSE] = {"paused_fraction", "pause", "ratio"},
                         [BUFFER] = {"buffer_bytes", "buffer", "B"},
+                        [INPUT] = {"input_bytes", "input", "B"},
                         [POOL + RUN_RESERVED] = {"reserved_bytes", "reserved", "B"},
                         [POOL + RUN_SHARED] = {"shared_bytes", "shared", "B"},
                         [POOL + RUN_HEADROOM] = {"headroom_bytes", "headroom", "B"},

@@ -102,6 +102,10 @@ function allSeries(next) {
   LEAVES.forEach((leaf) =>
     made.push(series(next, "buffer", "B", leaf, leaf, null, null, 3e6 * (0.3 + 0.7 * next()))),
   );
+  for (let port = 0; port < 2; port++)
+    made.push(
+      series(next, "input", "B", `${LEAVES[0]}:${port} p3`, LEAVES[0], port, 3, 1e5 * (port + 1)),
+    );
   return [...made, ...pools()];
 }
 

@@ -164,6 +164,7 @@ const EVERY_FIGURE = [
   "Duration of operations",
   "Throughput",
   "Queues",
+  "Inputs",
   "Time paused",
   "Buffers",
   "Buffer by pool",

@@ -1,4 +1,4 @@
-// Throughput, queues, pauses and buffers over time: one figure each, all on one time axis, as are
+// Throughput, queues, inputs, pauses and buffers over time: one figure each, all on one time axis, as are
 // buffers by pool (pools.js) and the heat map of pauses. Zooming one zooms all (they are
 // connected), also with the buttons above them and with the keyboard.
 
@@ -7,6 +7,7 @@ const TIME_LEFT = 104; // px; the same in all charts, so that instants stand abo
 const METRICS = [
   ["throughput", "Throughput", "bps"],
   ["queue", "Queues", "B"],
+  ["input", "Inputs", "B"],
   ["pause", "Time paused", "fraction"],
   ["buffer", "Buffers", "B"],
 ];
