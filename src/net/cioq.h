@@ -1,9 +1,11 @@
 /* The parts of fabric `cioq` that its files share: switch_cioq.c has the path of a frame,
- * cioq_build.c builds the fabric and describes its buffers. */
+ * cioq_room.c the room at its outputs; cioq_build.c builds the fabric and describes its buffers. */
 #ifndef NET_CIOQ_H
 #define NET_CIOQ_H
 
 #include "net/switch.h"
+
+#define CIOQ_INLINE static inline __attribute__((always_inline))
 
 /* Parameters as the scenario writes them: cioq_table. */
 struct cioq_params {
@@ -103,14 +105,40 @@ static inline uint64_t cioq_bit(uint32_t port)
     return UINT64_C(1) << port % 64;
 }
 
-static inline bool cioq_is_in(const uint64_t *set, uint32_t port)
+static inline bool cioq_is_in(uint64_t *set, uint32_t n_words, uint32_t port)
 {
-    return set[port / 64] >> port % 64 & 1;
+    return *cioq_word(set, n_words, port) & cioq_bit(port);
 }
 
-static inline void cioq_put_in(uint64_t *set, uint32_t port)
+static inline void cioq_put_in(uint64_t *set, uint32_t n_words, uint32_t port)
 {
-    set[port / 64] |= cioq_bit(port);
+    *cioq_word(set, n_words, port) |= cioq_bit(port);
+}
+
+static inline void cioq_take_out(uint64_t *set, uint32_t n_words, uint32_t port)
+{
+    *cioq_word(set, n_words, port) &= ~cioq_bit(port);
+}
+
+static inline bool cioq_is_empty(const uint64_t *set, uint32_t n_words)
+{
+    uint64_t any = 0;
+    for (uint32_t k = 0; k < n_words; k++)
+        any |= set[k];
+    return !any;
+}
+
+/* The first port of a word of a set; of the loops over the ports of a set, the inner one is over
+ * the bits of a copy of the word. */
+static inline uint32_t cioq_first_of(uint32_t word, uint64_t bits)
+{
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+/* Returns the inputs of a set like c->asks. */
+static inline uint64_t *cioq_row(uint64_t *sets, uint32_t n_words, uint32_t out, uint32_t priority)
+{
+    return &sets[(out * XOFF_N_PRIORITIES + priority) * n_words];
 }
 
 static inline struct cioq_voq *cioq_queue(const struct cioq *c, uint32_t in, uint32_t out,

@@ -47,7 +47,7 @@ static void count_input(const struct cioq *c, uint32_t in, int64_t *held)
             held[p] += cioq_queue(c, in, out, p)->bytes;
     count_list(sw, &sw->processing, in, held);
     count_list(sw, &c->line, in, held);
-    if (!cioq_is_in(c->idle_inputs, in)) {
+    if (!cioq_is_in(c->idle_inputs, c->n_words, in)) {
         const struct frame *f = store_at(&sw->store, c->moving[in]);
         held[f->priority] += f->bytes;
     }
@@ -181,8 +181,8 @@ static void build_tables(struct cioq *c, int64_t grants)
     c->idle_inputs = build_block(n_words, sizeof *c->idle_inputs);
     c->idle_outputs = build_block(n_words, sizeof *c->idle_outputs);
     for (uint32_t port = 0; port < n; port++) {
-        cioq_put_in(c->idle_inputs, port);
-        cioq_put_in(c->idle_outputs, port);
+        cioq_put_in(c->idle_inputs, c->n_words, port);
+        cioq_put_in(c->idle_outputs, c->n_words, port);
     }
     c->moving = build_block(n, sizeof *c->moving);
     /* A transfer ends fewer slots from now than there are turns, of which a set has whole words. */

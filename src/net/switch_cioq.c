@@ -23,56 +23,8 @@
  * output buffer. Here they take turns at a pair, and each has a reserve of its own at the output,
  * so that frames of a paused priority cannot keep another out.
  */
-#include "net/cioq.h"
+#include "net/cioq_room.h"
 #include "net/egress.h"
-
-/* The functions on sets take n_words as an argument, for callers that know it to be 1. */
-EGRESS_INLINE bool is_in(uint64_t *set, uint32_t n_words, uint32_t port)
-{
-    return *cioq_word(set, n_words, port) & cioq_bit(port);
-}
-
-EGRESS_INLINE void put_in(uint64_t *set, uint32_t n_words, uint32_t port)
-{
-    *cioq_word(set, n_words, port) |= cioq_bit(port);
-}
-
-EGRESS_INLINE void take_out(uint64_t *set, uint32_t n_words, uint32_t port)
-{
-    *cioq_word(set, n_words, port) &= ~cioq_bit(port);
-}
-
-/* The first port of a word of a set; of the loops over the ports of a set, the inner one is over
- * the bits of a copy of the word. */
-static inline uint32_t first_of(uint32_t word, uint64_t bits)
-{
-    return word * 64 + (uint32_t)__builtin_ctzll(bits);
-}
-
-EGRESS_INLINE bool is_empty(const uint64_t *set, uint32_t n_words)
-{
-    uint64_t any = 0;
-    for (uint32_t k = 0; k < n_words; k++)
-        any |= set[k];
-    return !any;
-}
-
-/* Returns the next port of a set from `from` on, or NET_NONE. */
-EGRESS_INLINE uint32_t next_in(const uint64_t *set, uint32_t n_words, uint32_t from)
-{
-    for (uint32_t k = from / 64; k < n_words; k++, from = 0) {
-        const uint64_t bits = set[k] & ~UINT64_C(0) << from % 64;
-        if (bits)
-            return first_of(k, bits);
-    }
-    return NET_NONE;
-}
-
-/* Returns the inputs of a set like c->asks. */
-EGRESS_INLINE uint64_t *row_of(uint64_t *sets, uint32_t n_words, uint32_t out, uint32_t priority)
-{
-    return &sets[(out * XOFF_N_PRIORITIES + priority) * n_words];
-}
 
 static void set_timer(struct cioq *c, struct worker *w, uint32_t own, xoff_time at)
 {
@@ -81,153 +33,7 @@ static void set_timer(struct cioq *c, struct worker *w, uint32_t own, xoff_time 
         node_rearm(&c->sw.head, w);
 }
 
-static inline void set_clock(struct cioq *c)
-{
-    c->sw.clock_at = xoff_time_min(c->match_at, c->first_at);
-}
-
-/* Asks for an arbitration in a slot, unless one is to come. */
-static inline void want_match_in(struct cioq *c, uint64_t slot)
-{
-    if (c->match_at != XOFF_NEVER)
-        return;
-    c->match_slot = slot;
-    c->match_at = (xoff_time)slot * c->slot_for + 1;
-}
-
-/* Asks for an arbitration in the first slot that starts from now on. */
-static void want_match(struct cioq *c, struct worker *w)
-{
-    if (c->match_at != XOFF_NEVER)
-        return;
-    want_match_in(c, (uint64_t)(sim_now(w) + c->slot_for - 1) / (uint64_t)c->slot_for);
-    if (c->is_in_timer) /* timer() and clock_slots() do it */
-        return;
-    set_clock(c);
-    node_rearm(&c->sw.head, w);
-}
-
 /* Output buffers */
-
-/* Returns the bytes that a priority takes beyond its reserve. */
-static inline int64_t beyond_reserve(const struct cioq *c, int64_t bytes)
-{
-    return bytes > c->output_cfg.reserve_bytes ? bytes - c->output_cfg.reserve_bytes : 0;
-}
-
-/* A priority is open if a largest frame fits its reserve and what is left to share. */
-EGRESS_INLINE uint8_t open_of(const struct cioq *c, const struct cioq_output *o)
-{
-    const int64_t most = c->output_cfg.max_frame_bytes;
-    const int64_t left = c->output_cfg.shared_bytes - o->shared_bytes;
-    if (__builtin_expect(left >= most, 1))
-        return XOFF_ALL_PRIORITIES;
-    uint32_t open = 0;
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        open |= (uint32_t)(o->by_priority[p] + most <= c->output_cfg.reserve_bytes + left) << p;
-    return (uint8_t)open;
-}
-
-/* Finds who may cross to an output, when what decides about it has changed. */
-static void set_asking(struct cioq *c, uint32_t n_words, uint32_t out)
-{
-    const struct cioq_output *o = &c->outputs[out];
-    uint64_t *row = &c->asking[out * n_words], *sets = c->granted ? c->granted : c->asks;
-    const uint32_t ready = c->granted ? XOFF_ALL_PRIORITIES : o->open & o->asked;
-    for (uint32_t k = 0; k < n_words; k++) {
-        row[k] = 0;
-        for (uint32_t mask = ready; mask; mask &= mask - 1)
-            row[k] |= row_of(sets, n_words, out, (uint32_t)__builtin_ctz(mask))[k];
-    }
-    if (is_empty(row, n_words))
-        take_out(c->wanted, n_words, out);
-    else
-        put_in(c->wanted, n_words, out);
-}
-
-/* The head of a queue of the input may cross to the output from now on. */
-static void let_cross(struct cioq *c, struct worker *w, uint32_t n_words, uint32_t in, uint32_t out)
-{
-    put_in(&c->asking[out * n_words], n_words, in);
-    put_in(c->wanted, n_words, out);
-    if (is_in(c->idle_inputs, n_words, in) && is_in(c->idle_outputs, n_words, out))
-        want_match(c, w);
-}
-
-/* Takes room, or with bytes < 0 gives it back. Returns whether it has changed which priorities are
- * open. */
-EGRESS_INLINE bool take_room(struct cioq *c, uint32_t out, uint32_t priority, int64_t bytes)
-{
-    struct cioq_output *o = &c->outputs[out];
-    const int64_t before = o->by_priority[priority], after = before + bytes;
-    o->by_priority[priority] = after;
-    o->shared_bytes += beyond_reserve(c, after) - beyond_reserve(c, before);
-    o->taken_bytes += bytes;
-    if (o->taken_bytes > o->peak_bytes)
-        o->peak_bytes = o->taken_bytes;
-    const uint8_t open = open_of(c, o);
-    if (__builtin_expect(o->open == open, 1))
-        return false;
-    o->open = open;
-    if (!c->granted)
-        set_asking(c, c->n_words, out);
-    return true;
-}
-
-/* Returns the priorities among `mask` in whose sets the input is. */
-EGRESS_INLINE uint32_t priorities_in(uint64_t *sets, uint32_t n_words, uint32_t in, uint32_t out,
-                                     uint32_t mask)
-{
-    uint32_t found = 0;
-    for (; mask; mask &= mask - 1) {
-        const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        found |= (uint32_t)is_in(row_of(sets, n_words, out, p), n_words, in) << p;
-    }
-    return found;
-}
-
-/* Priorities of a pair take turns: returns the first after the one that crossed last. */
-static inline uint32_t next_priority(const struct cioq *c, uint32_t in, uint32_t out,
-                                     uint32_t ready)
-{
-    const uint32_t later = ready & ~0u << c->last_priority[out * c->sw.n_ports + in] << 1;
-    return (uint32_t)__builtin_ctz(later ? later : ready);
-}
-
-/* Gives room at an output to the next input in turn whose head has none, as long as there is some.
- * Out of line: only with grants ahead of matches. */
-static __attribute__((noinline)) void grant_ahead(struct cioq *c, struct worker *w, uint32_t out)
-{
-    const uint32_t n_words = c->n_words;
-    struct cioq_output *o = &c->outputs[out];
-    uint32_t mask;
-    while ((mask = o->open & o->asked)) {
-        uint64_t waiting[XOFF_ARB_MAX_WORDS] = {0};
-        for (uint32_t left = mask; left; left &= left - 1) {
-            const uint32_t p = (uint32_t)__builtin_ctz(left);
-            for (uint32_t k = 0; k < n_words; k++)
-                waiting[k] |=
-                    row_of(c->asks, n_words, out, p)[k] & ~row_of(c->granted, n_words, out, p)[k];
-        }
-        uint32_t in = next_in(waiting, n_words, o->grant_from);
-        if (in == NET_NONE && (in = next_in(waiting, n_words, 0)) == NET_NONE)
-            return;
-        const uint32_t asks = priorities_in(c->asks, n_words, in, out, mask);
-        const uint32_t p =
-            next_priority(c, in, out, asks & ~priorities_in(c->granted, n_words, in, out, mask));
-        take_room(c, out, p, store_at(&c->sw.store, cioq_queue(c, in, out, p)->head)->bytes);
-        put_in(row_of(c->granted, n_words, out, p), n_words, in);
-        o->grant_from = (uint16_t)(in + 1 < c->sw.n_ports ? in + 1 : 0);
-        let_cross(c, w, n_words, in, out);
-    }
-}
-
-/* The head of a queue crosses, or is lost. */
-static void use_grant(struct cioq *c, uint32_t in, uint32_t out, uint32_t priority)
-{
-    take_out(row_of(c->granted, c->n_words, out, priority), c->n_words, in);
-    set_asking(c, c->n_words, out);
-}
 
 /* The frame leaves the output buffer, and the switch. */
 EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *f,
@@ -238,12 +44,12 @@ EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *
     (void)egress_bytes;
     sw_let_go(sw, f);
     c->outputs[out].held_bytes -= f->bytes;
-    if (!take_room(c, out, f->priority, -(int64_t)f->bytes))
+    if (!cioq_take_room(c, out, f->priority, -(int64_t)f->bytes))
         return;
     if (c->granted)
-        grant_ahead(c, w, out);
-    else if (is_in(c->wanted, c->n_words, out) && is_in(c->idle_outputs, c->n_words, out))
-        want_match(c, w);
+        cioq_grant_ahead(c, w, out);
+    else if (cioq_is_in(c->wanted, c->n_words, out) && cioq_is_in(c->idle_outputs, c->n_words, out))
+        cioq_want_match(c, w);
 }
 
 static void send(struct sw *sw, struct worker *w, struct port *port)
@@ -331,14 +137,14 @@ EGRESS_INLINE void ask(struct cioq *c, struct worker *w, uint32_t n_words, uint3
                        uint32_t out, uint32_t priority)
 {
     struct cioq_output *o = &c->outputs[out];
-    put_in(row_of(c->asks, n_words, out, priority), n_words, in);
+    cioq_put_in(cioq_row(c->asks, n_words, out, priority), n_words, in);
     o->asked |= (uint8_t)(1u << priority);
     if (!(o->open >> priority & 1))
         return;
     if (c->granted)
-        grant_ahead(c, w, out);
+        cioq_grant_ahead(c, w, out);
     else
-        let_cross(c, w, n_words, in, out);
+        cioq_let_cross(c, w, in, out);
 }
 
 /* The head of a queue of the input is not for this output any more. */
@@ -346,20 +152,20 @@ EGRESS_INLINE void withdraw(struct cioq *c, uint32_t n_words, uint32_t in, uint3
                             uint32_t priority)
 {
     struct cioq_output *o = &c->outputs[out];
-    uint64_t *asks = row_of(c->asks, n_words, out, priority), *row = &c->asking[out * n_words];
+    uint64_t *asks = cioq_row(c->asks, n_words, out, priority), *row = &c->asking[out * n_words];
     const bool is_only = o->asked == 1u << priority;
-    take_out(asks, n_words, in);
-    if (is_empty(asks, n_words))
+    cioq_take_out(asks, n_words, in);
+    if (cioq_is_empty(asks, n_words))
         o->asked &= (uint8_t) ~(1u << priority);
     if (c->granted)
         return;
     if (!is_only) {
-        set_asking(c, n_words, out);
+        cioq_set_asking(c, out);
         return;
     }
-    take_out(row, n_words, in);
-    if (is_empty(row, n_words))
-        take_out(c->wanted, n_words, out);
+    cioq_take_out(row, n_words, in);
+    if (cioq_is_empty(row, n_words))
+        cioq_take_out(c->wanted, n_words, out);
 }
 
 /* A frame joins its queue, and the arbiter knows of it. */
@@ -445,17 +251,17 @@ EGRESS_INLINE uint32_t cross(struct cioq *c, struct worker *w, uint32_t n_words,
     const struct cioq_output *o = &c->outputs[out];
     uint32_t ready = c->granted ? o->asked : o->open & o->asked;
     if (ready & (ready - 1))
-        ready = priorities_in(c->granted ? c->granted : c->asks, n_words, in, out, ready);
-    const uint32_t priority = next_priority(c, in, out, ready);
+        ready = cioq_priorities_in(c->granted ? c->granted : c->asks, n_words, in, out, ready);
+    const uint32_t priority = cioq_next_priority(c, in, out, ready);
     c->last_priority[out * c->sw.n_ports + in] = (uint8_t)priority;
-    take_out(c->idle_inputs, n_words, in);
-    take_out(c->idle_outputs, n_words, out);
+    cioq_take_out(c->idle_inputs, n_words, in);
+    cioq_take_out(c->idle_outputs, n_words, out);
     const uint32_t bytes = pop(c, w, n_words, in, out, priority)->bytes;
     if (c->granted) {
-        use_grant(c, in, out, priority);
-        grant_ahead(c, w, out); /* to the next frame of the queue, too, when its turn comes */
+        cioq_use_grant(c, in, out, priority);
+        cioq_grant_ahead(c, w, out); /* to the next frame of the queue, too, when its turn comes */
     } else {
-        take_room(c, out, priority, bytes);
+        cioq_take_room(c, out, priority, bytes);
     }
     return (bytes + XOFF_OVERHEAD_BYTES + c->cell_bytes - 1) / c->cell_bytes;
 }
@@ -477,7 +283,7 @@ EGRESS_INLINE void find_first(struct cioq *c)
         if (k)
             bits = c->turns[word];
         if (bits) {
-            set_first_slot(c, c->first_slot + ((first_of(word, bits) - turn) & c->turn_mask));
+            set_first_slot(c, c->first_slot + ((cioq_first_of(word, bits) - turn) & c->turn_mask));
             return;
         }
     }
@@ -491,7 +297,7 @@ EGRESS_INLINE bool has_pair(const struct cioq *c, uint32_t n_words)
     for (uint32_t word = 0; word < n_words; word++)
         for (uint64_t bits = c->wanted[word] & c->idle_outputs[word]; bits; bits &= bits - 1)
             for (uint32_t k = 0; k < n_words; k++)
-                any |= c->asking[first_of(word, bits) * n_words + k] & c->idle_inputs[k];
+                any |= c->asking[cioq_first_of(word, bits) * n_words + k] & c->idle_inputs[k];
     return any;
 }
 
@@ -513,14 +319,14 @@ EGRESS_INLINE void match_words(struct cioq *c, struct worker *w, uint32_t n_word
         const uint32_t n_slots = cross(c, w, n_words, pair.input, pair.output);
         const uint32_t turn = (uint32_t)(slot + n_slots) & c->turn_mask;
         XOFF_ASSERT(n_slots <= c->turn_mask);
-        put_in(&c->done[turn * n_words], n_words, pair.input);
-        cioq_put_in(c->turns, turn);
+        cioq_put_in(&c->done[turn * n_words], n_words, pair.input);
+        c->turns[turn / 64] |= cioq_bit(turn);
         if (c->first_at == XOFF_NEVER || slot + n_slots < c->first_slot)
             set_first_slot(c, slot + n_slots);
     }
     /* Too few rounds may have left a pair that could go: it tries again in the next slot. */
     if (has_pair(c, n_words))
-        want_match_in(c, slot + 1);
+        cioq_want_match_in(c, slot + 1);
 }
 
 /* Frames have crossed and are in their output buffers. */
@@ -534,16 +340,16 @@ EGRESS_INLINE void finish_words(struct cioq *c, struct worker *w, uint32_t n_wor
         done[k] = 0;
         c->idle_inputs[k] |= bits;
         for (; bits; bits &= bits - 1) {
-            const uint32_t place = c->moving[first_of(k, bits)];
+            const uint32_t place = c->moving[cioq_first_of(k, bits)];
             const struct frame *f = store_at(&c->sw.store, place);
-            put_in(c->idle_outputs, n_words, f->out_port);
+            cioq_put_in(c->idle_outputs, n_words, f->out_port);
             c->outputs[f->out_port].held_bytes += f->bytes;
             leave_input(c, w, f);
             egress_join(&c->sw, w, place, release, send);
         }
     }
     if (has_pair(c, n_words))
-        want_match_in(c, c->first_slot);
+        cioq_want_match_in(c, c->first_slot);
     find_first(c);
 }
 
@@ -616,17 +422,18 @@ static void timer(struct sw *sw, struct worker *w, uint32_t own)
         xoff_pause_expire(&c->pause, sim_now(w), &c->edges);
         heed_policy(c, w);
     }
-    set_clock(c);
+    cioq_set_clock(c);
     c->is_in_timer = false;
 }
 
 /* The head of a queue, which is for `out`, will not cross: its room is free again. */
 static void give_back(struct cioq *c, uint32_t in, uint32_t out, const struct frame *head)
 {
-    if (!c->granted || !cioq_is_in(row_of(c->granted, c->n_words, out, head->priority), in))
+    if (!c->granted ||
+        !cioq_is_in(cioq_row(c->granted, c->n_words, out, head->priority), c->n_words, in))
         return;
-    use_grant(c, in, out, head->priority);
-    take_room(c, out, head->priority, -(int64_t)head->bytes);
+    cioq_use_grant(c, in, out, head->priority);
+    cioq_take_room(c, out, head->priority, -(int64_t)head->bytes);
 }
 
 /* Drops the frames of a queue that are for a port whose link has failed. */
