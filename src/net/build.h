@@ -27,6 +27,8 @@ struct net_life {
     xoff_time min_delay, max_delay;
 };
 struct net_life net_life_of(const struct topo *topo, uint32_t link);
+/* The rate of the fastest port that a node ever has. */
+xoff_rate net_fastest(const struct topo *topo, uint32_t node);
 /* Describes the port at the end of this link to its buffer and its pause policy. */
 struct xoff_mmu_port net_served_port(const struct net *net, uint32_t link);
 

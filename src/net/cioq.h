@@ -88,6 +88,11 @@ struct cioq {
  */
 enum { CIOQ_LINE, CIOQ_PAUSE, CIOQ_TIMERS };
 
+static inline uint32_t cioq_cells(uint32_t bytes, uint32_t cell_bytes)
+{
+    return (bytes + XOFF_OVERHEAD_BYTES + cell_bytes - 1) / cell_bytes;
+}
+
 static inline struct cioq *cioq_of(const struct sw *sw)
 {
     return (struct cioq *)sw;
@@ -150,6 +155,8 @@ static inline struct cioq_voq *cioq_queue(const struct cioq *c, uint32_t in, uin
 
 /* cioq_build.c */
 extern const struct xoff_param cioq_table[];
+xoff_time cioq_transit(const struct net_switch *spec, xoff_rate fastest_bps, uint32_t bytes,
+                       xoff_time *carries_for);
 uint64_t cioq_estimate(const struct net_switch *spec, uint32_t n_ports);
 int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
                struct xoff_err *err);

@@ -166,13 +166,28 @@ static int build_arbiter(struct cioq *c, struct xoff_err *err)
 
 /* A slot is the time of a cell on a line that is `speedup` times as fast as the fastest port ever
  * is. Rounded down, so that the crossbar is never slower than that. */
-static xoff_time slot_of(const struct cioq_params *p, const struct xoff_mmu_env *env)
+static xoff_time slot_of(const struct cioq_params *p, xoff_rate fastest_bps)
 {
-    xoff_rate fastest = 1;
-    for (uint32_t i = 0; i < env->n_ports; i++)
-        fastest = env->ports[i].rate_bps > fastest ? env->ports[i].rate_bps : fastest;
-    const double seconds = (double)p->cell * 8 / (p->speedup * (double)fastest);
+    const double seconds = (double)p->cell * 8 / (p->speedup * (double)fastest_bps);
     return (xoff_time)(seconds * (double)XOFF_S);
+}
+
+static struct cioq_params params_of(const struct net_switch *spec)
+{
+    struct cioq_params p;
+    if (spec->fabric_params)
+        return *(const struct cioq_params *)spec->fabric_params;
+    xoff_param_defaults(cioq_table, &p);
+    return p;
+}
+
+/* A frame that comes in just before a slot starts waits for none. */
+xoff_time cioq_transit(const struct net_switch *spec, xoff_rate fastest_bps, uint32_t bytes,
+                       xoff_time *carries_for)
+{
+    const struct cioq_params p = params_of(spec);
+    *carries_for = cioq_cells(bytes, (uint32_t)p.cell) * slot_of(&p, fastest_bps);
+    return p.round_trip + *carries_for;
 }
 
 static void build_tables(struct cioq *c, int64_t grants)
@@ -219,16 +234,13 @@ int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *par
                struct xoff_err *err)
 {
     struct cioq *c = cioq_of(sw);
-    struct cioq_params p;
-    xoff_param_defaults(cioq_table, &p);
-    if (sw->spec->fabric_params)
-        p = *(const struct cioq_params *)sw->spec->fabric_params;
+    const struct cioq_params p = params_of(sw->spec);
     c->inputs = build_aligned(sw->n_ports, sizeof *c->inputs);
     c->outputs = build_aligned(sw->n_ports, sizeof *c->outputs);
     c->has_voqs = p.voq;
     c->n_words = (sw->n_ports + 63) / 64;
     c->cell_bytes = (uint32_t)p.cell;
-    c->slot_for = slot_of(&p, env);
+    c->slot_for = slot_of(&p, net_fastest(sw->net->topo, sw->node));
     c->round_trip = p.round_trip;
     c->first_at = c->match_at = XOFF_NEVER;
     int code = build_outputs(c, &p, env, err);

@@ -12,7 +12,7 @@ static void *make(uint64_t n, size_t size)
     return array;
 }
 
-/* A hop of an empty network. */
+/* A hop of an empty network: over a link, or through the fabric of a switch. */
 struct hop {
     xoff_time full_for, full_last_bit; /* full frame: wire held, last bit sent */
     xoff_time tail_last_bit;           /* the same for the last bit of the last frame */
@@ -20,9 +20,9 @@ struct hop {
 };
 
 static struct hop hop_of(const struct net *net, const struct topo_link *link, uint32_t full,
-                         uint32_t tail, xoff_rate pace_bps, xoff_time processing_for)
+                         uint32_t tail, xoff_rate pace_bps)
 {
-    struct hop hop = {.after = link->delay + processing_for};
+    struct hop hop = {.after = link->delay};
     xoff_time unused;
     net->spec.wire->times(link->rate_bps, full, &hop.full_last_bit, &hop.full_for);
     net->spec.wire->times(link->rate_bps, tail, &hop.tail_last_bit, &unused);
@@ -30,6 +30,16 @@ static struct hop hop_of(const struct net *net, const struct topo_link *link, ui
         const xoff_time gap = xoff_time_of_bits((uint64_t)full * 8, pace_bps);
         hop.full_for = gap > hop.full_for ? gap : hop.full_for;
     }
+    return hop;
+}
+
+static struct hop hop_through(const struct net *net, uint32_t node, uint32_t full, uint32_t tail)
+{
+    struct hop hop;
+    const xoff_time transit = path_transit(net, node, full, &hop.full_for);
+    path_transit(net, node, tail, &hop.tail_last_bit);
+    hop.full_last_bit = hop.full_for;
+    hop.after = transit - hop.full_for;
     return hop;
 }
 
@@ -47,14 +57,14 @@ static xoff_time ideal_of(const struct net *net, const struct routes *routes, ui
     xoff_time after = 0, before = 0, behind = 0, worst_gap = 0, longest = 0;
     uint32_t n_hops = 0, node = from, port = 0;
     while (node != note->to) {
-        if (n_hops == net->topo->n_nodes) /* stated routes may form a loop */
+        if (n_hops + 2 > 2 * net->topo->n_nodes) /* stated routes may form a loop */
             return 0;
         const struct topo_port *p = &net->topo->ports[net->topo->nodes[node].first_port + port];
-        const xoff_time processing = n_hops ? net_switch_of(&net->spec, node)->processing_for : 0;
-        hops[n_hops] = hop_of(net, &net->topo->links[p->link], note->frame_bytes, tail,
-                              n_hops ? 0 : note->rate_bps, processing);
-        behind += hops[n_hops].tail_last_bit;
-        after += hops[n_hops++].after;
+        const bool is_first = n_hops == 0;
+        if (!is_first)
+            hops[n_hops++] = hop_through(net, node, note->frame_bytes, tail);
+        hops[n_hops++] = hop_of(net, &net->topo->links[p->link], note->frame_bytes, tail,
+                                is_first ? note->rate_bps : 0);
         node = topo_peer(net->topo, node, port);
         if (node == note->to)
             break;
@@ -64,6 +74,10 @@ static xoff_time ideal_of(const struct net *net, const struct routes *routes, ui
         if (out == ROUTE_NONE)
             return 0;
         port = out;
+    }
+    for (uint32_t h = 0; h < n_hops; h++) {
+        behind += hops[h].tail_last_bit;
+        after += hops[h].after;
     }
     if (n == 1)
         return behind + after;
@@ -98,7 +112,7 @@ static void collect_flows(struct net *net, struct results *r)
     struct routes *routes;
     struct xoff_err err;
     XOFF_ASSERT(routes_create(net->topo, 0, false, &routes, &err) == 0);
-    struct hop *hops = make(net->topo->n_nodes, sizeof *hops);
+    struct hop *hops = make(2 * (uint64_t)net->topo->n_nodes, sizeof *hops);
     for (uint32_t h = 0; h < net->n_hosts; h++)
         for (uint32_t i = 0; i < net->hosts[h].n_flow_notes; i++) {
             const struct flow_note *n = &net->hosts[h].flow_notes[i];

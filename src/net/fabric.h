@@ -56,6 +56,12 @@ struct fabric_ops {
     /* Bytes of memory that a switch takes for the fabric's sake, frames aside; NULL: next to none.
      */
     uint64_t (*estimate)(const struct net_switch *spec, uint32_t n_ports);
+    /* Returns the least time that a frame takes from its input to its egress queue in an idle
+     * switch, processing delay aside; in *carries_for of it the fabric carries no other frame of
+     * that input. Known before the switch is built: `fastest_bps` is the rate of its fastest port
+     * ever. NULL: none. */
+    xoff_time (*transit)(const struct net_switch *spec, xoff_rate fastest_bps, uint32_t bytes,
+                         xoff_time *carries_for);
     /* Called when struct sw is ready except for what depends on the fabric: ports, queues, timers
      * and the frame store. `env` describes a buffer over all ports. Sets sw->signalling. */
     int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,

@@ -21,6 +21,17 @@ struct net_life net_life_of(const struct topo *topo, uint32_t link)
     return life;
 }
 
+xoff_rate net_fastest(const struct topo *topo, uint32_t node)
+{
+    xoff_rate fastest = 1;
+    for (uint32_t p = 0; p < topo->nodes[node].n_ports; p++) {
+        const struct topo_port *port = &topo->ports[topo->nodes[node].first_port + p];
+        const xoff_rate rate = net_life_of(topo, port->link).max_rate_bps;
+        fastest = rate > fastest ? rate : fastest;
+    }
+    return fastest;
+}
+
 static uint32_t response_quanta(const struct net_spec *spec, xoff_rate rate_bps)
 {
     return spec->response_quanta == XOFF_PARAM_AUTO ? xoff_response_quanta(rate_bps)

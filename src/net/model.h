@@ -18,6 +18,7 @@ struct net {
     xoff_rate *rates;             /* rate of each row */
     uint32_t n_rates;
     xoff_time max_rtt[NET_MAX_TRANSPORTS]; /* largest base RTT; 0 where no transport needs it */
+    xoff_rate *fastest_bps;                /* by switch, of its ports: for transit() of fabrics */
     uint32_t max_switches; /* most switches on a path; 0 where no transport needs it */
     bool has_extra;        /* frames have a second line ... */
     bool has_stamps;       /* ... with telemetry on data; else with a tag */
@@ -71,6 +72,9 @@ void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, 
                     const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err);
 
+/* Returns the least time of a frame in an idle switch, and how long its fabric carries it. */
+xoff_time path_transit(const struct net *net, uint32_t node, uint32_t bytes,
+                       xoff_time *carries_for);
 /* Returns the base RTT of a flow: a full frame there and its ACK back through an idle network. */
 xoff_time path_rtt(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
                    uint32_t frame_bytes, uint32_t ack_bytes);

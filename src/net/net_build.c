@@ -347,6 +347,9 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     int code = check_delays(net, err);
     if (!code)
         code = routes_create(net->topo, 0, true, &net->routes, err);
+    net->fastest_bps = build_block(net->n_switches, sizeof *net->fastest_bps);
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        net->fastest_bps[s] = net_fastest(net->topo, net->n_hosts + s);
     if (!code) {
         blame->part = NET_PART_TRANSPORT;
         code = build_transports(net, &blame->index, err);
@@ -425,6 +428,6 @@ void net_destroy(struct net *net)
     build_free_transports(net);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);
-    free(net->sequence);
+    free(net->sequence), free(net->fastest_bps);
     free(net);
 }

@@ -11,6 +11,17 @@ static xoff_time link_time(const struct net *net, const struct topo_link *link, 
     return last_bit + link->delay;
 }
 
+xoff_time path_transit(const struct net *net, uint32_t node, uint32_t bytes, xoff_time *carries_for)
+{
+    const struct net_switch *kind = net_switch_of(&net->spec, node);
+    const struct fabric_ops *fabric = kind->fabric ? kind->fabric : fabrics[0];
+    *carries_for = 0;
+    if (!fabric->transit)
+        return kind->processing_for;
+    return kind->processing_for +
+           fabric->transit(kind, net->fastest_bps[node - net->n_hosts], bytes, carries_for);
+}
+
 /* Walks from host to host along the path of a flow with that hash. Returns the number of switches
  * passed, or UINT32_MAX where there is no path. */
 static uint32_t walk(const struct net *net, uint32_t from, uint32_t to, uint32_t hash,
@@ -28,7 +39,9 @@ static uint32_t walk(const struct net *net, uint32_t from, uint32_t to, uint32_t
             return n_switches;
         if (node < net->n_hosts || n_switches == topo->n_nodes)
             return UINT32_MAX;
-        *rtt += 2 * net_switch_of(&net->spec, node)->processing_for;
+        xoff_time unused;
+        *rtt += path_transit(net, node, frame_bytes, &unused) +
+                path_transit(net, node, ack_bytes, &unused);
         n_switches++;
         const uint16_t out = routes_lookup(net->routes, node, to, hash);
         if (out == ROUTE_NONE)

@@ -263,7 +263,7 @@ EGRESS_INLINE uint32_t cross(struct cioq *c, struct worker *w, uint32_t n_words,
     } else {
         cioq_take_room(c, out, priority, bytes);
     }
-    return (bytes + XOFF_OVERHEAD_BYTES + c->cell_bytes - 1) / c->cell_bytes;
+    return cioq_cells(bytes, c->cell_bytes);
 }
 
 static inline void set_first_slot(struct cioq *c, uint64_t slot)
@@ -489,6 +489,7 @@ const struct fabric_ops fabric_cioq = {
     .leaves_inputs = true,
     .arbitrates = true,
     .estimate = cioq_estimate,
+    .transit = cioq_transit,
     .build = cioq_build,
     .destroy = cioq_destroy,
     .arrive = arrive,

@@ -488,9 +488,82 @@ static void random_networks_lose_nothing(void **state)
     assert_true(one || paused > n / 8);
 }
 
+/* One frame through two crossbars: 1062 B and 20 B of overhead are 9 cells of 128 B; a slot at
+ * speed-up 2 of 10 Gb/s is 51.2 ns, so it crosses in 460.8 ns, after a round trip of 300 ns. On
+ * three links it takes 856 ns each with its preamble, and 1 us. In all 3 * 1856 + 2 * 760.8 =
+ * 7089.6 ns, and less than a slot more at each switch. */
+static void ideal_time_of_a_frame(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 20; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1ms\ntopology: {kind: chain, switches: 2, hosts_per_switch: 1,\n"
+                "  host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {fabric: {kind: cioq, speedup: 2, cell: 128B, round_trip: 300ns}}\n"
+                "traffic: [{kind: flows, list: [{at: %uns, from: h0, to: h1, size: 1000B}]}]\n",
+                7 * i);
+        const struct result_flow *f = &rig.results->flows[0];
+        const xoff_time waits = f->finish_at - f->start_at - 7089600;
+        assert_int_equal(f->ideal_for, 7089600);
+        assert_true(waits >= 0 && waits < 2 * 51200);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* A message alone takes its ideal time and less than a slot more at each of its two switches,
+ * whether links or the crossbar are slowest: at speed-up 1, 1518 B and overhead take 13 cells,
+ * which is 8 % longer than on the wire. */
+static void alone_is_ideal(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {1, 1456, 1457, 3000, 100000, 1456 * 50 + 3};
+    static const struct {
+        const char *speedup, *cell;
+        xoff_time slot;
+    } cases[] = {{"2", "128B", 51200}, {"1", "128B", 102400}, {"1", "1000B", 800000}};
+    for (uint32_t c = 0; c < 3; c++)
+        for (uint32_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            struct rig rig;
+            rig_run(&rig, NULL,
+                    "stop: 10ms\ntopology: {kind: chain, switches: 2, hosts_per_switch: 1,\n"
+                    "  host_link: {rate: 10Gbps, delay: 1us}}\n"
+                    "switch: {fabric: {kind: cioq, speedup: %s, cell: %s, round_trip: 1us}}\n"
+                    "traffic: [{kind: flows, list: [{from: h0, to: h1, size: %uB}]}]\n",
+                    cases[c].speedup, cases[c].cell, sizes[s]);
+            const struct result_flow *f = &rig.results->flows[0];
+            const xoff_time waits = f->finish_at - f->start_at - f->ideal_for;
+            assert_true(waits >= 0 && waits < 2 * cases[c].slot);
+            rig_assert_clean(&rig);
+            rig_fini(&rig);
+        }
+}
+
+/* A window of one base RTT fills the link, with a round trip of 20 us inside the switch. Without
+ * the time in the switch the window would be a tenth of that. */
+static void base_rtt_has_the_crossbar(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(
+        &rig, NULL,
+        "stop: 20ms\ntopology: {kind: star, hosts: 2, host_link: {rate: 10Gbps, delay: 500ns}}\n"
+        "switch: {fabric: {kind: cioq, round_trip: 20us}}\n"
+        "transport: {kind: none, window: bdp}\n"
+        "traffic: [{kind: flows, list: [{from: h0, to: h1, size: 5MB}]}]\n");
+    const struct result_flow *f = &rig.results->flows[0];
+    assert_true((double)(f->finish_at - f->start_at) < 1.1 * (double)f->ideal_for);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ideal_time_of_a_frame),
+        cmocka_unit_test(alone_is_ideal),
+        cmocka_unit_test(base_rtt_has_the_crossbar),
         cmocka_unit_test(a_frame_takes_its_time),
         cmocka_unit_test(queues_are_in_the_estimate),
         cmocka_unit_test(voqs_reach_the_line_rate),
