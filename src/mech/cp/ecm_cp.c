@@ -27,8 +27,7 @@
  * interval is `sample` itself, since there is no draw yet. Differs: frames that are not data are
  * counted, but a sample that falls due on one waits for the next data frame.
  */
-#include <xoff/cp.h>
-#include <xoff/units.h>
+#include "mech/cp/set_point.h"
 
 enum ecm_severe { ECM_STOP, ECM_MAX, ECM_NONE };
 static const char *const ecm_severes[] = {"stop", "max", "none", NULL};
@@ -104,25 +103,14 @@ static int ecm_cp_check(const struct ecm_cp_params *p, const struct xoff_cp_env 
                         struct xoff_err *err)
 {
     char text[32];
-    if (p->qeq > env->buffer_bytes) {
-        const int code =
-            xoff_err_set(err, XOFF_E_CONFLICT, "qeq", xoff_format_bytes(text, sizeof text, p->qeq),
-                         "the queue never gets there: the buffer has ");
-        xoff_err_add(err, xoff_format_bytes(text, sizeof text, env->buffer_bytes));
+    const int code = set_point_check(p->qeq, env, err);
+    if (code)
         return code;
-    }
-    if (p->qeq <= 0)
-        return xoff_err_set(err, XOFF_E_RANGE, "qeq", NULL, "a set point is above 0");
     if (p->qsc <= p->qeq && p->severe != ECM_NONE)
         return xoff_err_set(err, XOFF_E_CONFLICT, "qsc",
                             xoff_format_bytes(text, sizeof text, p->qsc),
                             "severe congestion begins above the set point, qeq");
-    if (p->sample <= 0)
-        return xoff_err_set(err, XOFF_E_RANGE, "sample", NULL,
-                            "samples need some bytes from one to the next");
-    if (!(p->jitter >= 0 && p->jitter < 1)) /* a NaN is refused, too */
-        return xoff_err_set(err, XOFF_E_RANGE, "jitter", NULL, "a fraction is from 0 to below 1");
-    return 0;
+    return sampling_check("sample", p->sample, p->jitter, err);
 }
 
 static int ecm_cp_configure(const void *params, const struct xoff_cp_env *env, void *cfg,
@@ -179,11 +167,8 @@ static uint64_t ecm_exponential(uint32_t draw)
 
 static int64_t ecm_next_interval(const struct ecm_cp_cfg *c, uint32_t draw)
 {
-    const uint64_t factor =
-        c->is_random ? ecm_exponential(draw)
-                     : (UINT64_C(1) << 32) - c->jitter + (2 * (uint64_t)c->jitter * draw >> 32);
-    const int64_t bytes = (int64_t)((unsigned __int128)(uint64_t)c->sample_bytes * factor >> 32);
-    return bytes ? bytes : 1;
+    return sampling_interval(c->sample_bytes, c->is_random ? ecm_exponential(draw)
+                                                           : sampling_factor(c->jitter, draw));
 }
 
 static int32_t ecm_clip(int64_t bytes, int64_t most)

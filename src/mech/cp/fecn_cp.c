@@ -28,8 +28,7 @@
  * public, so there is no limit, and the average is over the last rate. What E-FECN's message says
  * is our choice.
  */
-#include <xoff/cp.h>
-#include <xoff/units.h>
+#include "mech/cp/set_point.h"
 
 enum { FECN_HYPERBOLIC, FECN_LINEAR, FECN_MULTISTAGE, FECN_ADDITIVE };
 static const char *const fecn_functions[] = {"hyperbolic", "linear", "multistage", "additive",
@@ -219,18 +218,11 @@ static int fecn_cp_check(const struct fecn_cp_params *p, const struct xoff_cp_en
         return xoff_err_set(err, XOFF_E_RANGE, "gamma", NULL, "must be above 0.95 and at most 1");
     if (!(p->c > 0 && p->c <= 1))
         return xoff_err_set(err, XOFF_E_RANGE, "c", NULL, "is above 0 and at most 1");
-    const char *which = p->qeq > env->buffer_bytes      ? "qeq"
-                        : p->severe > env->buffer_bytes ? "severe"
-                                                        : NULL;
-    char text[32];
-    if (which) {
-        const int code = xoff_err_set(err, XOFF_E_CONFLICT, which, NULL,
-                                      "is more than a queue can have: the buffer has ");
-        xoff_err_add(err, xoff_format_bytes(text, sizeof text, env->buffer_bytes));
+    int code = set_point_check(p->qeq, env, err);
+    if (!code)
+        code = set_point_check_reach("severe", p->severe, env, err);
+    if (code)
         return code;
-    }
-    if (p->qeq <= 0)
-        return xoff_err_set(err, XOFF_E_RANGE, "qeq", NULL, "must be above 0");
     if (p->severe != XOFF_PARAM_AUTO && p->severe <= p->qeq)
         return xoff_err_set(err, XOFF_E_CONFLICT, "severe", NULL,
                             "lies at or below qeq, where the queue is meant to be");

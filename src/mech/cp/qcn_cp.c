@@ -29,8 +29,7 @@
  * first interval has no jitter, since there is no draw yet. Differs: frames that are not data are
  * counted, but a sample that falls due on one waits for the next data frame.
  */
-#include <xoff/cp.h>
-#include <xoff/units.h>
+#include "mech/cp/set_point.h"
 
 enum qcn_quantiser { QCN_SCALE, QCN_SHIFT };
 static const char *const qcn_quantisers[] = {"scale", "shift", NULL};
@@ -125,23 +124,13 @@ static const struct xoff_param qcn_cp_table[] = {
 static int qcn_cp_check(const struct qcn_cp_params *p, const struct xoff_cp_env *env,
                         struct xoff_err *err)
 {
-    char text[32];
-    if (p->qeq > env->buffer_bytes) {
-        const int code =
-            xoff_err_set(err, XOFF_E_CONFLICT, "qeq", xoff_format_bytes(text, sizeof text, p->qeq),
-                         "the queue never gets there: the buffer has ");
-        xoff_err_add(err, xoff_format_bytes(text, sizeof text, env->buffer_bytes));
+    int code = set_point_check(p->qeq, env, err);
+    if (!code)
+        code = sampling_check("base", p->base, p->jitter, err);
+    if (code)
         return code;
-    }
-    if (p->qeq <= 0)
-        return xoff_err_set(err, XOFF_E_RANGE, "qeq", NULL, "a set point is above 0");
-    if (p->base <= 0)
-        return xoff_err_set(err, XOFF_E_RANGE, "base", NULL,
-                            "samples need some bytes from one to the next");
     if (!(p->w > 0)) /* a NaN is refused, too */
         return xoff_err_set(err, XOFF_E_RANGE, "w", NULL, "a weight is above 0");
-    if (!(p->jitter >= 0 && p->jitter < 1))
-        return xoff_err_set(err, XOFF_E_RANGE, "jitter", NULL, "a fraction is from 0 to below 1");
     if (p->shift != XOFF_PARAM_AUTO && p->quantiser != QCN_SHIFT)
         return xoff_err_set(err, XOFF_E_CONFLICT, "shift", NULL,
                             "is of quantiser: shift, and the quantiser is scale");
@@ -209,16 +198,6 @@ static uint32_t qcn_quantise(const struct qcn_cp_cfg *c, int64_t offset_bytes, i
     return psi < c->full ? (uint32_t)(QCN_FULL * psi / c->full) : QCN_FULL;
 }
 
-/* The interval times 1 - j + 2 j u, with u = draw / 2^32. */
-static int64_t qcn_interval(const struct qcn_cp_cfg *c, uint32_t quantised, uint32_t draw)
-{
-    const uint64_t factor =
-        (UINT64_C(1) << 32) - c->jitter + (2 * (uint64_t)c->jitter * draw >> 32);
-    const int64_t bytes =
-        (int64_t)((uint64_t)c->interval_bytes[quantised / 8] * factor >> 32); /* base <= 2^30 */
-    return bytes ? bytes : 1;
-}
-
 static int32_t qcn_clip(int64_t bytes)
 {
     return (int32_t)(bytes > INT32_MAX ? INT32_MAX : bytes < INT32_MIN ? INT32_MIN : bytes);
@@ -235,7 +214,8 @@ static void qcn_cp_on_enqueue(const void *cfg, void *state, const struct xoff_cp
     const int64_t delta_bytes = frame->queue_bytes - s->old_bytes;
     const uint32_t quantised = qcn_quantise(c, offset_bytes, delta_bytes);
     s->old_bytes = frame->queue_bytes;
-    s->sampling.left_bytes = qcn_interval(c, quantised, frame->draw);
+    s->sampling.left_bytes = sampling_interval(c->interval_bytes[quantised / 8],
+                                               sampling_factor(c->jitter, frame->draw));
     if (!quantised)
         return;
     answer->notify = true;

@@ -20,8 +20,8 @@
  *     Fb    = -(offset + w delta) / unit,
  *             offset = Q - Qeq, at most Qeq either way         delta = Q - Q_old, at most 2 Qeq
  *     Fb < 0                   R = R (1 + Gd Fb), at least the least rate
- *     Fb > 0                   R = R + Gi Fb Ru, unless a message has come since the probe was
- * sent; the limiter is deleted when R reaches C
+ *     Fb > 0                   R = R + Gi Fb Ru, unless a message came since the probe was sent;
+ *                              the limiter is deleted when R reaches C
  *
  * Qeq is that of a flow: flows that share a queue come to have equal parts of it, so equal rates.
  * The first probe of a limiter only shows where to count from. A flow has no limiter, and sends no
@@ -37,9 +37,11 @@
 #include "mech/rp/bcn.h"
 
 struct e2cm_rp_params {
-    int64_t unit, ru, min_rate, stop_for, qeq, probe_every, probe_timeout;
-    double w, gi, gd, restart;
+    struct bcn_params bcn;
+    int64_t qeq, probe_every, probe_timeout;
 };
+
+_Static_assert(offsetof(struct e2cm_rp_params, bcn) == 0, "the table counts on it");
 
 struct e2cm_rp_cfg {
     xoff_rate line_bps, min_bps, restart_bps;
@@ -68,61 +70,7 @@ struct e2cm_rp {
 _Static_assert(sizeof(struct e2cm_rp) <= 128, "per flow");
 
 static const struct xoff_param e2cm_rp_table[] = {
-    {.name = "w",
-     .type = XOFF_P_REAL,
-     .offset = offsetof(struct e2cm_rp_params, w),
-     .preset = "2",
-     .min = "0",
-     .max = "1024",
-     .help = "Weight of a queue's growth in the feedback, in steps of 1/1024."},
-    {.name = "unit",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct e2cm_rp_params, unit),
-     .preset = "1500B",
-     .min = "1B",
-     .max = "1MB",
-     .help = "Bytes of queue that are one unit of feedback."},
-    {.name = "gi",
-     .type = XOFF_P_REAL,
-     .offset = offsetof(struct e2cm_rp_params, gi),
-     .preset = "4",
-     .min = "0",
-     .max = "1e6",
-     .help = "Gain of increase, Gi: rate units that one unit of feedback adds."},
-    {.name = "gd",
-     .type = XOFF_P_REAL,
-     .offset = offsetof(struct e2cm_rp_params, gd),
-     .preset = "1/128",
-     .min = "1e-6",
-     .max = "1",
-     .help = "Gain of decrease, Gd: part of the rate that one unit of feedback cuts off."},
-    {.name = "ru",
-     .type = XOFF_P_RATE,
-     .offset = offsetof(struct e2cm_rp_params, ru),
-     .preset = "8Mbps",
-     .max = "1Tbps",
-     .help = "Rate unit of the increase, Ru."},
-    {.name = "min_rate",
-     .type = XOFF_P_RATE,
-     .offset = offsetof(struct e2cm_rp_params, min_rate),
-     .preset = "10Mbps",
-     .min = "1bps",
-     .help = "Rate that nothing cuts below."},
-    {.name = "stop_for",
-     .type = XOFF_P_TIME,
-     .offset = offsetof(struct e2cm_rp_params, stop_for),
-     .preset = "100us",
-     .min = "1ns",
-     .max = "1s",
-     .help = "Longest time that severe congestion stops a flow for; the time is drawn evenly."},
-    {.name = "restart",
-     .type = XOFF_P_REAL,
-     .offset = offsetof(struct e2cm_rp_params, restart),
-     .preset = "0.01",
-     .min = "1e-6",
-     .max = "1",
-     .help =
-         "Part of the link's rate with which a stopped flow goes on; min_rate if that is more."},
+    BCN_PARAMS,
     {.name = "qeq",
      .type = XOFF_P_BYTES,
      .offset = offsetof(struct e2cm_rp_params, qeq),
@@ -149,17 +97,10 @@ static const struct xoff_param e2cm_rp_table[] = {
 
 static int e2cm_rp_check(const struct e2cm_rp_params *p, struct xoff_err *err)
 {
-    const int code = bcn_check(p->w, p->unit, p->gi, p->gd, p->ru, err);
-    if (code)
-        return code;
-    if (!(p->restart > 0 && p->restart <= 1))
-        return xoff_err_set(err, XOFF_E_RANGE, "restart", NULL,
-                            "a part of the rate is above 0 and at most 1");
     if (p->qeq <= 0)
         return xoff_err_set(err, XOFF_E_RANGE, "qeq", NULL, "a set point is above 0");
-    if (p->stop_for <= 0 || p->probe_every <= 0)
-        return xoff_err_set(err, XOFF_E_RANGE, p->stop_for <= 0 ? "stop_for" : "probe_every", NULL,
-                            "a timer needs a time > 0");
+    if (p->probe_every <= 0)
+        return xoff_err_set(err, XOFF_E_RANGE, "probe_every", NULL, "a timer needs a time > 0");
     if (p->probe_timeout < p->probe_every)
         return xoff_err_set(err, XOFF_E_CONFLICT, "probe_timeout", NULL,
                             "a probe is given up no earlier than the next is due, probe_every");
@@ -170,21 +111,20 @@ static int e2cm_rp_configure(const void *params, const struct xoff_rp_env *env, 
                              struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct e2cm_rp_params *p = params;
-    int code = e2cm_rp_check(p, err);
+    int code = bcn_check(&p->bcn, env->rate_bps, err);
     if (!code)
-        code = rate_check_floor((xoff_rate)p->min_rate, env->rate_bps, err);
+        code = e2cm_rp_check(p, err);
     if (code)
         return code;
     shape->state_size = sizeof(struct e2cm_rp);
     shape->tag_kind = XOFF_NOTICE_E2CM;
-    const xoff_rate restart_bps = (xoff_rate)(p->restart * (double)env->rate_bps + 0.5);
     *(struct e2cm_rp_cfg *)cfg = (struct e2cm_rp_cfg){
         .line_bps = env->rate_bps,
-        .min_bps = (xoff_rate)p->min_rate,
-        .restart_bps = restart_bps < (xoff_rate)p->min_rate ? (xoff_rate)p->min_rate : restart_bps,
-        .gains = bcn_gains(p->w, p->unit, p->gi, p->gd, p->ru),
+        .min_bps = (xoff_rate)p->bcn.min_rate,
+        .restart_bps = bcn_restart(&p->bcn, env->rate_bps),
+        .gains = bcn_gains(&p->bcn),
         .qeq_bytes = p->qeq,
-        .stop_for = p->stop_for,
+        .stop_for = p->bcn.stop_for,
         .probe_every = p->probe_every,
         .probe_timeout = p->probe_timeout,
     };

@@ -27,9 +27,11 @@
 #include "mech/rp/bcn.h"
 
 struct ecm_rp_params {
-    int64_t unit, ru, min_rate, stop_for, drift, drift_every;
-    double w, gi, gd, restart;
+    struct bcn_params bcn;
+    int64_t drift, drift_every;
 };
+
+_Static_assert(offsetof(struct ecm_rp_params, bcn) == 0, "the table counts on it");
 
 struct ecm_rp_cfg {
     xoff_rate line_bps, min_bps, restart_bps, drift_bps;
@@ -48,61 +50,7 @@ struct ecm_rp {
 _Static_assert(sizeof(struct ecm_rp) <= 128, "per flow");
 
 static const struct xoff_param ecm_rp_table[] = {
-    {.name = "w",
-     .type = XOFF_P_REAL,
-     .offset = offsetof(struct ecm_rp_params, w),
-     .preset = "2",
-     .min = "0",
-     .max = "1024",
-     .help = "Weight of the queue's growth in the feedback, in steps of 1/1024."},
-    {.name = "unit",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct ecm_rp_params, unit),
-     .preset = "1500B",
-     .min = "1B",
-     .max = "1MB",
-     .help = "Bytes of queue that are one unit of feedback."},
-    {.name = "gi",
-     .type = XOFF_P_REAL,
-     .offset = offsetof(struct ecm_rp_params, gi),
-     .preset = "4",
-     .min = "0",
-     .max = "1e6",
-     .help = "Gain of increase, Gi: rate units that one unit of feedback adds."},
-    {.name = "gd",
-     .type = XOFF_P_REAL,
-     .offset = offsetof(struct ecm_rp_params, gd),
-     .preset = "1/128",
-     .min = "1e-6",
-     .max = "1",
-     .help = "Gain of decrease, Gd: part of the rate that one unit of feedback cuts off."},
-    {.name = "ru",
-     .type = XOFF_P_RATE,
-     .offset = offsetof(struct ecm_rp_params, ru),
-     .preset = "8Mbps",
-     .max = "1Tbps",
-     .help = "Rate unit of the increase, Ru."},
-    {.name = "min_rate",
-     .type = XOFF_P_RATE,
-     .offset = offsetof(struct ecm_rp_params, min_rate),
-     .preset = "10Mbps",
-     .min = "1bps",
-     .help = "Rate that no message cuts below."},
-    {.name = "stop_for",
-     .type = XOFF_P_TIME,
-     .offset = offsetof(struct ecm_rp_params, stop_for),
-     .preset = "100us",
-     .min = "1ns",
-     .max = "1s",
-     .help = "Longest time that severe congestion stops a flow for; the time is drawn evenly."},
-    {.name = "restart",
-     .type = XOFF_P_REAL,
-     .offset = offsetof(struct ecm_rp_params, restart),
-     .preset = "0.01",
-     .min = "1e-6",
-     .max = "1",
-     .help =
-         "Part of the link's rate with which a stopped flow goes on; min_rate if that is more."},
+    BCN_PARAMS,
     {.name = "drift",
      .type = XOFF_P_RATE,
      .offset = offsetof(struct ecm_rp_params, drift),
@@ -118,39 +66,24 @@ static const struct xoff_param ecm_rp_table[] = {
     {0},
 };
 
-static int ecm_rp_check(const struct ecm_rp_params *p, struct xoff_err *err)
-{
-    const int code = bcn_check(p->w, p->unit, p->gi, p->gd, p->ru, err);
-    if (code)
-        return code;
-    if (!(p->restart > 0 && p->restart <= 1))
-        return xoff_err_set(err, XOFF_E_RANGE, "restart", NULL,
-                            "a part of the rate is above 0 and at most 1");
-    if (p->stop_for <= 0 || p->drift_every <= 0)
-        return xoff_err_set(err, XOFF_E_RANGE, p->stop_for <= 0 ? "stop_for" : "drift_every", NULL,
-                            "a timer needs a time > 0");
-    return 0;
-}
-
 static int ecm_rp_configure(const void *params, const struct xoff_rp_env *env, void *cfg,
                             struct xoff_rp_shape *shape, struct xoff_err *err)
 {
     const struct ecm_rp_params *p = params;
     struct ecm_rp_cfg *c = cfg;
     shape->state_size = sizeof(struct ecm_rp);
-    int code = ecm_rp_check(p, err);
-    if (!code)
-        code = rate_check_floor((xoff_rate)p->min_rate, env->rate_bps, err);
+    const int code = bcn_check(&p->bcn, env->rate_bps, err);
     if (code)
         return code;
-    const xoff_rate restart_bps = (xoff_rate)(p->restart * (double)env->rate_bps + 0.5);
+    if (p->drift_every <= 0)
+        return xoff_err_set(err, XOFF_E_RANGE, "drift_every", NULL, "a timer needs a time > 0");
     *c = (struct ecm_rp_cfg){
         .line_bps = env->rate_bps,
-        .min_bps = (xoff_rate)p->min_rate,
-        .restart_bps = restart_bps < (xoff_rate)p->min_rate ? (xoff_rate)p->min_rate : restart_bps,
+        .min_bps = (xoff_rate)p->bcn.min_rate,
+        .restart_bps = bcn_restart(&p->bcn, env->rate_bps),
         .drift_bps = (xoff_rate)p->drift,
-        .gains = bcn_gains(p->w, p->unit, p->gi, p->gd, p->ru),
-        .stop_for = p->stop_for,
+        .gains = bcn_gains(&p->bcn),
+        .stop_for = p->bcn.stop_for,
         .drift_for = p->drift_every,
     };
     return 0;
