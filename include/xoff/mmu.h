@@ -84,6 +84,14 @@ struct xoff_crossings {
     struct xoff_crossing at[XOFF_MAX_CROSSINGS];
 };
 
+/* What keeps a frame out of an egress queue that the buffer has books of. */
+enum xoff_limit {
+    XOFF_LIMIT_NONE,  /* it has room */
+    XOFF_LIMIT_QUEUE, /* that of the queue */
+    XOFF_LIMIT_PORT,  /* that of all queues of the port */
+    XOFF_LIMIT_ALL,   /* that of all egress queues, or of the buffer */
+};
+
 /* Occupancy for series, watermarks and audits. */
 struct xoff_mmu_view {
     /* The whole buffer: bytes in all pools now, the most there were at one time, and its size. */
@@ -120,6 +128,13 @@ struct xoff_mmu_ops {
      * port as a whole. NULL: there is none. */
     int64_t (*headroom_peak)(const void *cfg, const void *state, uint32_t port, uint32_t priority);
     int64_t (*headroom_limit)(const void *cfg, uint32_t port, uint32_t priority);
+    /* Books of egress queues, for fabrics in which frames are in their ingress queue first: admit()
+     * and release() are for that one. `frame` says how the frame would leave its ingress queue;
+     * egress_bytes means nothing. NULL, all three: the buffer has no such books. */
+    enum xoff_limit (*egress_limit)(const void *cfg, const void *state,
+                                    const struct xoff_departure *frame);
+    void (*egress_join)(const void *cfg, void *state, const struct xoff_departure *frame);
+    void (*egress_leave)(const void *cfg, void *state, const struct xoff_departure *frame);
 };
 
 /* A configured buffer: the typed handle that everyone calls through. */

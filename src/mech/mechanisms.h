@@ -16,6 +16,7 @@ extern const struct xoff_mmu_ops xoff_mmu_sih;
 extern const struct xoff_mmu_ops xoff_mmu_dsh;
 extern const struct xoff_mmu_ops xoff_mmu_insurance_only;
 extern const struct xoff_mmu_ops xoff_mmu_static;
+extern const struct xoff_mmu_ops xoff_mmu_two_sided;
 extern const struct xoff_mmu_ops xoff_mmu_ns3;
 
 extern const struct xoff_pause_ops xoff_pause_pfc;

@@ -6,7 +6,8 @@
 #include "mech/mechanisms.h"
 
 const struct xoff_mmu_ops *const xoff_mmus[] = {
-    &xoff_mmu_sih, &xoff_mmu_dsh, &xoff_mmu_insurance_only, &xoff_mmu_static, &xoff_mmu_ns3, NULL,
+    &xoff_mmu_sih, &xoff_mmu_dsh, &xoff_mmu_insurance_only, &xoff_mmu_static, &xoff_mmu_two_sided,
+    &xoff_mmu_ns3, NULL,
 };
 
 const struct xoff_pause_ops *const xoff_pauses[] = {

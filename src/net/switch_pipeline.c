@@ -40,7 +40,7 @@ struct pipeline_egress {
 
 struct pipeline {
     struct sw sw;
-    struct ledger ledger; /* of ingress queues */
+    struct ledger ledger; /* of ingress queues, and of egress queues if mmu is two-sided */
     struct fifo *inputs;  /* by port: frames that wait for the pipeline */
     uint64_t *waiting;    /* set of ports whose inputs are not empty */
     uint32_t n_words, n_waiting;
@@ -51,9 +51,11 @@ struct pipeline {
     uint64_t packet_rate, fraction, carry; /* fractions of a ps, in 1 / packet_rate */
     xoff_time free_at;                     /* when the pipeline can take the next frame */
     xoff_time frozen_for;
-    xoff_time stopped_at; /* XOFF_NEVER: the pipeline runs */
-    uint32_t stuck;       /* stopped: the place of the frame that found no room */
+    xoff_time stopped_at;  /* XOFF_NEVER: the pipeline runs */
+    uint32_t stuck;        /* stopped: the place of the frame that found no room */
+    enum xoff_limit limit; /* stopped: why */
     bool stops;
+    bool is_two_sided;          /* mmu has books of egress queues, not the fabric */
     int64_t egress_limit_bytes; /* of each egress queue */
     struct pipeline_egress egress;
     struct xoff_mmu egress_mmu; /* describes the egress queues */
@@ -109,7 +111,10 @@ EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *
     struct pipeline *p = pipeline_of(sw);
     const struct xoff_departure departure = sw_departure(f, egress_bytes);
     sw_let_go(sw, f);
-    p->egress.used_bytes -= f->bytes;
+    if (p->is_two_sided)
+        p->ledger.mmu.ops->egress_leave(p->ledger.mmu.cfg, p->ledger.mmu.state, &departure);
+    else
+        p->egress.used_bytes -= f->bytes;
     if (xoff_pause_on_departure(&p->ledger.pause, &departure, &no_crossings, sim_now(w),
                                 &p->ledger.edges))
         heed_policy(p, w);
@@ -122,9 +127,27 @@ static void send(struct sw *sw, struct worker *w, struct port *port)
     egress_send(sw, w, port, release);
 }
 
-static bool has_room(const struct pipeline *p, const struct frame *f)
+/* Returns what keeps a frame, which is in its ingress queue, out of its egress queue. */
+static inline enum xoff_limit limit_of(const struct pipeline *p, const struct frame *f)
 {
-    return sw_queue(&p->sw, f->out_port, f->priority)->bytes + f->bytes <= p->egress_limit_bytes;
+    const int64_t bytes = sw_queue(&p->sw, f->out_port, f->priority)->bytes;
+    if (!p->is_two_sided)
+        return bytes + f->bytes <= p->egress_limit_bytes ? XOFF_LIMIT_NONE : XOFF_LIMIT_QUEUE;
+    const struct xoff_departure departure = sw_departure(f, 0);
+    return p->ledger.mmu.ops->egress_limit(p->ledger.mmu.cfg, p->ledger.mmu.state, &departure);
+}
+
+/* The books of egress queues take a frame. */
+static inline void take(struct pipeline *p, const struct frame *f)
+{
+    if (p->is_two_sided) {
+        const struct xoff_departure departure = sw_departure(f, 0);
+        p->ledger.mmu.ops->egress_join(p->ledger.mmu.cfg, p->ledger.mmu.state, &departure);
+        return;
+    }
+    p->egress.used_bytes += f->bytes;
+    if (p->egress.used_bytes > p->egress.peak_bytes)
+        p->egress.peak_bytes = p->egress.used_bytes;
 }
 
 /* Ingress queues */
@@ -230,34 +253,31 @@ static void join(struct sw *sw, struct worker *w, uint32_t place)
     node_set_timer(&sw->head, w, line_timer(p), next_at(p));
 }
 
-/* Puts a frame into its egress queue, if that has room. */
-static bool forward(struct pipeline *p, struct worker *w, uint32_t place)
+/* Moves a frame into its egress queue, which has room. */
+static void forward(struct pipeline *p, struct worker *w, uint32_t place)
 {
     struct sw *sw = &p->sw;
-    struct frame *f = store_at(&sw->store, place);
-    if (__builtin_expect(!has_room(p, f), 0))
-        return false;
+    const struct frame *f = store_at(&sw->store, place);
     leave_input(p, w, f);
     const struct xoff_arrival arrival = sw_arrival(sw, f, f->in_port, f->out_port);
     sw_hold(sw, f, f->in_port, f->out_port);
-    p->egress.used_bytes += f->bytes;
-    if (p->egress.used_bytes > p->egress.peak_bytes)
-        p->egress.peak_bytes = p->egress.used_bytes;
+    take(p, f);
     if (xoff_pause_on_arrival(&p->ledger.pause, &arrival, &no_crossings, sim_now(w),
                               &p->ledger.edges))
         heed_policy(p, w);
     egress_join(sw, w, place, release, send);
-    return true;
 }
 
 /* A frame found its egress queue full: it is lost, or the pipeline stops. */
-XOFF_SELDOM static void overflow(struct pipeline *p, struct worker *w, uint32_t place)
+XOFF_SELDOM static void overflow(struct pipeline *p, struct worker *w, uint32_t place,
+                                 enum xoff_limit limit)
 {
     struct sw *sw = &p->sw;
     const struct frame *f = store_at(&sw->store, place);
     if (p->stops && sw_is_lossless(sw, f->priority)) {
         p->stopped_at = sim_now(w);
         p->stuck = place;
+        p->limit = limit;
         return;
     }
     struct xoff_arrival arrival = sw_arrival(sw, f, f->in_port, f->out_port);
@@ -274,15 +294,18 @@ static void decide(struct pipeline *p, struct worker *w)
 {
     struct sw *sw = &p->sw;
     const uint32_t place = fifo_pop(&p->line, &sw->store);
-    const struct frame *f = store_at(&sw->store, place);
+    struct frame *f = store_at(&sw->store, place);
     const uint32_t out = sw_route(sw, f, f->in_port, sim_now(w));
     if (__builtin_expect(out == ROUTE_NONE, 0)) {
         lose(p, w, place);
         return;
     }
-    store_at(&sw->store, place)->out_port = (uint16_t)out;
-    if (__builtin_expect(!forward(p, w, place), 0))
-        overflow(p, w, place);
+    f->out_port = (uint16_t)out;
+    const enum xoff_limit limit = limit_of(p, f);
+    if (__builtin_expect(limit == XOFF_LIMIT_NONE, 1))
+        forward(p, w, place);
+    else
+        overflow(p, w, place, limit);
 }
 
 /* The pipeline is stopped and something has left the egress queues, or a link has failed. */
@@ -290,7 +313,8 @@ XOFF_SELDOM static void try_again(struct pipeline *p, struct worker *w)
 {
     const struct frame *f = store_at(&p->sw.store, p->stuck);
     const bool is_up = p->sw.ports[f->out_port].is_up;
-    if (is_up && !has_room(p, f))
+    p->limit = is_up ? limit_of(p, f) : XOFF_LIMIT_NONE;
+    if (p->limit != XOFF_LIMIT_NONE)
         return;
     p->frozen_for += sim_now(w) - p->stopped_at;
     p->stopped_at = XOFF_NEVER;
@@ -385,20 +409,18 @@ static void count_undecided(const struct pipeline *p, int64_t *bytes)
 static bool buffer(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer)
 {
     const struct pipeline *p = pipeline_of(sw);
-    if (i > 1)
+    if (i > (p->is_two_sided ? 0 : 1))
         return false;
+    strcpy(buffer->name, p->is_two_sided ? "shared" : i == 0 ? "ingress" : "egress");
+    buffer->mmu = i == 0 ? &p->ledger.mmu : &p->egress_mmu;
     if (i == 0) {
-        strcpy(buffer->name, "ingress");
-        buffer->mmu = &p->ledger.mmu;
         buffer->maxima = p->ledger.maxima.counts;
         count_undecided(p, buffer->held_bytes);
         count_undecided(p, buffer->undecided_bytes);
-        return true;
+    } else {
+        buffer->n_ports = 0;
     }
-    strcpy(buffer->name, "egress");
-    buffer->mmu = &p->egress_mmu;
-    buffer->n_ports = 0;
-    for (uint32_t out = 0; out < sw->n_ports; out++)
+    for (uint32_t out = 0; (i || p->is_two_sided) && out < sw->n_ports; out++)
         for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
             buffer->held_bytes[priority] += sw_queue(sw, out, priority)->bytes;
     return true;
@@ -410,13 +432,29 @@ static const struct xoff_pause *policy(const struct sw *sw, uint32_t in, uint32_
     return &pipeline_of(sw)->ledger.pause;
 }
 
+/* Whether a frame that leaves an egress queue may let the pipeline go on: its own queue is full, or
+ * what many queues share. */
+static bool may_relieve(const struct pipeline *p, uint32_t out, uint32_t priority)
+{
+    const struct frame *f = store_at(&p->sw.store, p->stuck);
+    return sw_queue(&p->sw, out, priority)->n &&
+           (p->limit == XOFF_LIMIT_ALL ||
+            (f->out_port == out && (p->limit == XOFF_LIMIT_PORT || f->priority == priority)));
+}
+
+/* An egress queue holds up the pipeline if its frames have to leave. Where those of several queues
+ * would do, the pipeline goes on as soon as one can send: no queue holds it up unless all are
+ * paused. */
 static bool holds_up(const struct sw *sw, uint32_t out, uint32_t priority)
 {
     const struct pipeline *p = pipeline_of(sw);
-    if (!is_stopped(p))
+    if (!is_stopped(p) || !may_relieve(p, out, priority))
         return false;
-    const struct frame *f = store_at(&sw->store, p->stuck);
-    return f->out_port == out && f->priority == priority;
+    for (uint32_t o = 0; p->limit != XOFF_LIMIT_QUEUE && o < sw->n_ports; o++)
+        for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
+            if (may_relieve(p, o, q) && sw->ports[o].open >> q & 1)
+                return false;
+    return true;
 }
 
 /* Building */
@@ -497,9 +535,15 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     sw->processing_for = 0; /* the pipeline takes this time, and nothing else does */
     p->stopped_at = XOFF_NEVER;
     p->stops = params.full == PIPELINE_STOP;
-    int code = build_egress(p, params.egress_queue, env, err);
+    p->is_two_sided = sw->spec->mmu->egress_join;
+    int code = 0;
+    if (!p->is_two_sided)
+        code = build_egress(p, params.egress_queue, env, err);
+    else if (params.egress_queue != XOFF_PARAM_AUTO)
+        code = xoff_err_set(err, XOFF_E_CONFLICT, "egress_queue", NULL,
+                            "has no effect: mmu: two-sided has the limits of egress queues");
     struct xoff_mmu_env limited = *env;
-    limited.egress_bytes = p->egress_limit_bytes;
+    limited.egress_bytes = p->egress_limit_bytes; /* 0, none of its own, when the buffer has them */
     if (!code)
         code = ledger_build(sw, &limited, PIPELINE_PAUSE, &p->ledger, part, err);
     if (!code)

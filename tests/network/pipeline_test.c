@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <xoff/rng.h>
+
 #include "support/random_scenario.h"
 #include "support/rig.h"
 
@@ -380,6 +382,103 @@ static void mechanisms_work_on_it(void **state)
     }
 }
 
+/* The shared memory of the source's last experiment: 8 KB for each queue, a pool of 350 KB, at most
+ * 80 KB of it for a queue and 100 KB for a side of a port. h0 takes nothing until 5 ms, and frames
+ * for it come on two priorities. In each row one limit stops them: peaks are to the frame. */
+static void shared_limits_are_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *limits;
+        int64_t queue_bytes, port_bytes; /* most in an egress queue, and at a port */
+    } rows[] = {
+        {"queue_limit: 80KB", 88000, 176000},
+        {"queue_limit: 80KB, port_limit: 100KB", 88000, 116000},
+        {"egress_limit: 50KB", 58000, 66000},
+        {"pool: 70KB", 78000, 86000},
+    };
+    for (uint32_t i = 0; i < 8; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 2ms\ndrain: 30ms\n"
+                "topology: {kind: star, hosts: 6, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch:\n"
+                "  buffer: 1700KB\n"
+                "  processing_delay: 2us\n"
+                "  fabric: {kind: pipeline, full: %s}\n"
+                "  mmu: {kind: two-sided, dedicated: 8KB, xoff: 30KB, xon: 20KB, %s}\n"
+                "priorities: {3: {lossless: true}, 4: {lossless: true}}\n"
+                "transport: datagram\n"
+                "receivers: [{host: h0, rate: \"0bps, 5ms: 10Gbps\", buffer: 22KB}]\n"
+                "traffic:\n"
+                "- {kind: incast, from: h1..h3, to: h0, size: 291200B, at: 0s, priority: 3}\n"
+                "- {kind: incast, from: h4..h5, to: h0, size: 291200B, at: 0s, priority: 4}\n",
+                i & 1 ? "stop" : "drop", rows[i / 2].limits);
+        rig_assert_clean(&rig);
+        assert_int_equal(rig.results->n_deadlocks, 0);
+        assert_int_equal(drops_of(&rig, RESULT_DROP_BUFFER), 0);
+        if (i & 1) {
+            assert_int_equal(drops_of(&rig, RESULT_DROP_EGRESS), 0);
+            assert_int_equal(rig_metric(&rig, "flows.finished"), 5);
+        } else {
+            assert_true(drops_of(&rig, RESULT_DROP_EGRESS) > 100);
+        }
+        const struct result_port *h0 = rig_port(&rig, "h0", "s0");
+        const struct result_port *to_h0 = rig_port(&rig, "s0", "h0");
+        assert_int_equal(h0->peer_node, to_h0->node);
+        const int64_t three = to_h0->queue[3].queue_peak_bytes;
+        const int64_t four = to_h0->queue[4].queue_peak_bytes;
+        assert_true(three <= rows[i / 2].queue_bytes && four <= rows[i / 2].queue_bytes);
+        if (!(i & 1)) /* nothing stands in the way of a frame that fits */
+            assert_in_range(three + four, rows[i / 2].port_bytes - 2 * 1518,
+                            rows[i / 2].port_bytes);
+        const struct result_buffer *buffer = rig_buffer(&rig, to_h0->node);
+        assert_string_equal(buffer->name, "shared");
+        rig_fini(&rig);
+    }
+}
+
+/* Draws a network of shared-memory pipelines with limits of all kinds. */
+static char *with_limits(uint64_t seed)
+{
+    struct xoff_rng rng;
+    char *out = NULL;
+    xoff_rng_init(&rng, seed, 1, 2);
+    const uint32_t n_ports = 5; /* of a leaf: hosts and spines */
+    const uint32_t dedicated = 500 * (uint32_t)xoff_rng_below(&rng, 8);
+    const uint32_t pool = 20000 + 1000 * (uint32_t)xoff_rng_below(&rng, 200);
+    const uint32_t egress = 8000 + (uint32_t)xoff_rng_below(&rng, pool - 8000);
+    const uint32_t ingress = 8000 + (uint32_t)xoff_rng_below(&rng, pool - 8000);
+    const uint32_t port = 6000 + (uint32_t)xoff_rng_below(&rng, pool - 6000);
+    const uint32_t queue = 4000 + (uint32_t)xoff_rng_below(&rng, port - 4000);
+    const uint32_t headroom = 3 * 25000 * n_ports;
+    const uint32_t rate = 1 + (uint32_t)xoff_rng_below(&rng, 12);
+    const bool stops = xoff_rng_below(&rng, 2);
+    assert_true(
+        asprintf(&out,
+                 "seed: %llu\nstop: 300us\ndrain: 30ms\n"
+                 "topology: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 3,\n"
+                 "           host_link: {rate: 10Gbps, delay: 1us},\n"
+                 "           fabric_link: {rate: 10Gbps, delay: 1us}}\n"
+                 "priorities: {2: {lossless: true}, 3: {lossless: true}, 4: {lossless: true}}\n"
+                 "switch:\n"
+                 "  buffer: %uB\n"
+                 "  processing_delay: %uns\n"
+                 "  fabric: {kind: pipeline, packet_rate: %u00k, full: %s}\n"
+                 "  mmu: {kind: two-sided, dedicated: %uB, pool: %uB, queue_limit: %uB,\n"
+                 "        port_limit: %uB, ingress_limit: %uB, egress_limit: %uB}\n"
+                 "transport: datagram\n"
+                 "traffic:\n"
+                 "- {kind: poisson, from: all, to: all, load: 0.5, sizes: 20KB, priority: 2}\n"
+                 "- {kind: incast, from: h1..h6, to: h0, size: 60KB, at: 20us, priority: 3}\n"
+                 "- {kind: incast, from: h0..h4, to: h8, size: 60KB, at: 90us, priority: 4}\n"
+                 "- {kind: incast, from: h2..h5, to: h7, size: 60KB, at: 60us, priority: 0}\n",
+                 (unsigned long long)seed, 2 * n_ports * 8 * dedicated + pool + headroom,
+                 (uint32_t)xoff_rng_below(&rng, 3000), 5 * rate, stops ? "stop" : "drop", dedicated,
+                 pool, queue, port, ingress, egress) > 0);
+    return out;
+}
+
 /* Puts a pipeline into the switches of a random scenario. */
 static char *with_pipeline(uint64_t seed)
 {
@@ -397,7 +496,7 @@ static char *with_pipeline(uint64_t seed)
     assert_non_null(at);
     at += 8;
     assert_true(asprintf(&out, "%.*s  fabric: {kind: pipeline%s}\n%s", (int)(at - text), text,
-                         more[seed % 6], at) > 0);
+                         more[seed / 2 % 6], at) > 0);
     free(text);
     return out;
 }
@@ -415,9 +514,14 @@ static const char *judge(const struct rig *rig, bool stops)
     }
     if (r->n_findings)
         return r->findings[0].text;
-    for (uint32_t n = 0; !r->n_deadlocks && !r->n_drops && n < r->n_nodes; n++)
-        if (r->nodes[n].held_bytes)
-            return "a node still holds frames";
+    /* Traffic ends early: in the end everything has left, or is in a deadlock that was found. */
+    int64_t held = 0;
+    for (uint32_t n = 0; n < r->n_nodes; n++)
+        held += r->nodes[n].held_bytes;
+    if (held && !r->n_deadlocks)
+        return "a node still holds frames";
+    if (!held && r->n_deadlocks)
+        return "a deadlock was found, and all frames have left";
     return NULL;
 }
 
@@ -431,7 +535,7 @@ static void random_networks_lose_nothing(void **state)
     uint32_t paused = 0, deadlocked = 0, lost = 0;
     for (uint64_t seed = first; seed < (one ? first + 1 : n + 1); seed++) {
         static const uint32_t threads[] = {1, 2, 4};
-        char *text = with_pipeline(seed);
+        char *text = seed % 2 ? with_pipeline(seed) : with_limits(seed);
         uint64_t digests[3];
         for (uint32_t t = 0; t < (seed % 4 ? 1 : 3); t++) {
             const struct rig_options way = {.n_threads = threads[t],
@@ -471,6 +575,7 @@ int main(void)
         cmocka_unit_test(stopped_pipelines_deadlock),
         cmocka_unit_test(failures_leave_nothing_behind),
         cmocka_unit_test(mechanisms_work_on_it),
+        cmocka_unit_test(shared_limits_are_kept),
         cmocka_unit_test(random_networks_lose_nothing),
     };
     return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);
