@@ -261,9 +261,11 @@ static void build_sim(struct net *net)
     struct sim_link_spec *links = build_block(2 * (size_t)topo->n_links, sizeof *links);
     for (uint32_t n = 0; n < topo->n_nodes; n++)
         n_ports[n] = topo->nodes[n].n_ports;
+    xoff_rate fastest_bps = 1;
     for (uint32_t l = 0; l < topo->n_links; l++) {
         const struct net_life life = net_life_of(topo, l);
         const xoff_time first = net->spec.wire->shortest(life.max_rate_bps);
+        fastest_bps = life.max_rate_bps > fastest_bps ? life.max_rate_bps : fastest_bps;
         for (uint32_t end = 0; end < 2; end++)
             links[2 * l + end] = (struct sim_link_spec){.from_node = topo->links[l].node[end],
                                                         .from_port = topo->links[l].port[end],
@@ -271,14 +273,17 @@ static void build_sim(struct net *net)
                                                         .to_port = topo->links[l].port[!end],
                                                         .lookahead = first + life.min_delay};
     }
-    struct sim_spec spec = {.n_nodes = topo->n_nodes,
-                            .n_ports = n_ports,
-                            .links = links,
-                            .n_links = 2 * topo->n_links,
-                            .n_threads = net->spec.n_threads,
-                            .cell_bound = net->spec.cell_bound,
-                            .has_extra = net->has_extra,
-                            .ties_by_port = net->spec.wire->is_one_sequence};
+    struct sim_spec spec = {
+        .n_nodes = topo->n_nodes,
+        .n_ports = n_ports,
+        .links = links,
+        .n_links = 2 * topo->n_links,
+        .n_threads = net->spec.n_threads,
+        .cell_bound = net->spec.cell_bound,
+        .frame_for = xoff_time_of_bits(8ull * (net->spec.max_frame_bytes + XOFF_OVERHEAD_BYTES),
+                                       fastest_bps),
+        .has_extra = net->has_extra,
+        .ties_by_port = net->spec.wire->is_one_sequence};
     if (net->spec.wire->is_one_sequence) {
         spec.n_threads = 1;
         spec.cell_bound = XOFF_NEVER;

@@ -67,6 +67,7 @@ struct sim_spec {
     uint32_t n_threads;
     xoff_time cell_bound; /* links with less lookahead join their nodes; XOFF_PARAM_AUTO: chosen;
                              XOFF_NEVER: one cell */
+    xoff_time frame_for;  /* of a largest frame on the fastest link; 0: not known */
     bool has_extra;       /* frames have a second line behind them */
     bool ties_by_port;    /* equal times of a node are ordered by port, not by hash */
     struct sim_model model;

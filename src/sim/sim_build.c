@@ -2,7 +2,9 @@
  *
  * A cell is a set of nodes joined by links whose lookahead is below a bound. The bound is chosen so
  * that the lookahead between cells reaches WORTHWHILE, as long as no cell gets larger than
- * CELL_SLOTS; below that, windows of single frames cost more than the larger cell does.
+ * CELL_SLOTS; below that, windows of single frames cost more than the larger cell does. Where links
+ * are so slow that a window has room for less than a quarter of a frame, one thread runs all nodes
+ * as one cell, in windows of two frames.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,11 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
             break;
         bound = wider;
         lookahead = reached;
+    }
+    if (spec->n_threads == 1 && lookahead < spec->frame_for / 4) {
+        const xoff_time whole = join(spec, XOFF_NEVER, parent, &largest);
+        if (largest <= CELL_SLOTS)
+            return xoff_time_min(whole, 2 * spec->frame_for);
     }
     lookahead = join(spec, bound, parent, &largest);
     XOFF_ASSERT(largest <= QUEUE_MAX_SLOTS);

@@ -553,6 +553,7 @@ static uint64_t check_equal(const struct toy *expected, uint64_t seed, uint32_t 
                             .n_links = t.n_links,
                             .n_threads = n_threads,
                             .cell_bound = bound,
+                            .frame_for = seed % 3 ? 0 : XOFF_MS, /* one cell, where it is chosen */
                             .has_extra = has_extra,
                             .ties_by_port = ties_by_port,
                             .model = toy_model};
@@ -824,7 +825,7 @@ static void cells_by_bound(void **state)
         {chain, 4, 300 * XOFF_NS + 1, 2, 500 * XOFF_NS},
         {chain, 4, 500 * XOFF_NS, 2, 500 * XOFF_NS},
         {chain, 4, 500 * XOFF_NS + 1, 1, QUEUE_MAX_WINDOW},
-        {chain, 4, XOFF_NEVER, 1, 4 * XOFF_US}, /* any would do */
+        {chain, 4, XOFF_NEVER, 1, 4 * XOFF_US},        /* any would do */
         {chain, 4, XOFF_PARAM_AUTO, 2, 500 * XOFF_NS}, /* the first that is worth a window */
         {chain + 1, 2, XOFF_PARAM_AUTO, 2, 500 * XOFF_NS},
         {pair, 2, XOFF_PARAM_AUTO, 2, 10 * XOFF_NS}, /* never all in one */
@@ -843,6 +844,47 @@ static void cells_by_bound(void **state)
             sim_destroy(probe.sim);
         }
     sim_destroy(NULL);
+}
+
+/* Three nodes with 500 ns between them. Frames of 2 us fit four times into a window; from 2000004
+ * ps on (a quarter of which is 500001 ps) one thread takes all in one cell, in windows of two
+ * frames. Several threads, and a bound that is stated, have it their way. */
+static void one_cell_for_slow_links(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n_threads;
+        xoff_time bound, frame_for;
+        uint32_t n_cells;
+        xoff_time lookahead;
+    } rows[] = {
+        {1, XOFF_PARAM_AUTO, 2000003, 3, 500 * XOFF_NS},
+        {1, XOFF_PARAM_AUTO, 2000004, 1, 4000008},
+        {2, XOFF_PARAM_AUTO, 2000004, 3, 500 * XOFF_NS},
+        {1, 0, 2000004, 3, 500 * XOFF_NS},
+        {1, XOFF_PARAM_AUTO, QUEUE_MAX_WINDOW, 1, QUEUE_MAX_WINDOW},
+    };
+    static const uint32_t n_ports[] = {1, 2, 1};
+    static const struct sim_link_spec links[] = {{0, 0, 1, 0, 500 * XOFF_NS},
+                                                 {1, 0, 0, 0, 500 * XOFF_NS},
+                                                 {1, 1, 2, 0, 500 * XOFF_NS},
+                                                 {2, 0, 1, 1, 500 * XOFF_NS}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sim *sim;
+        const struct sim_spec spec = {.n_nodes = 3,
+                                      .n_ports = n_ports,
+                                      .links = links,
+                                      .n_links = 4,
+                                      .n_threads = rows[i].n_threads,
+                                      .cell_bound = rows[i].bound,
+                                      .frame_for = rows[i].frame_for,
+                                      .model = probe_model};
+        assert_int_equal(sim_create(&spec, &sim), 0);
+        const struct sim_figures figures = sim_figures(sim);
+        assert_int_equal(figures.n_cells, rows[i].n_cells);
+        assert_true(figures.lookahead == rows[i].lookahead);
+        sim_destroy(sim);
+    }
 }
 
 /* Two stars with h hosts each, 10 ns, joined by 1 us: a star has 2 (h + 1) + 1 slots in its switch
@@ -1378,6 +1420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_by_bound),
+        cmocka_unit_test(one_cell_for_slow_links),
         cmocka_unit_test(cells_stay_small),
         cmocka_unit_test(bursts_grow_and_spill),
         cmocka_unit_test(spilled_frames_keep_their_place),
