@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <xoff/rng.h>
+
 #include "stats/curves.h"
 
 #define NODE 3
@@ -226,6 +228,76 @@ static void shares(void **state)
     check(&c, s, 6, XOFF_MS, 20, 2, alone);
 }
 
+/* The value of host `node` at an instant: that of its last sample. */
+static double slow_value(const struct result_sample *s, uint32_t n, uint32_t node, xoff_time at)
+{
+    double value = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (s[i].node == node && s[i].at <= at)
+            value = s[i].value;
+    return value;
+}
+
+/* Random samples of five hosts, of which three are in the curve, against a model that looks up
+ * every instant of every host. */
+static void random_shares(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 400, INSTANTS = 120 };
+    struct xoff_rng rng;
+    xoff_rng_init(&rng, 20070313, 0, 0);
+    print_message("seed 20070313\n");
+    for (uint32_t round = 0; round < 50; round++) {
+        static struct result_sample s[SAMPLES];
+        xoff_time at = 1;
+        for (uint32_t i = 0; i < SAMPLES; i++) {
+            at += (xoff_time)xoff_rng_below(&rng, 2);
+            s[i] = sample(10 * at, 0xff, RESULT_TX_BPS, (double)xoff_rng_below(&rng, 9));
+            s[i].node = (uint32_t)xoff_rng_below(&rng, 5);
+            s[i].port = 0;
+        }
+        uint32_t hosts[] = {1, 2, 4};
+        const uint32_t over = 1 + (uint32_t)xoff_rng_below(&rng, 4);
+        struct result_curve_spec c = spec(RESULT_TX_BPS, 0xff);
+        c.metric = round % 2 ? RESULT_JAIN : RESULT_EVENNESS;
+        c.hosts = hosts;
+        c.n_hosts = 3;
+        c.from = (xoff_time)xoff_rng_below(&rng, 20) * 10 * XOFF_US;
+        c.to = INSTANTS * 10 * XOFF_US;
+        c.over = over * c.every;
+        c.share_bps = round % 4 ? 0 : 5;
+        double want[INSTANTS];
+        uint32_t n = 0;
+        for (xoff_time t = c.from; t + c.over <= c.to; t += c.over) {
+            double x[3] = {0}, sum = 0, squares = 0, away = 0;
+            for (uint32_t h = 0; h < 3; h++) {
+                for (uint32_t k = 1; k <= over; k++)
+                    x[h] += slow_value(s, SAMPLES, hosts[h], t + k * c.every) / over;
+                sum += x[h];
+                squares += x[h] * x[h];
+            }
+            const double share = c.share_bps > 0 ? c.share_bps : sum / 3;
+            for (uint32_t h = 0; h < 3; h++) {
+                const double distance = x[h] > share ? x[h] - share : share - x[h];
+                away = distance > away ? distance : away;
+            }
+            want[n++] = c.metric == RESULT_JAIN ? (squares > 0 ? sum * sum / 3 / squares : 0)
+                        : away < share          ? 1 - away / share
+                                                : 0;
+        }
+        const struct results r = {
+            .samples = s, .n_samples = SAMPLES, .end_at = XOFF_S, .curves = &c, .n_curves = 1};
+        struct curve *got = curves_create(&r);
+        assert_non_null(got);
+        assert_int_equal(got->n, n);
+        for (uint32_t i = 0; i < n; i++)
+            if (got->values[i] - want[i] > 1e-12 || want[i] - got->values[i] > 1e-12)
+                fail_msg("round %u, value %u is %g, expected %g", round, i, got->values[i],
+                         want[i]);
+        curves_destroy(got, 1);
+    }
+}
+
 static void figures(void **state)
 {
     (void)state;
@@ -292,15 +364,11 @@ static void in_summary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sparse),
-        cmocka_unit_test(others),
-        cmocka_unit_test(all_priorities),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(means),
-        cmocka_unit_test(shares),
-        cmocka_unit_test(figures),
-        cmocka_unit_test(in_summary),
-        cmocka_unit_test(time_below_a_level),
+        cmocka_unit_test(sparse),         cmocka_unit_test(others),
+        cmocka_unit_test(all_priorities), cmocka_unit_test(limits),
+        cmocka_unit_test(means),          cmocka_unit_test(shares),
+        cmocka_unit_test(random_shares),  cmocka_unit_test(figures),
+        cmocka_unit_test(in_summary),     cmocka_unit_test(time_below_a_level),
     };
     return cmocka_run_group_tests_name("curves", tests, NULL, NULL);
 }

@@ -555,7 +555,7 @@ static void add_curves(struct build *b)
             continue;
         struct curve_lows lows;
         curve_lows(c, b->results->curves[i].level, &lows);
-        add(b, "curve", c->name, "below", "s", lows.below_s, "time of samples below the level");
-        add(b, "curve", c->name, "until", "s", lows.until_s, "time to the last of these");
+        add(b, "curve", c->name, "below", "s", lows.below_s, "time that it is not at its level");
+        add(b, "curve", c->name, "until", "s", lows.until_s, "time until it stays at its level");
     }
 }

@@ -76,6 +76,7 @@ static void tags_travel(void **state)
         assert_int_equal(rig.results->flows[0].tags_back, n_back);
         assert_true(rig_metric(&rig, "tags.sent") == (double)n_sent);
         assert_true(rig_metric(&rig, "tags.received") == (double)n_back);
+        assert_true(rig_metric(&rig, "feedback") == (double)n_back);
         assert_true(rig_metric(&rig, "notices.samples") == 2 * (double)n_sent);
         assert_true(rig_metric(&rig, "notices.received") == 0);
         assert_int_equal(rig.results->flows[0].delivered_bytes, 4000000);
