@@ -25,9 +25,8 @@ struct matching_cfg {
     uint32_t n_ports, n_words, n_rounds;
 };
 
-/* Sets of n_words words: free inputs, unmatched outputs, inputs with a grant, and the outputs that
- * grant to each input; then the pointers of outputs and those of inputs. All sets are empty between
- * calls, except that the first two keep what they last had. */
+/* For each input the set of n_words words of the outputs that grant to it, empty between calls;
+ * then the pointers of outputs and those of inputs. */
 struct matching_state {
     uint64_t words[1];
 };
@@ -55,8 +54,8 @@ static inline int matching_configure(const struct matching_params *p,
     if (p->iterations == XOFF_PARAM_AUTO)
         for (c->n_rounds = 1; 1u << c->n_rounds < env->n_ports;)
             c->n_rounds++;
-    shape->state_size = (size_t)c->n_words * (3 + env->n_ports) * sizeof(uint64_t) +
-                        2 * env->n_ports * sizeof(uint16_t);
+    shape->state_size =
+        (size_t)c->n_words * env->n_ports * sizeof(uint64_t) + 2 * env->n_ports * sizeof(uint16_t);
     return 0;
 }
 
@@ -107,18 +106,6 @@ MATCHING_INLINE uint64_t matching_bit(uint32_t port)
 typedef uint32_t matching_choice(const uint64_t *set, uint32_t n_words, uint32_t from,
                                  const uint32_t *bytes, uint32_t step);
 
-/* Notes a pair. Pointers move one beyond the partner if it is matched in the first round. */
-MATCHING_INLINE void matching_pair(uint32_t n, uint32_t input, uint32_t output, bool moves,
-                                   uint16_t *output_from, uint16_t *input_from,
-                                   struct xoff_arb_matching *out)
-{
-    out->at[out->n++] = (struct xoff_arb_pair){(uint16_t)input, (uint16_t)output};
-    if (!moves)
-        return;
-    output_from[output] = (uint16_t)(input + 1 < n ? input + 1 : 0);
-    input_from[input] = (uint16_t)(output + 1 < n ? output + 1 : 0);
-}
-
 /* `bytes` is view->bytes, or NULL for an arbiter that does not read them. */
 MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct matching_state *s,
                                           const struct xoff_arb_view *view, uint32_t n_words,
@@ -126,29 +113,20 @@ MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct m
                                           struct xoff_arb_matching *out)
 {
     const uint32_t n = c->n_ports;
-    uint64_t *free_inputs = s->words, *unmatched = free_inputs + n_words;
-    uint64_t *granted = unmatched + n_words, *grants = granted + n_words;
+    uint64_t *grants = s->words;
     uint16_t *output_from = (uint16_t *)(grants + (size_t)n * n_words);
     uint16_t *input_from = output_from + n;
-    /* Often one output alone may be matched: it chooses, and its input has no other grant. */
-    if (n_words == 1 && !(view->outputs[0] & (view->outputs[0] - 1))) {
-        if (!view->outputs[0])
-            return;
-        const uint32_t output = (uint32_t)__builtin_ctzll(view->outputs[0]);
-        const uint64_t set = view->asking[output] & view->inputs[0];
-        if (set)
-            matching_pair(
-                n,
-                choose(&set, 1, output_from[output], bytes ? bytes + (size_t)output * n : NULL, 1),
-                output, true, output_from, input_from, out);
-        return;
-    }
+    struct xoff_arb_pair *pair = out->at + out->n;
+    /* Of one word, these are in registers. */
+    uint64_t free_inputs[XOFF_ARB_MAX_WORDS], unmatched[XOFF_ARB_MAX_WORDS];
+    uint64_t granted[XOFF_ARB_MAX_WORDS];
     for (uint32_t k = 0; k < n_words; k++) {
         free_inputs[k] = view->inputs[k];
         unmatched[k] = view->outputs[k];
+        granted[k] = 0;
     }
     for (uint32_t round = 0; round < c->n_rounds; round++) {
-        bool is_any = false;
+        uint64_t any_granted = 0;
         for (uint32_t word = 0; word < n_words; word++)
             for (uint64_t bits = unmatched[word]; bits; bits &= bits - 1) {
                 const uint32_t output = word * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -156,18 +134,16 @@ MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct m
                 for (uint32_t k = 0; k < n_words; k++)
                     any |= set[k] = view->asking[(size_t)output * n_words + k] & free_inputs[k];
                 if (!any) { /* nobody is left who asks for it */
-                    unmatched[word] &= ~matching_bit(output);
+                    unmatched[word] ^= bits & -bits;
                     continue;
                 }
                 const uint32_t input = choose(set, n_words, output_from[output],
                                               bytes ? bytes + (size_t)output * n : NULL, 1);
-                *matching_word(grants + (size_t)input * n_words, n_words, output) |=
-                    matching_bit(output);
-                *matching_word(granted, n_words, input) |= matching_bit(input);
-                is_any = true;
+                *matching_word(grants + (size_t)input * n_words, n_words, output) |= bits & -bits;
+                any_granted |= *matching_word(granted, n_words, input) |= matching_bit(input);
             }
-        if (!is_any)
-            return;
+        if (!any_granted)
+            break;
         for (uint32_t word = 0; word < n_words; word++) {
             uint64_t bits = granted[word];
             granted[word] = 0;
@@ -180,10 +156,15 @@ MATCHING_INLINE void matching_match_words(const struct matching_cfg *c, struct m
                 for (uint32_t k = 0; k < n_words; k++)
                     set[k] = 0;
                 *matching_word(unmatched, n_words, output) &= ~matching_bit(output);
-                matching_pair(n, input, output, round == 0, output_from, input_from, out);
+                *pair++ = (struct xoff_arb_pair){(uint16_t)input, (uint16_t)output};
+                if (round == 0) {
+                    output_from[output] = (uint16_t)(input + 1 < n ? input + 1 : 0);
+                    input_from[input] = (uint16_t)(output + 1 < n ? output + 1 : 0);
+                }
             }
         }
     }
+    out->n = (uint32_t)(pair - out->at);
 }
 
 /* Most switches have up to 64 ports: sets are one word, and the loops over words disappear. */
