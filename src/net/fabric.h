@@ -53,6 +53,8 @@ struct fabric_ops {
      * (input_leave); else they leave it with their egress queue, which needs no call. */
     bool leaves_inputs;
     bool arbitrates; /* asks switch.arbiter */
+    /* Whether a full egress queue may hold up all that waits at inputs; NULL: never. */
+    bool (*is_coupled)(const struct net_switch *spec);
     /* Bytes of memory that a switch takes for the fabric's sake, frames aside; NULL: next to none.
      */
     uint64_t (*estimate)(const struct net_switch *spec, uint32_t n_ports);

@@ -105,11 +105,12 @@ static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint
 
 /* Cyclic buffer dependency: the channels (node, port) of a cycle of the lossless buffer dependency
  * graph that these routes allow between any two hosts, in order. Returns the number of channels
- * (0: none), at most `capacity` of them written. */
+ * (0: none), at most `capacity` of them written. `coupled` tells, by switch, whether a full egress
+ * queue holds up all its inputs; NULL: nowhere. */
 struct route_channel {
     uint32_t node, port; /* egress port whose link is the channel */
 };
 uint32_t routes_find_cycle(const struct topo *topo, const struct routes *routes,
-                           struct route_channel *cycle, uint32_t capacity);
+                           const bool *coupled, struct route_channel *cycle, uint32_t capacity);
 
 #endif

@@ -5,6 +5,9 @@
  * to each destination from all other hosts. The result is kept small: for every ingress port of a
  * switch, the set of the switch's groups that frames from there use.
  *
+ * A switch whose pipeline stops for a full egress queue is coupled: whatever comes in waits for
+ * every group that the switch uses.
+ *
  * Channels for which no other channel waits are peeled off until none is left, which proves that
  * there is no cycle, or until every channel left is waited for by another one left. Then walking
  * backwards must close a cycle; searches from each channel in order look for a shorter one, within
@@ -25,8 +28,9 @@
 struct dependencies {
     const struct topo *topo;
     const struct routes *routes;
-    uint32_t *far;     /* by port: the port at the other end of its link */
-    size_t *row_first; /* by switch: index into `used`, a row of bits per ingress port */
+    const bool *coupled; /* by switch; NULL: none is */
+    uint32_t *far;       /* by port: the port at the other end of its link */
+    size_t *row_first;   /* by switch: index into `used`, a row of bits per ingress port */
     uint64_t *used;
     uint32_t *n_hosts_at; /* by edge: hosts that can send */
     uint32_t *stamps;     /* by port or, while following traffic, by switch */
@@ -50,7 +54,7 @@ struct search {
 };
 
 static void dependencies_init(struct dependencies *d, const struct topo *topo,
-                              const struct routes *r);
+                              const struct routes *r, const bool *coupled);
 static void dependencies_fini(struct dependencies *d);
 static void follow_all(struct dependencies *d);
 static bool peel(struct dependencies *d, struct search *search);
@@ -65,7 +69,7 @@ static void *array(size_t n, size_t size)
 }
 
 uint32_t routes_find_cycle(const struct topo *topo, const struct routes *routes,
-                           struct route_channel *cycle, uint32_t capacity)
+                           const bool *coupled, struct route_channel *cycle, uint32_t capacity)
 {
     struct dependencies d;
     struct search search = {
@@ -75,7 +79,7 @@ uint32_t routes_find_cycle(const struct topo *topo, const struct routes *routes,
         .seen_by = array(topo->n_ports, sizeof *search.seen_by),
         .cycle = array(topo->n_ports, sizeof *search.cycle),
     };
-    dependencies_init(&d, topo, routes);
+    dependencies_init(&d, topo, routes, coupled);
     follow_all(&d);
     if (peel(&d, &search)) {
         find_any_cycle(&d, &search);
@@ -112,10 +116,10 @@ static size_t row_words(const struct routes *r, uint32_t sw)
 }
 
 static void dependencies_init(struct dependencies *d, const struct topo *topo,
-                              const struct routes *r)
+                              const struct routes *r, const bool *coupled)
 {
     const size_t n_marks = topo->n_ports > topo->n_nodes ? topo->n_ports : topo->n_nodes;
-    *d = (struct dependencies){.topo = topo, .routes = r};
+    *d = (struct dependencies){.topo = topo, .routes = r, .coupled = coupled};
     d->far = array(topo->n_ports, sizeof *d->far);
     d->row_first = array(r->n_switches, sizeof *d->row_first);
     d->n_hosts_at = array(r->n_edges, sizeof *d->n_hosts_at);
@@ -184,6 +188,14 @@ static void push_once(struct dependencies *d, uint32_t item, uint32_t *n_queued)
     }
 }
 
+/* Frames use a group of a coupled switch: all its ingress ports wait for it. */
+static void couple(struct dependencies *d, uint32_t node, uint32_t group)
+{
+    const struct topo_node *n = &d->topo->nodes[node];
+    for (uint32_t port = 0; port < n->n_ports; port++)
+        used_row(d, n->first_port + port)[group / 64] |= UINT64_C(1) << (group % 64);
+}
+
 /* Marks the groups that frames of all other hosts to `host` use. */
 static void follow_traffic(struct dependencies *d, uint32_t host)
 {
@@ -201,6 +213,8 @@ static void follow_traffic(struct dependencies *d, uint32_t host)
         const uint16_t group = group_for(r, node, host);
         if (group == ROUTE_NONE)
             continue;
+        if (d->coupled && d->coupled[node - r->n_hosts])
+            couple(d, node, group);
         const struct route_switch *s = &r->switches[node - r->n_hosts];
         for (uint32_t i = 0; i < s->groups[group].n; i++) {
             const uint32_t egress =

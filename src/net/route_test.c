@@ -426,7 +426,7 @@ static void test_host_to_host(void **state)
     assert_int_equal(routes->node_of_edge[routes->edge_of_host[0]], 0);
     assert_int_equal(routes->node_of_edge[routes->edge_of_host[1]], 1);
     assert_int_equal(routes->port_at_edge[1], 0);
-    assert_int_equal(routes_find_cycle(&topo, routes, NULL, 0), 0);
+    assert_int_equal(routes_find_cycle(&topo, routes, NULL, NULL, 0), 0);
     routes_destroy(routes);
 
     add_change(&topo, 1, 0, TOPO_CHANGE_FAIL);
@@ -633,7 +633,7 @@ static bool cycle_is_right(const struct topo *topo, const struct routes *routes,
                 follow_pair(topo, routes, from, to, waits);
         }
     }
-    *length = routes_find_cycle(topo, routes, cycle, MAX_CHANNELS);
+    *length = routes_find_cycle(topo, routes, NULL, cycle, MAX_CHANNELS);
     uint32_t first = 0;
     bool good = *length == shortest_cycle(topo, waits, &first);
     for (uint32_t i = 0; good && i < *length; i++) {
@@ -712,18 +712,18 @@ static void test_stated_ring(void **state)
         }
     }
     struct routes *routes = routes_at(&topo, 9);
-    assert_int_equal(routes_find_cycle(&topo, routes, cycle, 3), 0);
+    assert_int_equal(routes_find_cycle(&topo, routes, NULL, cycle, 3), 0);
     routes_destroy(routes);
 
     routes = routes_at(&topo, 10);
-    assert_int_equal(routes_find_cycle(&topo, routes, cycle, 3), 3);
+    assert_int_equal(routes_find_cycle(&topo, routes, NULL, cycle, 3), 3);
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(cycle[i].node, 3 + i);
         assert_int_equal(cycle[i].port, port_to(&topo, 3 + i, 3 + (i + 1) % 3));
     }
     /* No more is written than fits, and the length is told all the same. */
     memset(cycle, 0, sizeof cycle);
-    assert_int_equal(routes_find_cycle(&topo, routes, cycle, 2), 3);
+    assert_int_equal(routes_find_cycle(&topo, routes, NULL, cycle, 2), 3);
     assert_int_equal(cycle[1].node, 4);
     assert_int_equal(cycle[2].node, 0);
     routes_destroy(routes);
@@ -738,21 +738,45 @@ static void test_cycle_needs_traffic(void **state)
     static const struct pair pairs[] = {{0, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 5}, {5, 2}};
     make(&topo, 2, 4, pairs, 6);
     struct routes *routes = routes_at(&topo, 0);
-    assert_int_equal(routes_find_cycle(&topo, routes, NULL, 0), 0);
+    assert_int_equal(routes_find_cycle(&topo, routes, NULL, NULL, 0), 0);
     routes_destroy(routes);
 
     /* A loop for h1 between s2 and s3, where none of its frames comes by. */
     add_route(&topo, 0, 4, 1, 1, (const uint32_t[]){1});
     add_route(&topo, 0, 5, 1, 1, (const uint32_t[]){0});
     routes = routes_at(&topo, 0);
-    assert_int_equal(routes_find_cycle(&topo, routes, NULL, 0), 0);
+    assert_int_equal(routes_find_cycle(&topo, routes, NULL, NULL, 0), 0);
     routes_destroy(routes);
 
     /* When s0 sends them there, they do. */
     struct route_channel cycle[4];
     add_route(&topo, 0, 2, 1, 1, (const uint32_t[]){2});
     routes = routes_at(&topo, 0);
-    assert_int_equal(routes_find_cycle(&topo, routes, cycle, 4), 2);
+    assert_int_equal(routes_find_cycle(&topo, routes, NULL, cycle, 4), 2);
+    assert_int_equal(cycle[0].node, 4);
+    assert_int_equal(cycle[1].node, 5);
+    routes_destroy(routes);
+    topo_fini(&topo);
+}
+
+/* Up-down routes have no cycle, unless switches couple what comes down to what goes up: two of them
+ * on one link are enough, one is not. */
+static void test_coupled_switches(void **state)
+{
+    (void)state;
+    /* Hosts 0 and 1 at s2, hosts 2 and 3 at s4, s3 between them. */
+    struct topo topo;
+    static const struct pair pairs[] = {{0, 4}, {1, 4}, {2, 6}, {3, 6}, {4, 5}, {5, 6}};
+    make(&topo, 4, 3, pairs, 6);
+    struct routes *routes = routes_at(&topo, 0);
+    struct route_channel cycle[4];
+    static const struct {
+        bool coupled[3];
+        uint32_t n;
+    } rows[] = {{{false, false, false}, 0}, {{true, false, false}, 0}, {{false, true, false}, 0},
+                {{true, false, true}, 4},   {{true, true, false}, 2},  {{true, true, true}, 2}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(routes_find_cycle(&topo, routes, rows[i].coupled, cycle, 4), rows[i].n);
     assert_int_equal(cycle[0].node, 4);
     assert_int_equal(cycle[1].node, 5);
     routes_destroy(routes);
@@ -777,6 +801,7 @@ int main(void)
         cmocka_unit_test(test_rings),
         cmocka_unit_test(test_stated_ring),
         cmocka_unit_test(test_cycle_needs_traffic),
+        cmocka_unit_test(test_coupled_switches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

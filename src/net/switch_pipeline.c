@@ -457,6 +457,12 @@ static bool holds_up(const struct sw *sw, uint32_t out, uint32_t priority)
     return true;
 }
 
+static bool is_coupled(const struct net_switch *spec)
+{
+    const struct pipeline_params *params = spec->fabric_params;
+    return params && params->full == PIPELINE_STOP;
+}
+
 /* Building */
 
 static void egress_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
@@ -598,6 +604,7 @@ const struct fabric_ops fabric_pipeline = {
     .size = sizeof(struct pipeline),
     .n_timers = PIPELINE_TIMERS,
     .leaves_inputs = true,
+    .is_coupled = is_coupled,
     .build = build,
     .destroy = destroy,
     .arrive = arrive,

@@ -130,7 +130,7 @@ static uint32_t cycle_length(const struct topo *topo)
     struct xoff_err err = {0};
     struct routes *routes = NULL;
     assert_int_equal(routes_create(topo, 0, true, &routes, &err), 0);
-    const uint32_t length = routes_find_cycle(topo, routes, NULL, 0);
+    const uint32_t length = routes_find_cycle(topo, routes, NULL, NULL, 0);
     routes_destroy(routes);
     return length;
 }

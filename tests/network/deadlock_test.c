@@ -37,7 +37,7 @@ static uint32_t stated_cycle(const struct rig *rig, struct route_channel channel
     struct routes *routes;
     struct xoff_err err;
     assert_int_equal(routes_create(&rig->built->topo, 0, true, &routes, &err), 0);
-    const uint32_t n = routes_find_cycle(&rig->built->topo, routes, channels, 8);
+    const uint32_t n = routes_find_cycle(&rig->built->topo, routes, NULL, channels, 8);
     routes_destroy(routes);
     return n;
 }

@@ -26,7 +26,7 @@ static bool has_cycle(const struct rig *rig)
     struct xoff_err err;
     assert_int_equal(routes_create(&rig->built->topo, 0, true, &routes, &err), 0);
     struct route_channel channel;
-    const uint32_t n = routes_find_cycle(&rig->built->topo, routes, &channel, 1);
+    const uint32_t n = routes_find_cycle(&rig->built->topo, routes, NULL, &channel, 1);
     routes_destroy(routes);
     return n > 0;
 }

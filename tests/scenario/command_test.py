@@ -249,6 +249,10 @@ def main(folder):
             run = xoff("check", "--deadlock", ROOT / f"scenarios/{name}.yaml", "--set",
                        f"switch.path={path}")
             check(f"cycles of {name} with {path}", run.returncode == code, run)
+    for full, code in (("drop", 0), ("stop", 1)):
+        run = xoff("check", "--deadlock", ROOT / "scenarios/quickstart.yaml", "--set",
+                   f"switch.fabric={{kind: pipeline, full: {full}}}")
+        check(f"pipelines that {full} in a leaf-spine", run.returncode == code, run)
 
     (folder / "file").write_text("")
     run = xoff("run", quick, "-o", folder / "file" / "sub")
