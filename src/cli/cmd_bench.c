@@ -47,6 +47,16 @@ struct bench_row {
     "switch: {buffer: 2MB, fabric: {kind: cioq, output_buffer: 500KB}}\n" \
     "transport: none\npriorities: {3: {lossless: true}}\n"
 
+/* The network of the CaPFC paper: pipelines with the sizes of its Table II, TCP, paths anew for
+ * every frame. */
+#define FAT_TREE8 "{kind: fat-tree, k: 8, host_link: {rate: 1Gbps, delay: 1us}}"
+#define PIPELINES                                                               \
+    "switch: {buffer: 2MB, processing_delay: 25us, path: scatter,\n"            \
+    "         fabric: {kind: pipeline, packet_rate: 1M, egress_queue: 60KB},\n" \
+    "         mmu: {kind: static, xoff: 50KB, xon: 40KB, headroom: 10KB},\n"    \
+    "         marking: {kind: step, k: 20KB}}\n"                                \
+    "transport: tcp\npriorities: {3: {lossless: true}}\n"
+
 static const struct bench_row rows[] = {
     {"64 hosts, web search 60 %", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.6"), "4ms", 1,
      NULL},
@@ -62,6 +72,7 @@ static const struct bench_row rows[] = {
     {"256 hosts, fan-in 90 %, dsh, DCQCN", LARGE, BUSY, "1ms", 1, SHARED_HEADROOM("dcqcn")},
     {"256 hosts, fan-in 90 %, dsh, PowerTCP", LARGE, BUSY, "1ms", 1, SHARED_HEADROOM("powertcp")},
     {"32 hosts, crossbar switch, web search 60 %", STAR32, WEB_SEARCH("0.6"), "8ms", 1, CROSSBAR},
+    {"128 hosts, pipeline switches, TCP 40 %", FAT_TREE8, WEB_SEARCH("0.4"), "100ms", 1, PIPELINES},
     {"ns-3 files: 64 hosts, DCQCN", NULL, NULL, NULL, 1, NULL},
     {"ns-3 files: 64 hosts, DCQCN, 2 threads", NULL, NULL, NULL, 2, NULL},
 };
