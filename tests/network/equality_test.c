@@ -66,15 +66,16 @@ static struct gist gist_of(struct scenario *(*read)(const void *source), const v
     return g;
 }
 
+/* Compares the first way with every `step`th of the others, beginning with way `from`. */
 static void check_ways(struct scenario *(*read)(const void *source), const void *source,
-                       uint32_t plan, const char *name)
+                       uint32_t plan, const char *name, size_t from, size_t step)
 {
     const struct rig_options *ways = is_quick() ? quick_ways : all_ways;
     const size_t n_ways =
         is_quick() ? sizeof quick_ways / sizeof *ways : sizeof all_ways / sizeof *ways;
     const struct gist first = gist_of(read, source, plan, &ways[0]);
     digest_of_all = xoff_mix64(digest_of_all ^ first.digest);
-    for (size_t i = 1; i < n_ways; i++) {
+    for (size_t i = from; i < n_ways; i += step) {
         const struct gist g = gist_of(read, source, plan, &ways[i]);
         if (g.digest != first.digest || g.end_at != first.end_at || g.hops != first.hops)
             fail_msg("%s, %u threads, cell bound %lld ps: digest %016llx, one thread had %016llx "
@@ -167,8 +168,8 @@ static const char *const texts[] = {
 static void changing_networks(void **state)
 {
     (void)state;
-    check_ways(read_text, texts[0], 0, "changes");
-    check_ways(read_text, texts[1], 0, "deadlock");
+    check_ways(read_text, texts[0], 0, "changes", 1, 1);
+    check_ways(read_text, texts[1], 0, "deadlock", 1, 1);
     struct rig rig;
     rig_run_plan(&rig, NULL, read_text(texts[1]), 0);
     assert_int_equal(rig.results->n_deadlocks, 1);
@@ -183,7 +184,7 @@ static void random_networks(void **state)
     for (uint64_t seed = 1001; seed <= 1000 + n; seed++) {
         char name[32];
         snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
-        check_ways(read_seed, &seed, 0, name);
+        check_ways(read_seed, &seed, 0, name, 1, 1);
     }
 }
 
@@ -211,8 +212,10 @@ static void check_file(const char *path)
     struct scenario *scenario = read_path(path);
     const uint32_t n_plans = scenario->n_plans;
     scenario_destroy(scenario);
+    /* Random networks run in all ways; variants of a file share them. */
+    const size_t step = is_quick() ? 1 : 4;
     for (uint32_t plan = 0; plan < n_plans; plan++)
-        check_ways(read_path, path, plan, path);
+        check_ways(read_path, path, plan, path, 1 + plan % step, step);
 }
 
 static int is_scenario(const struct dirent *entry)
