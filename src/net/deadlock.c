@@ -61,11 +61,14 @@ static bool waits(const struct sw *sw, uint32_t in, uint32_t priority, uint32_t 
     const struct xoff_pause *policy = sw->fabric->policy(sw, in, out);
     const uint8_t waits_for = xoff_pause_waits_for(policy, in, priority);
     const enum xoff_hold hold = xoff_pause_held_by(policy, in, out, p);
-    if (waits_for && hold == XOFF_HOLD_BY_FRAMES && sw->fabric->holds_up)
-        return sw->fabric->holds_up(sw, out, p);
+    if (waits_for && sw->fabric->holds_up && sw->fabric->holds_up(sw, out, p) &&
+        xoff_pause_held_by(policy, in, out, priority) == XOFF_HOLD_BY_FRAMES)
+        return true;
     if (!(waits_for >> p & 1))
         return false;
-    return hold == XOFF_HOLD_BY_FRAMES ? *sw_held(sw, p, in, out) > 0 : hold == XOFF_HOLD_YES;
+    if (hold != XOFF_HOLD_BY_FRAMES)
+        return hold == XOFF_HOLD_YES;
+    return !sw->fabric->holds_up && *sw_held(sw, p, in, out) > 0;
 }
 
 /* Finds the next frozen queue that holds bytes this queue waits for; false: there is none left. */

@@ -250,6 +250,36 @@ static void pipelines_overflow_if_pauses_are_late(void **state)
         }
 }
 
+/* Pipelines that stop although CaPFC pauses, since it does so too late: traffic of one priority
+ * goes right, of another left, and both switches wait for the other. The ingress queue that holds a
+ * port and the egress queue that stops the pipeline have different priorities. */
+static void stopped_pipelines_of_two_priorities(void **state)
+{
+    (void)state;
+    static const char *const pauses[] = {"kind: pfc", "kind: capfc, xon: 40KB, xoff: 59KB"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(
+            &rig, NULL,
+            "stop: 5ms\ndrain: 5ms\n"
+            "topology: {kind: dumbbell, left: 6, right: 6,\n"
+            "  host_link: {rate: 10Gbps, delay: 10us}, fabric_link: {rate: 10Gbps, delay: 1us}}\n"
+            "switch: {buffer: 6MB, processing_delay: 2us, mmu: {kind: static, xoff: 50KB},\n"
+            "  fabric: {kind: pipeline, full: stop, egress_queue: 60KB}, pause: {%s}}\n"
+            "priorities: {3: {lossless: true}, 4: {lossless: true}}\n"
+            "traffic:\n"
+            "- {kind: cbr, from: h0..h5, to: h6, priority: 3}\n"
+            "- {kind: cbr, from: h6..h11, to: h0, priority: 4}\n",
+            pauses[i]);
+        const struct results *r = rig.results;
+        assert_int_equal(r->n_deadlocks, 1);
+        assert_int_equal(r->deadlocks[0].n, 2);
+        assert_int_not_equal(r->deadlock_ports[0].priority, r->deadlock_ports[1].priority);
+        assert_int_equal(r->n_drops, 0);
+        rig_fini(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_ring_is_a_deadlock),
         cmocka_unit_test(both_directions_go_on),
         cmocka_unit_test(pipelines_overflow_if_pauses_are_late),
+        cmocka_unit_test(stopped_pipelines_of_two_priorities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
