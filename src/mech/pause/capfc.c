@@ -357,6 +357,17 @@ XOFF_SELDOM static void choose(const struct capfc_cfg *c, void *state, struct ca
         ask(c, state, queue, signals, queue->top, &cause, out);
 }
 
+/* A frame has joined a queue at WARN or above. Out of line, so that frames below WARN spill no
+ * registers. */
+XOFF_SELDOM static void take_notice(const struct capfc_cfg *c, void *state,
+                                    struct capfc_queue *queue, size_t index,
+                                    const struct xoff_arrival *a, struct xoff_edges *out)
+{
+    count(queue, counters_of(c, state, index), signals_of(c, state, index), a->in_port);
+    if (queue->bytes >= c->xoff_bytes && queue->n_open)
+        choose(c, state, queue, index, a, out);
+}
+
 /* A frame has left a queue at WARN or below that has counted or paused. */
 XOFF_SELDOM static void calm_down(const struct capfc_cfg *c, void *state, struct capfc_queue *queue,
                                   size_t index, const struct xoff_departure *d,
@@ -387,8 +398,9 @@ XOFF_SELDOM static void calm_down(const struct capfc_cfg *c, void *state, struct
 
 /* Frames */
 
-static void capfc_on_crossings(const void *cfg, void *state, const struct xoff_crossings *crossings,
-                               xoff_time now, struct xoff_edges *out)
+XOFF_SELDOM static void capfc_on_crossings(const void *cfg, void *state,
+                                           const struct xoff_crossings *crossings, xoff_time now,
+                                           struct xoff_edges *out)
 {
     const struct capfc_cfg *c = cfg;
     (void)now;
@@ -402,18 +414,16 @@ static void capfc_on_arrival(const void *cfg, void *state, const struct xoff_arr
                              struct xoff_edges *out)
 {
     const struct capfc_cfg *c = cfg;
-    capfc_on_crossings(cfg, state, crossings, now, out);
+    if (crossings->n)
+        capfc_on_crossings(cfg, state, crossings, now, out);
     XOFF_ASSERT(arrival->priority < XOFF_N_PRIORITIES);
     if (!(c->lossless >> arrival->priority & 1) || arrival->dropped)
         return;
     const size_t index = index_of(c, arrival->in_port, arrival->out_port, arrival->priority);
     struct capfc_queue *queue = (struct capfc_queue *)state + index;
     queue->bytes += arrival->bytes;
-    if (queue->bytes < c->warn_bytes || arrival->in_port == arrival->out_port)
-        return;
-    count(queue, counters_of(c, state, index), signals_of(c, state, index), arrival->in_port);
-    if (queue->bytes >= c->xoff_bytes && queue->n_open)
-        choose(c, state, queue, index, arrival, out);
+    if (queue->bytes >= c->warn_bytes && arrival->in_port != arrival->out_port)
+        take_notice(c, state, queue, index, arrival, out);
 }
 
 static void capfc_on_departure(const void *cfg, void *state, const struct xoff_departure *departure,
@@ -421,7 +431,8 @@ static void capfc_on_departure(const void *cfg, void *state, const struct xoff_d
                                struct xoff_edges *out)
 {
     const struct capfc_cfg *c = cfg;
-    capfc_on_crossings(cfg, state, crossings, now, out);
+    if (crossings->n)
+        capfc_on_crossings(cfg, state, crossings, now, out);
     XOFF_ASSERT(departure->priority < XOFF_N_PRIORITIES);
     if (!(c->lossless >> departure->priority & 1))
         return;
