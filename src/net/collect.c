@@ -245,6 +245,12 @@ static void collect_node(struct net *net, struct results *r, uint32_t n)
     memcpy(out->name, node->name, sizeof out->name);
     out->is_switch = node->kind == TOPO_SWITCH;
     out->number = node->number;
+    if (!out->is_switch)
+        return;
+    const struct sw *sw = net_sw(net, n);
+    out->stops = sw->n_stops;
+    out->stopped_for =
+        sw->stopped_for + (sw->stopped_at == XOFF_NEVER ? 0 : net->end_at - sw->stopped_at);
 }
 
 static void collect_buffer(struct results *r, uint32_t node, const char *name,

@@ -78,13 +78,15 @@ struct sw {
     struct xoff_path path;
     struct xoff_path_port *path_ports; /* candidates of a frame; NULL: path does not read them */
     struct xoff_rng marking_rng, path_rng;
-    uint32_t *held_bytes;           /* lossless bytes by [rank of priority][in port][out port] */
-    int8_t rank[XOFF_N_PRIORITIES]; /* -1: lossy */
-    struct fifo processing;         /* frames that wait out the processing delay */
-    xoff_time processing_for;       /* 0: none, or the fabric takes it itself */
-    int64_t made_bytes;             /* of frames it made itself, less tags it removed */
-    struct histogram *histograms;   /* per port; NULL: not asked for */
-    struct sampled *sampled;        /* per (port, priority); NULL: no series */
+    uint32_t *held_bytes;              /* lossless bytes by [rank of priority][in port][out port] */
+    int8_t rank[XOFF_N_PRIORITIES];    /* -1: lossy */
+    struct fifo processing;            /* frames that wait out the processing delay */
+    xoff_time processing_for;          /* 0: none, or the fabric takes it itself */
+    uint64_t n_stops;                  /* of a pipeline (switch_pipeline.c) */
+    xoff_time stopped_for, stopped_at; /* until it last went on; XOFF_NEVER: it runs */
+    int64_t made_bytes;                /* of frames it made itself, less tags it removed */
+    struct histogram *histograms;      /* per port; NULL: not asked for */
+    struct sampled *sampled;           /* per (port, priority); NULL: no series */
     struct xoff_pause_signalling signalling; /* how its ports signal pauses */
 };
 

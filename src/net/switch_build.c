@@ -155,6 +155,7 @@ int sw_build(struct net *net, uint32_t node, struct sw **out, enum net_part *par
     sw->spec = spec;
     sw->fabric = fabric;
     sw->processing_for = spec->processing_for;
+    sw->stopped_at = XOFF_NEVER;
     sw->n_ports = net->topo->nodes[node].n_ports;
     build_tables(sw);
     *part = NET_PART_SCHED;

@@ -13,7 +13,7 @@
  *   full: stop   the pipeline stands still, with all frames in it, until there is (PFC_wstop)
  *
  * While the pipeline stands still its clock does: `line` and `free_at` are in the pipeline's time,
- * which is `frozen_for` behind that of the simulation.
+ * which is `stopped_for` behind that of the simulation.
  *
  * Differs: the paper does not say where a frame is counted while it is in the pipeline; here it is
  * in its ingress queue until its output is decided, as the payload stays in the ingress buffer. A
@@ -50,10 +50,8 @@ struct pipeline {
     xoff_time interval;                    /* between two frames, without its fraction */
     uint64_t packet_rate, fraction, carry; /* fractions of a ps, in 1 / packet_rate */
     xoff_time free_at;                     /* when the pipeline can take the next frame */
-    xoff_time frozen_for;
-    xoff_time stopped_at;  /* XOFF_NEVER: the pipeline runs */
-    uint32_t stuck;        /* stopped: the place of the frame that found no room */
-    enum xoff_limit limit; /* stopped: why */
+    uint32_t stuck;                        /* stopped: the place of the frame that found no room */
+    enum xoff_limit limit;                 /* stopped: why */
     bool stops;
     bool is_two_sided;          /* mmu has books of egress queues, not the fabric */
     int64_t egress_limit_bytes; /* of each egress queue */
@@ -71,7 +69,7 @@ static inline struct pipeline *pipeline_of(const struct sw *sw)
 
 static inline bool is_stopped(const struct pipeline *p)
 {
-    return __builtin_expect(p->stopped_at != XOFF_NEVER, 0);
+    return __builtin_expect(p->sw.stopped_at != XOFF_NEVER, 0);
 }
 
 /* Returns when the pipeline has something to do next. */
@@ -81,9 +79,9 @@ static inline xoff_time next_at(const struct pipeline *p)
     if (is_stopped(p))
         return at;
     if (p->line.n)
-        at = store_at(&p->sw.store, p->line.head)->at + p->frozen_for;
-    if (p->n_waiting && p->free_at + p->frozen_for < at)
-        at = p->free_at + p->frozen_for;
+        at = store_at(&p->sw.store, p->line.head)->at + p->sw.stopped_for;
+    if (p->n_waiting && p->free_at + p->sw.stopped_for < at)
+        at = p->free_at + p->sw.stopped_for;
     return at;
 }
 
@@ -205,7 +203,7 @@ static uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame
 /* A frame enters the pipeline, which is free. */
 static inline void enter(struct pipeline *p, xoff_time now, uint32_t place)
 {
-    const xoff_time at = now - p->frozen_for;
+    const xoff_time at = now - p->sw.stopped_for;
     p->carry = at == p->free_at ? p->carry + p->fraction : p->fraction;
     p->free_at = at + p->interval;
     if (p->carry >= p->packet_rate) {
@@ -239,7 +237,7 @@ static void join(struct sw *sw, struct worker *w, uint32_t place)
 {
     struct pipeline *p = pipeline_of(sw);
     const uint32_t in = store_at(&sw->store, place)->in_port;
-    if (!p->n_waiting && !is_stopped(p) && p->free_at + p->frozen_for <= sim_now(w)) {
+    if (!p->n_waiting && !is_stopped(p) && p->free_at + p->sw.stopped_for <= sim_now(w)) {
         p->turn = in + 1 < sw->n_ports ? in + 1 : 0;
         enter(p, sim_now(w), place);
         if (p->line.n > 1) /* its timer is set */
@@ -275,7 +273,8 @@ XOFF_SELDOM static void overflow(struct pipeline *p, struct worker *w, uint32_t 
     struct sw *sw = &p->sw;
     const struct frame *f = store_at(&sw->store, place);
     if (p->stops && sw_is_lossless(sw, f->priority)) {
-        p->stopped_at = sim_now(w);
+        sw->n_stops++;
+        sw->stopped_at = sim_now(w);
         p->stuck = place;
         p->limit = limit;
         return;
@@ -316,8 +315,8 @@ XOFF_SELDOM static void try_again(struct pipeline *p, struct worker *w)
     p->limit = is_up ? limit_of(p, f) : XOFF_LIMIT_NONE;
     if (p->limit != XOFF_LIMIT_NONE)
         return;
-    p->frozen_for += sim_now(w) - p->stopped_at;
-    p->stopped_at = XOFF_NEVER;
+    p->sw.stopped_for += sim_now(w) - p->sw.stopped_at;
+    p->sw.stopped_at = XOFF_NEVER;
     if (is_up) {
         forward(p, w, p->stuck);
         return;
@@ -337,9 +336,9 @@ static void heed_line(struct pipeline *p, struct worker *w)
     do {
         const xoff_time now = sim_now(w);
         if (p->line.n && !is_stopped(p) &&
-            store_at(&sw->store, p->line.head)->at + p->frozen_for <= now)
+            store_at(&sw->store, p->line.head)->at + p->sw.stopped_for <= now)
             decide(p, w);
-        if (p->n_waiting && !is_stopped(p) && p->free_at + p->frozen_for <= now)
+        if (p->n_waiting && !is_stopped(p) && p->free_at + p->sw.stopped_for <= now)
             enter(p, now, next_frame(p));
         at = next_at(p);
     } while (at < heap_top_at(&sw->timers) && sim_advance(w, at));
@@ -539,7 +538,6 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     p->fraction = (uint64_t)XOFF_S % p->packet_rate;
     p->processing_for = sw->processing_for;
     sw->processing_for = 0; /* the pipeline takes this time, and nothing else does */
-    p->stopped_at = XOFF_NEVER;
     p->stops = params.full == PIPELINE_STOP;
     p->is_two_sided = sw->spec->mmu->egress_join;
     int code = 0;

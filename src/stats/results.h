@@ -83,6 +83,8 @@ struct result_node {
     uint8_t is_switch;
     uint32_t number;    /* of n7 it is 7 where all names are such, else the index */
     int64_t held_bytes; /* in queues at the end */
+    uint64_t stops;     /* times that a full egress queue stopped its pipeline */
+    xoff_time stopped_for;
 };
 
 /* A buffer of a node. A node may have several, or none. */

@@ -298,11 +298,13 @@ static void add_pauses(struct build *b)
 {
     const struct results *r = b->results;
     uint64_t xoffs = r->xoffs_left_out, marked = 0, samples = 0, notices = 0, heard = 0;
-    uint64_t tags = 0, tags_back = 0;
+    uint64_t tags = 0, tags_back = 0, stops = 0;
     xoff_time longest = 0, single;
-    unsigned __int128 paused = 0;
+    unsigned __int128 paused = 0, stopped = 0;
     for (uint64_t i = 0; i < r->n_pauses; i++)
         xoffs += r->pauses[i].pause;
+    for (uint32_t n = 0; n < r->n_nodes; n++)
+        stops += r->nodes[n].stops, stopped += (uint64_t)r->nodes[n].stopped_for;
     for (uint32_t i = 0; i < r->n_ports; i++)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
             const struct result_queue *q = &r->ports[i].queue[p];
@@ -328,6 +330,8 @@ static void add_pauses(struct build *b)
         "time that transmitters were paused, sum over ports and priorities");
     add(b, "pause_time", NULL, "max", "s", output_seconds(longest),
         "time that the most paused (port, priority) was paused");
+    add(b, "stops", NULL, NULL, "", (double)stops, "times that full queues stopped pipelines");
+    add(b, "stop_time", NULL, NULL, "s", (double)stopped / (double)XOFF_S, "time of these stops");
     add(b, "marks", NULL, NULL, "frames", (double)marked, "frames marked with ECN");
     add(b, "notices", NULL, "samples", "", (double)samples, "samples taken, and tags read");
     add(b, "notices", NULL, "sent", "frames", (double)notices, "notifications sent to sources");

@@ -568,8 +568,9 @@ static void drops_by_cause(void **state)
 static void ports_and_buffers(void **state)
 {
     (void)state;
-    struct result_node nodes[3] = {
-        {.name = "h0"}, {.name = "s0", .is_switch = 1}, {.name = "s1", .is_switch = 1}};
+    struct result_node nodes[3] = {{.name = "h0"},
+                                   {.name = "s0", .is_switch = 1, .stops = 2, .stopped_for = 25},
+                                   {.name = "s1", .is_switch = 1, .stops = 2, .stopped_for = 25}};
     struct result_buffer buffers[3] = {
         {.node = 0, .view = {.capacity_total_bytes = 10, .peak_total_bytes = 10}}, /* no switch's */
         {.node = 1, .view = {.capacity_total_bytes = 1000, .peak_total_bytes = 400}},
@@ -624,6 +625,8 @@ static void ports_and_buffers(void **state)
     check(s, "pauses.counters", 18432, "");
     check(s, "pause_time", 50e-12, "s");
     check(s, "pause_time.max", 30e-12, "s");
+    check(s, "stops", 4, "");
+    check(s, "stop_time", 50e-12, "s");
     check(s, "marks", 11, "frames");
     check(s, "notices.samples", 7, "");
     check(s, "notices.sent", 5, "frames");

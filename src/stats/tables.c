@@ -143,6 +143,10 @@ static const struct column node_columns[] = {
     {"kind", COLUMN_WORD, "", "`host` or `switch`", FIELD(result_node, is_switch),
      .word = node_kind},
     {"held_bytes", COLUMN_SIGNED, "B", "in queues at the end", FIELD(result_node, held_bytes)},
+    {"stops", COLUMN_UNSIGNED, "", "times that a full egress queue stopped its pipeline",
+     FIELD(result_node, stops)},
+    {"stopped_ps", COLUMN_SIGNED, "ps", "how long its pipeline was stopped",
+     FIELD(result_node, stopped_for)},
     {0},
 };
 

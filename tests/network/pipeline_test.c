@@ -186,11 +186,16 @@ static void full_queues_drop_or_stop(void **state)
         const uint32_t to_h0 = rig_port(&rig, "h0", "s0")->peer_port;
         if (i == 0) {
             assert_int_equal(victim, 2 * 2220800 + 2000000);
+            assert_int_equal(rig_metric(&rig, "stops"), 0);
             assert_true(n_lost > 100);
             for (uint32_t d = 0; d < r->n_drops; d++)
                 assert_int_equal(r->drops[d].out_port, to_h0);
         } else {
             assert_true(victim > 4600 * XOFF_US);
+            /* From about 50 us on, until h0 goes on at 5 ms, and for a while after that. */
+            assert_true(rig_metric(&rig, "stop_time") > 4.9e-3);
+            assert_true(rig_metric(&rig, "stop_time") < 6e-3);
+            assert_true(rig_metric(&rig, "stops") >= 1);
             assert_int_equal(n_lost, 0);
             assert_int_equal(rig_metric(&rig, "flows.finished"), 4);
             /* The cause of the pauses of h1 to h3 is the queue that stopped the pipeline. */
@@ -297,6 +302,10 @@ static void stopped_pipelines_deadlock(void **state)
         if (i == 0) {
             assert_int_equal(r->n_deadlocks, 1);
             assert_int_equal(r->deadlocks[0].n, 2);
+            /* Both stand still until the end. */
+            for (uint32_t n = 0; n < r->n_nodes; n++)
+                if (r->nodes[n].is_switch)
+                    assert_true(r->nodes[n].stopped_for > r->end_at - XOFF_MS);
             for (uint32_t k = 0; k < 2; k++)
                 assert_int_equal(r->deadlock_ports[k].priority, 3);
             assert_int_not_equal(r->deadlock_ports[0].node, r->deadlock_ports[1].node);
