@@ -235,7 +235,7 @@ static void load_and_limits(void **unused)
     interval(&r, FULL_BYTES / 2, QEQ);
     assert_rate(&r, 12e6);
     /* The first rate is not below the floor either. */
-    setup(&r, PLAIN "n0 10000");
+    setup(&r, PLAIN "n0 10001");
     assert_rate(&r, 1e6);
     setup(&r, PLAIN "n0 9999");
     assert_rate(&r, LINE / 9999);

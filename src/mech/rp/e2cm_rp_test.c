@@ -157,6 +157,17 @@ static void the_more_restrictive(void **unused)
     back(&f, 2010 * XOFF_US);
     assert_true(f.answer.rate_bps <= again_bps);
     assert_true(probe(&f, 0, 300 * XOFF_US) < again_bps);
+    /* Nor does it delete a limiter that is 15 Mb/s below the link's rate: 64 would do. */
+    setup(&f);
+    flow_start(&f);
+    tell(&f, 1500, 0, 0);
+    probe(&f, 1000, 10 * XOFF_US);
+    assert_int_equal(probe(&f, 1000, 10 * XOFF_US), UINT64_C(9985875000));
+    const xoff_time at = f.answer.deadline;
+    assert_true(expire(&f, at));
+    const xoff_rate least_bps = tell(&f, 15, 0, at + 1);
+    assert_true(least_bps > LINE - 15 * XOFF_MBPS && least_bps < UINT64_C(9985875000));
+    assert_int_equal(back(&f, at + 10 * XOFF_US), least_bps);
 }
 
 /* A probe that is away for 10 ms is given up and another sent, not before. One that comes back when
