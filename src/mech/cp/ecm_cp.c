@@ -11,8 +11,8 @@
  *   q <= Qeq          message (offset, delta) if the frame is tagged by a limiter of this point
  *   Qeq < q <= Qsc    message (offset, delta), whoever sent the frame
  *   q > Qsc           severe congestion: the message (0, 0), which stops the source (severe: stop),
- *                     or the worst that there is, (Qeq, 2 Qeq) (severe: max), or as below Qsc
- * (none)
+ *                     or the worst that there is, (Qeq, 2 Qeq) (severe: max); with severe: none
+ *                     the same as below Qsc
  *
  * (0, 0) is sent in severe congestion alone: without it a steady queue at Qeq has nothing to say.
  * Data of a limited flow carries a rate-regulation tag that names the point which limits it, so
