@@ -40,7 +40,7 @@ static int build_point(struct net *net, struct sw *sw, uint32_t p, struct xoff_e
     XOFF_ASSERT(!shape->stamps || !shape->writes); /* both use the second line */
     point->states = build_block(XOFF_N_PRIORITIES, shape->state_size);
     for (uint32_t q = 0; q < XOFF_N_PRIORITIES; q++)
-        xoff_cp_init(&point->cp, point->states + q * shape->state_size);
+        xoff_cp_init(&point->cp, point_state(point, q));
     sw->ports[p].quiet_below = sw->at_inputs ? 0 : xoff_cp_quiet_below(&point->cp);
     point->marks_in = !sw->at_inputs && !xoff_cp_skips_enqueue(&point->cp);
     point->marks_out = !xoff_cp_skips_dequeue(&point->cp);
@@ -78,9 +78,8 @@ void build_free_occupancy(struct occupancy *occupancy)
 /* A congestion point that samples has no sample due for ever. */
 static void disable(const struct point *point, uint32_t priority)
 {
-    void *state = point->states + priority * point->cp.shape.state_size;
     if (point->samples)
-        ((struct xoff_cp_sampling *)state)->left_bytes = INT64_MAX;
+        ((struct xoff_cp_sampling *)point_state(point, priority))->left_bytes = INT64_MAX;
 }
 
 /* Every frame goes through the egress queue, where its tag can be removed. */
@@ -159,7 +158,7 @@ void build_point_timers(struct sw *sw)
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
             const struct point *point = &sw->points[port];
             heap_set(&sw->timers, sw_point_timer(sw, port, p),
-                     xoff_cp_deadline(&point->cp, point->states + p * point->cp.shape.state_size));
+                     xoff_cp_deadline(&point->cp, point_state(point, p)));
         }
 }
 

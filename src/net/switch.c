@@ -399,7 +399,7 @@ static void sample_point(struct sw *sw, uint32_t port, uint32_t p, xoff_time now
 {
     const struct point *point = &sw->points[port];
     struct xoff_cp_view view;
-    if (!xoff_cp_view(&point->cp, point->states + p * point->cp.shape.state_size, &view))
+    if (!xoff_cp_view(&point->cp, point_state(point, p), &view))
         return;
     const double values[] = {view.rate_bps, view.load, view.control};
     struct result_sample s = {.at = now, .node = sw->node, .port = port, .priority = (uint8_t)p};
