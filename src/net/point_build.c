@@ -15,7 +15,7 @@ static int check_input(const struct xoff_cp *cp, struct xoff_err *err)
                  cp->shape.sees_load ? "compares what joins a queue with what its link can send"
                                      : "looks at frames that leave an egress queue");
     xoff_err_add(err, "; with switch.congestion_points: input a marking looks at arrivals alone "
-                      "(qcn, or ecn with at: enqueue)");
+                      "(qcn, ecm, or step and ecn with at: enqueue)");
     return -XOFF_E_CONFLICT;
 }
 

@@ -13,7 +13,7 @@ static int check_point(const struct xoff_cp *cp, struct xoff_err *err)
         return 0;
     return xoff_err_set(err, XOFF_E_CONFLICT, "kind", cp->ops->name,
                         "looks at frames that leave an egress queue; at a receive queue a marking "
-                        "looks at arrivals alone (qcn, ecm, or ecn with at: enqueue)");
+                        "looks at arrivals alone (qcn, ecm, or step and ecn with at: enqueue)");
 }
 
 int build_receive_point(struct net *net, const struct net_receiver *spec, struct xoff_err *err)
