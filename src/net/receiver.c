@@ -1,7 +1,8 @@
 /* A slow receiver: frames wait in a receive buffer and are served at a rate that follows a
  * schedule. Virtual machines share the buffer, and each takes its own frames at its own rate: one
  * that is slow does not hold up another, but its frames hold the buffer. Buffer and pause policy
- * are the same mechanisms a switch has, on one port. */
+ * are the same mechanisms a switch has, on one port, and so is the congestion point that may watch
+ * the buffer. */
 #include "net/model.h"
 
 /* Starts to serve the next frame of a server that serves none; waits while its rate is 0. */
@@ -75,19 +76,26 @@ static void ask_point(struct host *host, struct worker *w, struct frame *f)
         tell_source(host, w, f, &answer);
 }
 
-/* A frame has joined the receive queue, or is about to leave it. */
-static void watch(struct host *host, struct worker *w, uint32_t place, bool joins)
+/* Counts a frame that has joined the receive queue. */
+static void join(struct host *host, struct worker *w, uint32_t place)
 {
     struct receiver *r = host->receiver;
     struct frame *f = store_at(&host->store, place);
-    const bool has_units = r->occupancy && f->kind == FRAME_DATA;
-    r->held_bytes[f->priority] += joins ? f->bytes : -(int64_t)f->bytes;
-    if (has_units && joins)
+    r->held_bytes[f->priority] += f->bytes;
+    if (r->occupancy && f->kind == FRAME_DATA)
         occupancy_add(r->occupancy, f->priority, place, f->bytes);
-    else if (has_units)
-        occupancy_remove(r->occupancy, f->priority, place, f->bytes);
-    if (joins && r->point && point_is_due(r->point, f))
+    if (r->point && point_is_due(r->point, f))
         ask_point(host, w, f);
+}
+
+/* Takes a frame that is about to leave the receive queue off the counts. */
+static void leave(struct host *host, uint32_t place)
+{
+    struct receiver *r = host->receiver;
+    const struct frame *f = store_at(&host->store, place);
+    r->held_bytes[f->priority] -= f->bytes;
+    if (r->occupancy && f->kind == FRAME_DATA)
+        occupancy_remove(r->occupancy, f->priority, place, f->bytes);
 }
 
 /* Called after every call of the pause policy: applies its decisions and sets its next deadline. */
@@ -135,7 +143,7 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
         fifo_push(&server->queue, &host->store, place);
         if (server->queue.n == 1)
             start(host, server, now);
-        watch(host, w, place, true);
+        join(host, w, place);
     }
     node_rearm(&host->head, w);
 }
@@ -149,7 +157,7 @@ void receiver_serve(struct host *host, struct worker *w)
         start(host, server, now);
         return;
     }
-    watch(host, w, server->queue.head, false);
+    leave(host, server->queue.head);
     const uint32_t place = fifo_pop(&server->queue, &host->store);
     struct long_frame taken;
     const struct frame *frame = &taken.frame;
