@@ -59,8 +59,8 @@ struct cioq {
     /* Sets of ports; a port is idle while it takes no part in a transfer. */
     uint64_t *idle_inputs, *idle_outputs;
     uint32_t *moving;   /* by input, if it is not idle: the place of the frame that crosses */
-    uint64_t *done;     /* [turn * n_words]: inputs whose transfer ends in a slot; its turn is */
-    uint32_t turn_mask; /* ... the slot's number modulo turn_mask + 1, a power of two */
+    uint32_t turn_mask; /* the turn of a slot is its number & turn_mask, which is 2^k - 1 */
+    uint64_t *done;     /* [turn * n_words]: inputs whose transfer ends in the slot of that turn */
     uint64_t *turns;    /* set of turns in which a transfer ends */
     uint64_t *asks;     /* [(output * XOFF_N_PRIORITIES + priority) * n_words]: set of inputs */
     uint64_t *granted;  /* like asks: inputs whose head has room already; NULL: CIOQ_MATCHED */
@@ -84,8 +84,8 @@ struct cioq {
     struct xoff_edges edges;
 };
 
-/* Timers of the fabric. Of those that expire at once, the lowest comes first; slots come between.
- */
+/* Timers of the fabric. Those that expire at once are handled in this order; slots come before
+ * CIOQ_PAUSE (fabric_ops.clock_before). */
 enum { CIOQ_LINE, CIOQ_PAUSE, CIOQ_TIMERS };
 
 static inline uint32_t cioq_cells(uint32_t bytes, uint32_t cell_bytes)

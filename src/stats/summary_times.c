@@ -126,7 +126,8 @@ static size_t gather_flows(struct build *b, const struct family *family)
     return n;
 }
 
-/* Only flows of finite size have an ideal time. */
+/* Finds the largest age of each group. Flows without end are not meant to finish, and do not count:
+ * they have no ideal time. */
 static void gather_ages(struct build *b)
 {
     const struct results *r = b->results;
