@@ -65,6 +65,9 @@ int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsign
 /* point_build.c: congestion points with their first deadlines, and the choice of paths. The tables
  * of the switch must exist. */
 int build_points(struct net *net, struct sw *sw, struct xoff_err *err);
+/* Refuses a marking that needs more than arrivals, at an input or a receive queue: frames do not
+ * leave it by a wire of its own. `where` begins the sentence about what is accepted. */
+int build_check_arrivals(const struct xoff_cp *cp, const char *where, struct xoff_err *err);
 void build_point_timers(struct sw *sw);
 void build_free_domain(struct domain *domain);
 /* The units of all queues of a node; the index of places grows with the store. */

@@ -6,16 +6,18 @@
 #include "net/build.h"
 #include "net/domain.h"
 
-/* Refuses a marking that cannot watch the frames of an input: they leave it when a wire is free. */
-static int check_input(const struct xoff_cp *cp, struct xoff_err *err)
+int build_check_arrivals(const struct xoff_cp *cp, const char *where, struct xoff_err *err)
 {
-    if (xoff_cp_skips_dequeue(cp) && !cp->shape.sees_port && !cp->shape.sees_load)
+    const struct xoff_cp_shape *shape = &cp->shape;
+    if (xoff_cp_skips_dequeue(cp) && !shape->sees_port && !shape->sees_load && !shape->is_timed &&
+        !shape->writes)
         return 0;
     xoff_err_set(err, XOFF_E_CONFLICT, "kind", cp->ops->name,
-                 cp->shape.sees_load ? "compares what joins a queue with what its link can send"
-                                     : "looks at frames that leave an egress queue");
-    xoff_err_add(err, "; with switch.congestion_points: input a marking looks at arrivals alone "
-                      "(qcn, ecm, or step and ecn with at: enqueue)");
+                 shape->sees_load ? "compares what joins a queue with what its link can send; "
+                                  : "looks at frames that leave an egress queue; ");
+    xoff_err_add(err, where);
+    xoff_err_add(err, " a marking looks at arrivals alone (qcn, ecm, or step and ecn with at: "
+                      "enqueue)");
     return -XOFF_E_CONFLICT;
 }
 
@@ -33,7 +35,7 @@ static int build_point(struct net *net, struct sw *sw, uint32_t p, struct xoff_e
                                                 build_block(1, ops->cfg_size), err),
                               err);
     if (!code && sw->at_inputs)
-        code = check_input(&point->cp, err);
+        code = build_check_arrivals(&point->cp, "with switch.congestion_points: input", err);
     if (code)
         return code;
     const struct xoff_cp_shape *shape = &point->cp.shape;

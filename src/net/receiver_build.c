@@ -4,18 +4,6 @@
 
 #include "net/build.h"
 
-/* Refuses a marking that cannot watch a receive queue, out of which machines take frames. */
-static int check_point(const struct xoff_cp *cp, struct xoff_err *err)
-{
-    const struct xoff_cp_shape *shape = &cp->shape;
-    if (xoff_cp_skips_dequeue(cp) && !shape->sees_port && !shape->sees_load && !shape->is_timed &&
-        !shape->writes)
-        return 0;
-    return xoff_err_set(err, XOFF_E_CONFLICT, "kind", cp->ops->name,
-                        "looks at frames that leave an egress queue; at a receive queue a marking "
-                        "looks at arrivals alone (qcn, ecm, or step and ecn with at: enqueue)");
-}
-
 int build_receive_point(struct net *net, const struct net_receiver *spec, struct xoff_err *err)
 {
     struct host *host = &net->hosts[spec->host];
@@ -32,7 +20,7 @@ int build_receive_point(struct net *net, const struct net_receiver *spec, struct
                               xoff_cp_configure(&point->cp, ops, spec->marking_params, &env,
                                                 build_block(1, ops->cfg_size), err),
                               err);
-    if (code || (code = check_point(&point->cp, err)))
+    if (code || (code = build_check_arrivals(&point->cp, "at a receive queue", err)))
         return code;
     const struct xoff_cp_shape *shape = &point->cp.shape;
     point->samples = shape->samples;
