@@ -98,6 +98,25 @@ static void machines_equal_a_model(void **state)
     }
 }
 
+/* The machine of a stands still. ACKs of what h1 sends itself are not its: they are taken at the
+ * host's rate, though they have the priority of the frame that waits. */
+static void machines_take_no_acks(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, &(struct rig_options){0},
+            "stop: 5ms\ndrain: 0s\ntransport: dctcp\n"
+            "topology: {kind: star, hosts: 2, host_link: {rate: 10Gbps, delay: 1us}}\n"
+            "receivers: [{host: h1, rate: 10Gbps, vms: [{traffic: a, rate: 0bps}]}]\n"
+            "traffic: [{kind: flows, name: a, list: [{from: h0, to: h1, size: 1000B}]},\n"
+            "  {kind: flows, name: b, list: [{from: h1, to: h0, size: 400KB, at: 10us}]}]\n");
+    for (uint64_t i = 0; i < rig.results->n_flows; i++)
+        assert_int_equal(rig.results->flows[i].acked_at != XOFF_NEVER,
+                         rig.results->flows[i].tag == 1);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 static uint64_t notices_of(const struct rig *rig, uint32_t tag)
 {
     uint64_t n = 0;
@@ -253,9 +272,10 @@ static void threads_are_equal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines_take_their_own),  cmocka_unit_test(machines_equal_a_model),
-        cmocka_unit_test(notifications_are_frames), cmocka_unit_test(whose_source_is_told),
-        cmocka_unit_test(marks_are_echoed),         cmocka_unit_test(threads_are_equal),
+        cmocka_unit_test(machines_take_their_own), cmocka_unit_test(machines_equal_a_model),
+        cmocka_unit_test(machines_take_no_acks),   cmocka_unit_test(notifications_are_frames),
+        cmocka_unit_test(whose_source_is_told),    cmocka_unit_test(marks_are_echoed),
+        cmocka_unit_test(threads_are_equal),
     };
     return cmocka_run_group_tests_name("receiver", tests, NULL, NULL);
 }
