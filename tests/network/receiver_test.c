@@ -234,6 +234,24 @@ static void marks_are_echoed(void **state)
     rig_fini(&rig);
 }
 
+/* The switch marks every frame, so the receive queue has none left to mark. */
+static void marks_are_counted_once(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, &(struct rig_options){0},
+            "stop: 10ms\ntopology: {kind: star, hosts: 2, host_link: {rate: 10Gbps, delay: 1us}}\n"
+            "switch: {marking: {kind: step, at: enqueue, k: 0B}}\ntransport: dctcp\n"
+            "receivers: [{host: h1, rate: 5Gbps, buffer: 4MB, marking: {kind: step, at: enqueue,\n"
+            "  k: 0B}}]\n"
+            "traffic: [{kind: flows, list: [{from: h0, to: h1, size: 100KB}]}]\n");
+    assert_true(rig.results->flows[0].marked_frames >= 100000 / 1518);
+    assert_int_equal(rig_port(&rig, "h1", "s0")->queue[0].marked_frames, 0);
+    assert_true(rig_metric(&rig, "marks") == (double)rig.results->flows[0].marked_frames);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 /* A slow machine with pauses, notifications and points at switches beside: the same on any number
  * of threads, and all that was sent is taken in the end. */
 static void threads_are_equal(void **state)
@@ -275,7 +293,7 @@ int main(void)
         cmocka_unit_test(machines_take_their_own), cmocka_unit_test(machines_equal_a_model),
         cmocka_unit_test(machines_take_no_acks),   cmocka_unit_test(notifications_are_frames),
         cmocka_unit_test(whose_source_is_told),    cmocka_unit_test(marks_are_echoed),
-        cmocka_unit_test(threads_are_equal),
+        cmocka_unit_test(marks_are_counted_once),  cmocka_unit_test(threads_are_equal),
     };
     return cmocka_run_group_tests_name("receiver", tests, NULL, NULL);
 }
