@@ -47,6 +47,61 @@ static void a_frame_takes_its_time(void **state)
     }
 }
 
+/* Slots of 102.4 ns; the arbiter has one round. Full frames of h0 to h4 and of h1 to h5 come in at
+ * 2220.8 ns and cross in slots 22 to 34. Meanwhile both hosts have sent 600 B (5 cells) to h2 and
+ * to h3. In slot 35 both outputs grant to h0, whose frame for h2 crosses; h1 is left over. It tries
+ * again in slot 36, and its frame for h3 is there in slot 41, when the last two start. A frame gets
+ * from its output to its host in 608 * 0.8 ns + 1 us = 1486.4 ns. */
+static void who_is_left_over_tries_again(void **state)
+{
+    (void)state;
+    static const xoff_time finish_ps[2][2] = {
+        {40 * 102400 + 1486400, 46 * 102400 + 1486400}, /* of h0: to h2, to h3 */
+        {46 * 102400 + 1486400, 41 * 102400 + 1486400},
+    };
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 1ms\n"
+            "topology: {kind: star, hosts: 6, host_link: {rate: 10Gbps, delay: 1us}}\n"
+            "switch: {fabric: {kind: cioq, speedup: 1},\n"
+            "  arbiter: {kind: round-robin, iterations: 1}}\n"
+            "traffic: [{kind: flows, list: [{from: h0, to: h4, size: 1456B},\n"
+            "  {from: h0, to: h2, size: 538B}, {from: h0, to: h3, size: 538B},\n"
+            "  {from: h1, to: h5, size: 1456B}, {from: h1, to: h2, size: 538B},\n"
+            "  {from: h1, to: h3, size: 538B}]}]\n");
+    assert_int_equal(rig.results->n_flows, 6);
+    for (uint64_t i = 0; i < 6; i++) {
+        const struct result_flow *f = &rig.results->flows[i];
+        if (f->to == 2 || f->to == 3)
+            assert_int_equal(f->finish_at, finish_ps[f->from][f->to - 2]);
+    }
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
+/* Policies that go by egress queues are told what waits for an output at all inputs. That is a
+ * frame or two where inputs do not compete, whatever has crossed: nobody is paused. Two inputs that
+ * do reach the threshold. */
+static void what_waits_for_an_output(void **state)
+{
+    (void)state;
+    static const char *const senders[] = {"h0", "h0..h1"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1ms\ndrain: 10ms\ntopology: {kind: star, hosts: 3}\n"
+                "switch: {buffer: 1MB, fabric: {kind: cioq, output_buffer: 20KB},\n"
+                "  pause: {kind: pfc, trigger: egress, xoff: 50KB, xon: 40KB}}\n"
+                "priorities: {3: {lossless: true}}\ntransport: datagram\n"
+                "traffic: [{kind: incast, from: %s, to: h2, size: 1MB, at: 0s, priority: 3}]\n",
+                senders[i]);
+        assert_int_equal(rig.results->n_pauses > 0, i > 0);
+        assert_int_equal(rig_metric(&rig, "drops"), 0);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
 /* Virtual output queues are what memory goes to: 32 ports have 1024 of 8 priorities instead of 32,
  * of 16 B each. */
 static void queues_are_in_the_estimate(void **state)
@@ -565,6 +620,8 @@ int main(void)
         cmocka_unit_test(alone_is_ideal),
         cmocka_unit_test(base_rtt_has_the_crossbar),
         cmocka_unit_test(a_frame_takes_its_time),
+        cmocka_unit_test(who_is_left_over_tries_again),
+        cmocka_unit_test(what_waits_for_an_output),
         cmocka_unit_test(queues_are_in_the_estimate),
         cmocka_unit_test(voqs_reach_the_line_rate),
         cmocka_unit_test(voqs_carry_what_is_offered),
