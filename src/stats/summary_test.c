@@ -645,7 +645,8 @@ static void ports_and_buffers(void **state)
 }
 
 /* Priority 3 of port 1 is paused from 10 to 40 and from 50 on, priority 4 from 20 to 60 by a
- * decision about both, port 2 from 30 to 31; what never began or never ended is not among them. */
+ * decision about both, port 2 from 30 to 31 and from 62 to 63, which are no longer, and let go once
+ * more at 200; what never began or never ended is not among them. */
 static void longest_pause(void **state)
 {
     (void)state;
@@ -658,12 +659,15 @@ static void longest_pause(void **state)
                                     {.at = 40, .node = 1, .port = 1, .priorities = 8, .pause = 0},
                                     {.at = 50, .node = 1, .port = 1, .priorities = 8, .pause = 1},
                                     {.at = 60, .node = 1, .port = 1, .priorities = 24, .pause = 0},
-                                    {.at = 61, .node = 0, .port = 0, .priorities = 1, .pause = 1}};
+                                    {.at = 61, .node = 0, .port = 0, .priorities = 1, .pause = 1},
+                                    {.at = 62, .node = 1, .port = 2, .priorities = 8, .pause = 1},
+                                    {.at = 63, .node = 1, .port = 2, .priorities = 8, .pause = 0},
+                                    {.at = 200, .node = 1, .port = 2, .priorities = 8, .pause = 0}};
     struct results r = {.ports = ports, .n_ports = 3, .pauses = pauses, .end_at = 1000};
     static const struct {
         uint64_t n;
         double longest; /* 0: absent */
-    } rows[] = {{0, 0}, {4, 0}, {5, 1}, {6, 30}, {8, 40}, {9, 40}};
+    } rows[] = {{0, 0}, {4, 0}, {5, 1}, {6, 30}, {8, 40}, {9, 40}, {11, 40}, {12, 40}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         r.n_pauses = rows[i].n;
         struct summary *s = summary_create(&r);
