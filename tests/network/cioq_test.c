@@ -467,6 +467,34 @@ static void failures_leave_nothing_behind(void **state)
     }
 }
 
+/* Frames of h1 and h3 wait for h0 when its link fails. They count for nothing when h1 and h2
+ * compete for it later: longest queue first serves both alike, so they finish within a few frames.
+ */
+static void failures_leave_no_weight(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(
+        &rig, NULL,
+        "stop: 1ms\nreroute_after: never\ntransport: datagram\n"
+        "topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps, delay: 1us}}\n"
+        "switch: {buffer: 1MB, fabric: {kind: cioq, output_buffer: 13KB}, arbiter: longest}\n"
+        "priorities: {3: {lossless: true}}\n"
+        "links: [{link: h0-s0, at: 100us, fail: true}, {link: h0-s0, at: 200us, repair: true}]\n"
+        "traffic:\n"
+        "- {kind: incast, from: [h1, h3], to: h0, size: 150KB, at: 0s, priority: 3}\n"
+        "- {kind: incast, from: [h1, h2], to: h0, size: 100KB, at: 300us, priority: 3}\n");
+    xoff_time finish_at[2] = {0};
+    for (uint64_t i = 0; i < rig.results->n_flows; i++)
+        if (rig.results->flows[i].tag == 1)
+            finish_at[rig.results->flows[i].from - 1] = rig.results->flows[i].finish_at;
+    assert_true(rig_metric(&rig, "drops") > 50);
+    assert_in_range(finish_at[0], 450 * XOFF_US, 500 * XOFF_US);
+    assert_in_range(finish_at[1], finish_at[0] - 5 * XOFF_US, finish_at[0] + 5 * XOFF_US);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 /* Puts a crossbar into the switches of a random scenario. */
 static char *with_cioq(uint64_t seed)
 {
@@ -622,6 +650,7 @@ int main(void)
         cmocka_unit_test(a_frame_takes_its_time),
         cmocka_unit_test(who_is_left_over_tries_again),
         cmocka_unit_test(what_waits_for_an_output),
+        cmocka_unit_test(failures_leave_no_weight),
         cmocka_unit_test(queues_are_in_the_estimate),
         cmocka_unit_test(voqs_reach_the_line_rate),
         cmocka_unit_test(voqs_carry_what_is_offered),
