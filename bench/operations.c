@@ -230,24 +230,24 @@ static void bench_point(struct rig *rig)
 static void bench_metered(struct rig *rig)
 {
     struct xoff_cp_answer answer;
-    struct egress queue = {.n = 1, .bytes = 1518};
-    struct frame frame = {.bytes = 1518, .kind = FRAME_DATA};
+    const struct egress one = {.n = 1, .bytes = 1518}, none = {0};
+    struct frame plain = {.bytes = 1518, .kind = FRAME_DATA}, tagged = plain;
+    tagged.flags = FRAME_ASKS_RATE;
     const struct xoff_notice tag = {.rate_bps = XOFF_NOTICE_NO_RATE, .kind = XOFF_NOTICE_FECN};
     uint64_t sum = 0;
     xoff_time now = 0;
-    for (uint32_t i = 0; i < REPEATS; i++, now += 1300 * XOFF_NS) {
-        frame.flags = i % 100 ? 0 : FRAME_ASKS_RATE;
-        queue.n = 1;
-        if (meter_joined(&rig->metered, &queue, &frame, now)) {
+    for (uint32_t i = 0, to_tag = 100; i < REPEATS; i++, now += 1300 * XOFF_NS) {
+        const struct frame *f = --to_tag ? &plain : &tagged;
+        if (meter_joined(&rig->metered, &one, f, now)) {
             const struct xoff_cp_load load = {.queue_bytes = 1518};
             const struct xoff_cp_frame view = {
                 .queue_bytes = 1518, .bytes = 1518, .is_data = true, .tag = &tag, .load = &load};
             xoff_cp_on_enqueue(&rig->metered.cp, rig->metered_state, &view, now, &answer);
             sum += answer.write;
+            to_tag = 100;
         }
-        queue.n = 0;
-        meter_left(&rig->metered, &queue, &frame, &rig->port, now);
-        __asm__ volatile("" : : "r"(rig), "r"(&frame) : "memory"); /* all of it is in memory */
+        meter_left(&rig->metered, &none, f, &rig->port, now);
+        __asm__ volatile("" : : "r"(rig), "r"(f) : "memory"); /* all of it is in memory */
     }
     sink = sum;
 }

@@ -153,8 +153,8 @@ static inline bool meter_joined(struct point *point, const struct egress *queue,
                                 const struct frame *f, xoff_time now)
 {
     struct point_queue *q = &point->queues[f->priority];
-    if (queue->n == 1)
-        q->backlogged_at = now > q->sent_at ? now : q->sent_at;
+    if (queue->n == 1 && now > q->sent_at)
+        q->idle_for += now - q->sent_at;
     return (point->cp.shape.heeds_tags && f->flags & FRAME_ASKS_RATE &&
             (f->kind == FRAME_DATA || f->kind == FRAME_PROBE)) ||
            queue->bytes > point->cp.shape.quiet_below;
@@ -169,7 +169,6 @@ static inline void meter_left(struct point *point, const struct egress *queue,
     const uint32_t bytes = f->bytes + XOFF_OVERHEAD_BYTES;
     q->sent_at = now + (port->ps_per_byte ? (xoff_time)bytes * port->ps_per_byte
                                           : xoff_time_of_bits(8ull * bytes, port->clock.rate_bps));
-    q->backlogged_for += q->sent_at - q->backlogged_at;
 }
 
 /* Makes a frame wait out the processing delay; the fabric's processed() is called afterwards. */
@@ -333,7 +332,10 @@ EGRESS_INLINE void egress_flush(struct sw *sw, struct worker *w, uint32_t out,
                                 egress_release *release)
 {
     const xoff_time now = sim_now(w);
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        struct point_queue *q = &sw->points[out].queues[p];
+        if (sw_queue(sw, out, p)->n && now > q->sent_at)
+            q->sent_at = now; /* a backlog ends here, too */
         while (sw_queue(sw, out, p)->n) {
             const uint32_t place = egress_pop(sw, &sw->ports[out], p, now);
             const struct frame *f = store_at(&sw->store, place);
@@ -341,6 +343,7 @@ EGRESS_INLINE void egress_flush(struct sw *sw, struct worker *w, uint32_t out,
             release(sw, w, f, sw_queue(sw, out, p)->bytes);
             store_return(&sw->store, place);
         }
+    }
 }
 
 #endif

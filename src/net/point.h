@@ -11,9 +11,9 @@
 struct point_queue {
     int64_t bytes; /* at an input: bytes that came in by the port and lie in the switch */
     uint64_t n_samples, n_notices;
-    /* Where point->meters: how long the queue had something to send, until it was last empty; when
-     * the present backlog began, and the end of the last frame that left the queue empty. */
-    xoff_time backlogged_for, backlogged_at, sent_at;
+    /* Where point->meters: how long the queue had nothing to send before its last backlog, and the
+     * end of the last frame that left it empty. All other time is backlog. */
+    xoff_time idle_for, sent_at;
 };
 
 /* The congestion points of a port's queues: its egress queues, or, where sw->at_inputs and at slow

@@ -168,13 +168,11 @@ static struct xoff_cp_load load_of(const struct sw *sw, uint32_t at, uint32_t pr
 {
     const struct egress *queue = sw_queue(sw, at, priority);
     const struct point_queue *q = &sw->points[at].queues[priority];
-    struct xoff_cp_load load = {.queue_bytes = queue->bytes,
-                                .joined_bytes = queue->tx.bytes + (uint64_t)queue->bytes,
-                                .sent_bytes = queue->tx.bytes,
-                                .backlogged_for = q->backlogged_for};
-    if (queue->n && now > q->backlogged_at)
-        load.backlogged_for += now - q->backlogged_at;
-    return load;
+    const xoff_time until = queue->n && now > q->sent_at ? now : q->sent_at;
+    return (struct xoff_cp_load){.queue_bytes = queue->bytes,
+                                 .joined_bytes = queue->tx.bytes + (uint64_t)queue->bytes,
+                                 .sent_bytes = queue->tx.bytes,
+                                 .backlogged_for = until - q->idle_for};
 }
 
 /* Asks the congestion points of port `at` about a frame that joined its queue, or is about to leave
