@@ -140,6 +140,31 @@ static void paused_link(void **state)
         fail_msg("queue %g and %g", queue[0], queue[1]);
 }
 
+/* A strict priority leaves 5 of 10 Gb/s, and the link fails in the middle of an interval with
+ * frames waiting. The time that they waited counts, so the capacity is still found to be 5 Gb/s:
+ * the rate at 8 ms is at most the mean of that and the 6.27 Gb/s before it, and not that of an idle
+ * link. */
+static void failed_link(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(
+        &rig, NULL,
+        "stop: 9ms\ndrain: 0s\nmeasure: {every: 100us, series: point}\n"
+        "topology: {kind: star, hosts: 3, host_link: {rate: 10Gbps, delay: 1us}}\n"
+        "priorities: {5: {strict: true}}\nswitch: {buffer: 2MB, marking: {kind: fecn, n0: 1}}\n"
+        "transport: fecn\ntransports: {plain: {kind: datagram}}\n"
+        "traffic: [{kind: cbr, from: h0, to: h2, rate: 8Gbps, priority: 1, start: 5ms},\n"
+        "  {kind: cbr, from: h1, to: h2, rate: 5Gbps, priority: 5, transport: plain}]\n"
+        "links: [{link: h2-s0, at: 7.5ms, fail: true}, {link: h2-s0, at: 7.6ms, repair: true}]\n"
+        "curves: {before: {of: advertised, at: \"s0:2\", priority: 1, from: 7.1ms, to: 7.9ms},\n"
+        "  after: {of: advertised, at: \"s0:2\", priority: 1, from: 8.1ms, to: 8.9ms}}\n");
+    expect_near(&rig, "curve.before.mean", 6.27e9, 0.01);
+    expect_near(&rig, "curve.after.mean", (6.27e9 + 5e9) / 2, 0.02);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 /* A frame in fifty is lost on every link, so that 8 % of the tags do not come back. Rates are as
  * even as without: the next tag says the same. */
 static void lost_tags(void **state)
@@ -216,6 +241,7 @@ int main(void)
         cmocka_unit_test(joiners_and_leavers),
         cmocka_unit_test(modest_flow),
         cmocka_unit_test(paused_link),
+        cmocka_unit_test(failed_link),
         cmocka_unit_test(lost_tags),
         cmocka_unit_test(reordered_tags),
     };
