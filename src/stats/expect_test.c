@@ -91,6 +91,7 @@ static void details(void **state)
     check(1, "drops == 0", true, "drops = 0 == 0");
     check(1, "throughput >= 9Gbps", true, "throughput = 9.5Gbps >= 9Gbps");
     check(1, "queue.peak < 1MB", true, "queue.peak = 16KB < 1MB");
+    check(1, "queue.peak - 16KB > 2KB", false, "queue.peak - 16KB = 0B, not > 2KB");
     check(1, "operations == 120", true, "operations = 120 == 120");
     check(1, "operations.rate > 2.4k", false, "operations.rate = 2400, not > 2.4k");
     check(1, "operations.io.p99 <= 60us", true, "operations.io.p99 = 55us <= 60us");

@@ -77,7 +77,7 @@ void quantity_format(char *buf, size_t size, struct quantity q, int digits)
             continue;
         scale = scales[i].scale;
         unit = scales[i].unit;
-        if (quantity_magnitude(q.value) >= scale || q.value == 0)
+        if (quantity_magnitude(q.value) >= scale || (q.value == 0 && scale == 1))
             break;
     }
     /* Counts are shown whole: 1e15 is below 2^53, so the conversion is exact. */
