@@ -158,7 +158,8 @@ static const struct xoff_param fecn_cp_table[] = {
      .preset = "0.99",
      .min = "0.95",
      .max = "1",
-     .help = "Part of the capacity that is given away while the queue is longer than Qeq."},
+     .help = "Part of the capacity that is given away while the queue is longer than Qeq; above "
+             "0.95."},
     {.name = "gamma_at",
      .type = XOFF_P_CHOICE,
      .offset = offsetof(struct fecn_cp_params, gamma_at),
