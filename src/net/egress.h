@@ -152,11 +152,9 @@ EGRESS_INLINE void input_leave(struct sw *sw, const struct frame *f)
 static inline bool meter_joined(struct point *point, const struct egress *queue,
                                 const struct frame *f, xoff_time now)
 {
-    struct point_queue *q = &point->queues[f->priority];
-    if (queue->n == 1 && now > q->sent_at)
-        q->idle_for += now - q->sent_at;
-    return (point->cp.shape.heeds_tags && f->flags & FRAME_ASKS_RATE &&
-            (f->kind == FRAME_DATA || f->kind == FRAME_PROBE)) ||
+    if (queue->n == 1 && now > point->sent_at[f->priority])
+        point->idle_for[f->priority] += now - point->sent_at[f->priority];
+    return (f->flags & point->heeds && (f->kind == FRAME_DATA || f->kind == FRAME_PROBE)) ||
            queue->bytes > point->cp.shape.quiet_below;
 }
 
@@ -165,10 +163,10 @@ static inline void meter_left(struct point *point, const struct egress *queue,
 {
     if (queue->n)
         return;
-    struct point_queue *q = &point->queues[f->priority];
-    const uint32_t bytes = f->bytes + XOFF_OVERHEAD_BYTES;
-    q->sent_at = now + (port->ps_per_byte ? (xoff_time)bytes * port->ps_per_byte
-                                          : xoff_time_of_bits(8ull * bytes, port->clock.rate_bps));
+    const uint64_t bytes = f->bytes + (uint64_t)XOFF_OVERHEAD_BYTES;
+    point->sent_at[f->priority] =
+        now + (port->ps_per_byte ? (xoff_time)(bytes * port->ps_per_byte)
+                                 : xoff_time_of_bits(8 * bytes, port->clock.rate_bps));
 }
 
 /* Makes a frame wait out the processing delay; the fabric's processed() is called afterwards. */
@@ -333,9 +331,9 @@ EGRESS_INLINE void egress_flush(struct sw *sw, struct worker *w, uint32_t out,
 {
     const xoff_time now = sim_now(w);
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-        struct point_queue *q = &sw->points[out].queues[p];
-        if (sw_queue(sw, out, p)->n && now > q->sent_at)
-            q->sent_at = now; /* a backlog ends here, too */
+        xoff_time *sent_at = &sw->points[out].sent_at[p];
+        if (sw_queue(sw, out, p)->n && now > *sent_at)
+            *sent_at = now; /* a backlog ends here, too */
         while (sw_queue(sw, out, p)->n) {
             const uint32_t place = egress_pop(sw, &sw->ports[out], p, now);
             const struct frame *f = store_at(&sw->store, place);

@@ -11,9 +11,6 @@
 struct point_queue {
     int64_t bytes; /* at an input: bytes that came in by the port and lie in the switch */
     uint64_t n_samples, n_notices;
-    /* Where point->meters: how long the queue had nothing to send before its last backlog, and the
-     * end of the last frame that left it empty. All other time is backlog. */
-    xoff_time idle_for, sent_at;
 };
 
 /* The congestion points of a port's queues: its egress queues, or, where sw->at_inputs and at slow
@@ -24,7 +21,11 @@ struct point {
     bool marks_in, marks_out; /* of egress queues: it looks at frames that join, that leave */
     bool samples;             /* cp.shape.samples */
     bool meters;              /* cp.shape.sees_load or .heeds_tags: port.quiet_below is 0 */
+    uint8_t heeds;            /* where it meters: flags of data and probes that it looks at */
     struct point_queue queues[XOFF_N_PRIORITIES];
+    /* Where it meters: how long a queue had nothing to send before its last backlog, and the end of
+     * the last frame that left it empty. All other time is backlog. */
+    xoff_time idle_for[XOFF_N_PRIORITIES], sent_at[XOFF_N_PRIORITIES];
 };
 
 static inline void *point_state(const struct point *point, uint32_t priority)

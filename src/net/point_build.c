@@ -48,6 +48,7 @@ static int build_point(struct net *net, struct sw *sw, uint32_t p, struct xoff_e
     point->marks_out = !xoff_cp_skips_dequeue(&point->cp);
     point->samples = shape->samples;
     point->meters = shape->sees_load || shape->heeds_tags;
+    point->heeds = shape->heeds_tags ? FRAME_ASKS_RATE : 0;
     if (point->meters)
         sw->ports[p].quiet_below = 0;
     sw->is_timed |= shape->is_timed;

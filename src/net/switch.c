@@ -167,12 +167,13 @@ static struct xoff_cp_load load_of(const struct sw *sw, uint32_t at, uint32_t pr
                                    xoff_time now)
 {
     const struct egress *queue = sw_queue(sw, at, priority);
-    const struct point_queue *q = &sw->points[at].queues[priority];
-    const xoff_time until = queue->n && now > q->sent_at ? now : q->sent_at;
+    const struct point *point = &sw->points[at];
+    const xoff_time sent_at = point->sent_at[priority];
+    const xoff_time until = queue->n && now > sent_at ? now : sent_at;
     return (struct xoff_cp_load){.queue_bytes = queue->bytes,
                                  .joined_bytes = queue->tx.bytes + (uint64_t)queue->bytes,
                                  .sent_bytes = queue->tx.bytes,
-                                 .backlogged_for = until - q->idle_for};
+                                 .backlogged_for = until - point->idle_for[priority]};
 }
 
 /* Asks the congestion points of port `at` about a frame that joined its queue, or is about to leave
