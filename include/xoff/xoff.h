@@ -5,6 +5,7 @@
 #include <xoff/arb.h>
 #include <xoff/cp.h>
 #include <xoff/err.h>
+#include <xoff/eth.h>
 #include <xoff/gate.h>
 #include <xoff/headroom.h>
 #include <xoff/mmu.h>

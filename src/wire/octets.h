@@ -32,6 +32,12 @@ static inline struct octets_in octets_in(const uint8_t *octets, size_t length)
     return (struct octets_in){.octets = octets, .end = length};
 }
 
+/* A reader that begins at offset `at` of the frame. */
+static inline struct octets_in octets_in_at(const uint8_t *octets, size_t length, size_t at)
+{
+    return (struct octets_in){.octets = octets, .at = at < length ? at : length, .end = length};
+}
+
 static inline struct octets_out octets_out(uint8_t *octets, size_t capacity)
 {
     return (struct octets_out){.octets = octets, .capacity = capacity};
@@ -90,6 +96,14 @@ static inline uint32_t get32(struct octets_in *in, const char *field)
 static inline uint64_t get64(struct octets_in *in, const char *field)
 {
     return get_number(in, 8, field);
+}
+
+/* Copies the next `n` octets; of a field that is cut off, nothing. */
+static inline void get_copy(struct octets_in *in, uint8_t *to, size_t n, const char *field)
+{
+    const uint8_t *octets = get_octets(in, n, field);
+    if (octets)
+        memcpy(to, octets, n);
 }
 
 /* A reader of the next `n` octets, which `in` skips: the value of a TLV, the payload of a header.
@@ -154,6 +168,12 @@ static inline void put_zeros(struct octets_out *out, size_t n)
     }
     memset(out->octets + out->at, 0, n);
     out->at += n;
+}
+
+/* Octets written; 0 where there was no room for all. */
+static inline size_t octets_written(const struct octets_out *out)
+{
+    return out->is_full ? 0 : out->at;
 }
 
 /* Fills `err`: `field`, the first of the `n` octets at offset `at` as aa-bb-cc, and "octets 12 and

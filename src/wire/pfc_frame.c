@@ -18,6 +18,7 @@
  * Differs: PAUSE addressed to the station's own address, which 802.3 lets a receiver accept, is
  * refused, since the decoder knows no station. The content of the padding is not looked at.
  */
+#include <xoff/eth.h>
 #include <xoff/pfc_frame.h>
 
 #include "wire/octets.h"
@@ -31,8 +32,6 @@ enum {
     N_CLASSES = 8,
 };
 
-#define ETHERTYPE_MAC_CONTROL 0x8808
-
 static const uint8_t mac_control_group[6] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
 
 void xoff_pause_frame_encode(const struct xoff_pause_frame *frame, const uint8_t source_mac[6],
@@ -42,7 +41,7 @@ void xoff_pause_frame_encode(const struct xoff_pause_frame *frame, const uint8_t
     struct octets_out out = octets_out(buf, N_OCTETS);
     put_octets(&out, mac_control_group, sizeof mac_control_group);
     put_octets(&out, source_mac, 6);
-    put16(&out, ETHERTYPE_MAC_CONTROL);
+    put16(&out, XOFF_ETHERTYPE_MAC_CONTROL);
     put16(&out, frame->opcode);
     if (frame->opcode == XOFF_OPCODE_PFC)
         put16(&out, frame->classes);
@@ -68,7 +67,7 @@ int xoff_pause_frame_decode(const uint8_t *buf, size_t length, struct xoff_pause
         return xoff_octets_refuse(err, XOFF_E_TYPE, "destination", buf, AT_DESTINATION, 6,
                                   "must be 01-80-c2-00-00-01");
     get_octets(&in, 6, "source");
-    if (get16(&in, "EtherType") != ETHERTYPE_MAC_CONTROL)
+    if (get16(&in, "EtherType") != XOFF_ETHERTYPE_MAC_CONTROL)
         return xoff_octets_refuse(err, XOFF_E_TYPE, "EtherType", buf, AT_ETHERTYPE, 2,
                                   "must be 88-08, MAC Control");
 
