@@ -3,6 +3,7 @@
 #define XOFF_XOFF_H
 
 #include <xoff/arb.h>
+#include <xoff/cnm.h>
 #include <xoff/cp.h>
 #include <xoff/err.h>
 #include <xoff/eth.h>
