@@ -264,7 +264,7 @@ static void print_head(const struct cli_run *runs)
     const struct results *r = runs[0].results;
     const uint32_t n_switches = r->n_nodes - r->n_hosts, n_links = r->n_ports / 2;
     printf("%s%s%s\n", s->bold, *r->title ? r->title : r->scenario_file, s->off);
-    printf("%u host%s, %u switch%s, %u link%s; seed %llu\n\n", r->n_hosts, plural(r->n_hosts),
+    printf("%u host%s, %u switch%s, %u link%s; seed %llu\n", r->n_hosts, plural(r->n_hosts),
            n_switches, n_switches == 1 ? "" : "es", n_links, plural(n_links),
            (unsigned long long)r->seed);
 }

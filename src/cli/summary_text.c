@@ -1,90 +1,264 @@
-/* Prints the summary of runs as a table, and the places of errors and losses. */
+/* Prints the summary of runs: what each entry of the traffic got, variant by variant and against
+ * the first, then figures of the whole network. Tables fit the width of the terminal. */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
-/* The figures that a newcomer wants to know first, in order. */
+enum {
+    LABEL_COLUMNS = 28,
+    CELL_COLUMNS = 15,
+    NAME_COLUMNS = 18,
+    MAX_FIGURES = 5,
+    MAX_SIZED = 4 /* more runs would bury the rest under slowdowns by size */
+};
+
+/* A table with a row per run and entry of the traffic. The metric of a cell is FAMILY.ENTRY.FIGURE,
+ * or FAMILY.ENTRY where the figure is empty. */
+struct figure {
+    const char *family, *figure, *heading;
+};
+struct table {
+    const char *title;
+    struct figure figures[MAX_FIGURES]; /* the first is a count */
+    uint32_t judged;                    /* the figure whose change is shown */
+};
+
+static const struct table completion = {"completion time",
+                                        {{"flows", "", "flows"},
+                                         {"fct", "mean", "mean"},
+                                         {"fct", "p50", "median"},
+                                         {"fct", "p99", "p99"},
+                                         {"fct", "max", "longest"}},
+                                        3};
+static const struct table operation = {"operation time",
+                                       {{"operations", "", "done"},
+                                        {"operations", "mean", "mean"},
+                                        {"operations", "p50", "median"},
+                                        {"operations", "p99", "p99"},
+                                        {"operations", "max", "longest"}},
+                                       3};
+static const struct table throughput = {"throughput",
+                                        {{"flows", "", "flows"},
+                                         {"throughput", "", "all"},
+                                         {"throughput", "min", "slowest"},
+                                         {"throughput", "max", "fastest"}},
+                                        1};
+static const struct table slowdown = {"slowdown",
+                                      {{"slowdown", "flows", "flows"},
+                                       {"slowdown", "mean", "mean"},
+                                       {"slowdown", "p50", "median"},
+                                       {"slowdown", "p99", "p99"},
+                                       {"slowdown", "max", "largest"}},
+                                      3};
+
+/* Figures of the whole network: their names in a column, and as headings of columns. */
 static const struct {
-    const char *metric, *label;
+    const char *metric, *label, *heading;
 } rows[] = {
-    {"flows", "flows started"},
-    {"flows.finished", "flows finished"},
-    {"delivered", "data delivered"},
-    {"throughput", "throughput, all flows"},
-    {"fct.mean", "completion time, mean"},
-    {"fct.p50", "  median"},
-    {"fct.p99", "  99th percentile"},
-    {"fct.max", "  longest"},
-    {"slowdown.mean", "slowdown, mean"},
-    {"slowdown.p99", "  99th percentile"},
-    {"slowdown.ns3.mean", "slowdown of fct.txt, mean"},
-    {"slowdown.ns3.p99", "  99th percentile"},
-    {"operations", "operations completed"},
-    {"operations.rate", "  per second"},
-    {"operations.mean", "operation time, mean"},
-    {"operations.p50", "  median"},
-    {"operations.p99", "  99th percentile"},
-    {"operations.max", "  longest"},
-    {"jain", "fairness (Jain's index)"},
-    {"utilisation.max", "busiest link"},
-    {"queue.peak", "longest queue"},
-    {"buffer.peak", "fullest buffer"},
-    {"headroom.peak", "most own headroom used"},
-    {"insurance.peak", "most insurance used"},
-    {"pauses", "pauses (XOFF)"},
-    {"pause_time", "time paused, all ports"},
-    {"marks", "ECN marks"},
-    {"notices.sent", "congestion notifications"},
-    {"notices.received", "  at their source"},
-    {"tags.sent", "tags sent"},
-    {"tags.received", "  that came back"},
-    {"feedback.rate", "messages to sources /s"},
-    {"retransmissions", "retransmissions"},
-    {"drops", "frames lost"},
-    {"drops.lossless", "  of lossless classes"},
-    {"deadlocks", "deadlocks"},
+    {"throughput", "throughput, all flows", "throughput"},
+    {"delivered", "data delivered", "delivered"},
+    {"starved", "flows that got nothing", "got nothing"},
+    {"slowdown.ns3.mean", "slowdown of fct.txt, mean", "slowdown"},
+    {"slowdown.ns3.p99", "  99th percentile", "its p99"},
+    {"jain", "fairness (Jain's index)", "Jain"},
+    {"utilisation.max", "busiest link", "busiest"},
+    {"queue.peak", "longest queue", "queue"},
+    {"buffer.peak", "fullest buffer", "buffer"},
+    {"headroom.peak", "most own headroom used", "headroom"},
+    {"insurance.peak", "most insurance used", "insurance"},
+    {"pauses", "pauses (XOFF)", "pauses"},
+    {"pause_time", "time paused, all ports", "paused"},
+    {"marks", "ECN marks", "ECN marks"},
+    {"notices.sent", "congestion notifications", "notifications"},
+    {"notices.received", "  at their source", "at source"},
+    {"tags.sent", "tags sent", "tags sent"},
+    {"tags.received", "  that came back", "tags back"},
+    {"feedback.rate", "messages to sources /s", "messages /s"},
+    {"retransmissions", "retransmissions", "sent again"},
+    {"drops", "frames lost", "lost"},
+    {"drops.lossless", "  of lossless classes", "lossless"},
+    {"deadlocks", "deadlocks", "deadlocks"},
 };
 
 static const char *const buckets[] = {"le10KB", "le100KB", "le1MB", "le10MB", "gt10MB"};
 const char *const cli_bucket_labels[COMPARE_BUCKETS] = {"to 10 KB", "to 100 KB", "to 1 MB",
                                                         "to 10 MB", "over 10 MB"};
 
-/* Prints the sizes for which a flow finished. */
-static void print_buckets(FILE *out, const struct cli_run *run)
+static const struct metric *find(const struct cli_run *run, const struct figure *figure,
+                                 const char *entry)
 {
-    static const char *const figures[] = {"flows", "mean", "p50", "p95", "p99", "max"};
-    if (!summary_find(run->summary, "slowdown.mean"))
+    char name[160];
+    snprintf(name, sizeof name, "%s.%s%s%s", figure->family, entry, *figure->figure ? "." : "",
+             figure->figure);
+    return summary_find(run->summary, name);
+}
+
+/* The width to print for: of the terminal, of COLUMNS, or 80. */
+static uint32_t columns_of(FILE *out)
+{
+    struct winsize size;
+    const char *asked = getenv("COLUMNS");
+    const long n = asked ? strtol(asked, NULL, 10) : 0;
+    if (n >= 40 && n <= 1000)
+        return (uint32_t)n;
+    if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
+        return size.ws_col;
+    return 80;
+}
+
+/* Prints how many there are; of flows that can finish also how many did, in red if not all. */
+static void print_count(FILE *out, const struct cli_run *run, const struct table *table,
+                        const char *entry)
+{
+    static const struct figure done = {"flows", "finished", NULL};
+    const struct cli_style *s = cli_style(out);
+    const struct metric *all = find(run, &table->figures[0], entry);
+    const struct metric *finished = table == &completion ? find(run, &done, entry) : NULL;
+    char text[48] = "-";
+    const bool is_short = all && finished && finished->value < all->value;
+    if (is_short)
+        snprintf(text, sizeof text, "%.0f of %.0f", finished->value, all->value);
+    else if (all)
+        snprintf(text, sizeof text, "%.0f", all->value);
+    fprintf(out, " %s%8s%s", is_short ? s->red : "", text, is_short ? s->off : "");
+}
+
+/* Prints by how much a figure differs from that of the first run. */
+static void print_change(FILE *out, const struct metric *first, const struct metric *m)
+{
+    if (!first || !m || first->value <= 0)
         return;
-    char title[64] = "slowdown by flow size";
-    if (run->results->variant[0])
-        snprintf(title, sizeof title, "slowdown, %s", run->results->variant);
-    fprintf(out, "\n  %-24s", title);
-    for (uint32_t f = 0; f < sizeof figures / sizeof *figures; f++)
-        fprintf(out, " %9s", figures[f]);
+    const double times = m->value / first->value;
+    char text[32];
+    if (times >= 10)
+        snprintf(text, sizeof text, "x %.0f", times);
+    else
+        snprintf(text, sizeof text, "%+.0f %%", 100 * (times - 1));
+    fprintf(out, " %9s", text);
+}
+
+/* "27.64 Gb/s" is longer than "64.51 us". */
+static int figure_columns(const struct table *table)
+{
+    return table == &throughput ? 10 : 9;
+}
+
+static void print_line(FILE *out, const struct cli_run *runs, uint32_t i, const struct table *table,
+                       const char *entry)
+{
+    print_count(out, &runs[i], table, entry);
+    for (uint32_t f = 1; f < MAX_FIGURES && table->figures[f].family; f++) {
+        const struct metric *m = find(&runs[i], &table->figures[f], entry);
+        char text[32] = "-";
+        if (m)
+            cli_figure(text, sizeof text, m->value, m->unit);
+        fprintf(out, " %*s", figure_columns(table), text);
+    }
+    const struct figure *judged = &table->figures[table->judged];
+    if (i)
+        print_change(out, find(&runs[0], judged, entry), find(&runs[i], judged, entry));
     fputc('\n', out);
-    for (uint32_t b = 0; b < sizeof buckets / sizeof *buckets; b++) {
-        char count[64];
-        snprintf(count, sizeof count, "slowdown.%s.flows", buckets[b]);
-        const struct metric *flows = summary_find(run->summary, count);
-        if (!flows || flows->value == 0)
+}
+
+static void print_headings(FILE *out, const struct table *table, bool has_change)
+{
+    const struct cli_style *s = cli_style(out);
+    fprintf(out, "\n  %s%-*s%s %8s", s->bold, NAME_COLUMNS, table->title, s->off,
+            table->figures[0].heading);
+    for (uint32_t f = 1; f < MAX_FIGURES && table->figures[f].family; f++)
+        fprintf(out, " %*s", figure_columns(table), table->figures[f].heading);
+    if (has_change) {
+        char text[32];
+        snprintf(text, sizeof text, "(%s)", table->figures[table->judged].heading);
+        fprintf(out, " %9s", text);
+    }
+    fputc('\n', out);
+}
+
+/* Prints an entry: one line, or its name and a line per run. */
+static void print_entry(FILE *out, const struct cli_run *runs, uint32_t n_runs,
+                        const struct table *table, const char *entry, const char *label)
+{
+    if (n_runs == 1) {
+        fprintf(out, "  %-*s", NAME_COLUMNS, label);
+        print_line(out, runs, 0, table, entry);
+        return;
+    }
+    fprintf(out, "  %s\n", label);
+    for (uint32_t i = 0; i < n_runs; i++) {
+        fprintf(out, "    %-*s", NAME_COLUMNS - 2, runs[i].results->variant);
+        print_line(out, runs, i, table, entry);
+    }
+}
+
+static bool has_any(const struct cli_run *runs, uint32_t n_runs, const struct figure *figure,
+                    const char *entry)
+{
+    for (uint32_t i = 0; i < n_runs; i++) {
+        const struct metric *m = find(&runs[i], figure, entry);
+        if (m && m->value > 0)
+            return true;
+    }
+    return false;
+}
+
+/* The table for an entry, by what it is: operations, flows that end, or streams. */
+static const struct table *table_of(const struct cli_run *runs, uint32_t n_runs, const char *entry)
+{
+    static const struct figure longest = {"fct", "max", NULL};
+    if (has_any(runs, n_runs, &operation.figures[0], entry))
+        return &operation;
+    return has_any(runs, n_runs, &longest, entry) ? &completion : &throughput;
+}
+
+/* Copies the name of the entry that a metric "flows.ENTRY.finished" is of; false: it is another. */
+static bool entry_of(const struct metric *m, char entry[64])
+{
+    static const char before[] = "flows.", after[] = ".finished";
+    const size_t length = strlen(m->name), around = sizeof before - 1 + sizeof after - 1;
+    if (length <= around || strncmp(m->name, before, sizeof before - 1) ||
+        strcmp(m->name + length - (sizeof after - 1), after))
+        return false;
+    snprintf(entry, 64, "%.*s", (int)(length - around), m->name + sizeof before - 1);
+    return true;
+}
+
+static void print_entries(FILE *out, const struct cli_run *runs, uint32_t n_runs,
+                          const struct table *table)
+{
+    bool is_first = true;
+    char entry[64];
+    for (uint32_t i = 0; i < runs[0].summary->n_metrics; i++) {
+        if (!entry_of(&runs[0].summary->metrics[i], entry) ||
+            table_of(runs, n_runs, entry) != table)
             continue;
-        fprintf(out, "  %-24s", cli_bucket_labels[b]);
-        for (uint32_t f = 0; f < sizeof figures / sizeof *figures; f++) {
-            char name[64], text[32] = "-";
-            snprintf(name, sizeof name, "slowdown.%s.%s", buckets[b], figures[f]);
-            const struct metric *m = summary_find(run->summary, name);
-            if (m)
-                snprintf(text, sizeof text, f ? "%.2f" : "%.0f", m->value);
-            fprintf(out, " %9s", text);
-        }
-        fputc('\n', out);
+        if (is_first)
+            print_headings(out, table, n_runs > 1);
+        is_first = false;
+        print_entry(out, runs, n_runs, table, entry, entry);
+    }
+}
+
+static void print_sizes(FILE *out, const struct cli_run *runs, uint32_t n_runs)
+{
+    bool is_first = true;
+    for (uint32_t b = 0; b < sizeof buckets / sizeof *buckets; b++) {
+        if (!has_any(runs, n_runs, &slowdown.figures[0], buckets[b]))
+            continue;
+        if (is_first)
+            print_headings(out, &slowdown, n_runs > 1);
+        is_first = false;
+        print_entry(out, runs, n_runs, &slowdown, buckets[b], cli_bucket_labels[b]);
     }
 }
 
 static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_runs)
 {
     static const char *const only_if_any[] = {
-        "operations",    "marks",         "notices.sent",    "notices.received", "tags.sent",
+        "starved",       "marks",         "notices.sent",    "notices.received", "tags.sent",
         "tags.received", "feedback.rate", "retransmissions", "deadlocks"};
     bool is_there = false, is_zero = true, is_listed = false;
     for (uint32_t i = 0; i < n_runs; i++) {
@@ -97,6 +271,34 @@ static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_r
     return !is_there || (is_zero && is_listed);
 }
 
+/* Prints a metric of a run, in red where it is a trouble. */
+static void print_cell(FILE *out, const struct cli_run *run, const char *metric, int columns)
+{
+    static const char *const troubles[] = {"drops.lossless", "deadlocks", "starved"};
+    const struct cli_style *s = cli_style(out);
+    const struct metric *m = summary_find(run->summary, metric);
+    char text[32] = "-";
+    bool is_bad = false;
+    if (m)
+        cli_figure(text, sizeof text, m->value, m->unit);
+    for (uint32_t k = 0; k < sizeof troubles / sizeof *troubles; k++)
+        is_bad |= m && m->value > 0 && !strcmp(metric, troubles[k]);
+    fprintf(out, " %s%*s%s", is_bad ? s->red : "", columns, text, is_bad ? s->off : "");
+}
+
+/* Whether what the metrics mean fits behind the figures of a single run: of all rows, or of none.
+ */
+static bool has_meanings(FILE *out, const struct cli_run *run)
+{
+    size_t longest = 0;
+    for (uint32_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const struct metric *m = summary_find(run->summary, rows[r].metric);
+        if (m && strlen(m->meaning) > longest)
+            longest = strlen(m->meaning);
+    }
+    return LABEL_COLUMNS + CELL_COLUMNS + 3 + longest <= columns_of(out);
+}
+
 /* Prints a metric of all runs side by side. */
 static void print_row(FILE *out, const struct cli_run *runs, uint32_t n_runs, const char *metric,
                       const char *label)
@@ -104,20 +306,12 @@ static void print_row(FILE *out, const struct cli_run *runs, uint32_t n_runs, co
     const struct cli_style *s = cli_style(out);
     if (is_dull(metric, runs, n_runs))
         return;
-    fprintf(out, "  %-26s", label);
-    const char *meaning = "";
-    for (uint32_t i = 0; i < n_runs; i++) {
-        const struct metric *m = summary_find(runs[i].summary, metric);
-        char text[32] = "-";
-        if (m) {
-            cli_figure(text, sizeof text, m->value, m->unit);
-            meaning = m->meaning;
-        }
-        const bool is_bad = m && m->value > 0 && !strncmp(metric, "drops", 5);
-        fprintf(out, " %s%14s%s", is_bad ? s->red : "", text, is_bad ? s->off : "");
-    }
-    if (n_runs == 1)
-        fprintf(out, "   %s%s%s", s->dim, meaning, s->off);
+    fprintf(out, "  %-*s", LABEL_COLUMNS - 2, label);
+    for (uint32_t i = 0; i < n_runs; i++)
+        print_cell(out, &runs[i], metric, CELL_COLUMNS - 1);
+    const struct metric *m = summary_find(runs[0].summary, metric);
+    if (n_runs == 1 && m && has_meanings(out, runs))
+        fprintf(out, "   %s%s%s", s->dim, m->meaning, s->off);
     fputc('\n', out);
 }
 
@@ -140,76 +334,73 @@ static void print_curves(FILE *out, const struct cli_run *runs, uint32_t n_runs)
         }
 }
 
-void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs)
+/* Prints the figures of the whole network with a column for each run. */
+static void print_beside(FILE *out, const struct cli_run *runs, uint32_t n_runs)
 {
     const struct cli_style *s = cli_style(out);
-    if (n_runs > 1) {
-        fprintf(out, "  %-26s", "");
-        for (uint32_t i = 0; i < n_runs; i++)
-            fprintf(out, " %s%14s%s", s->bold, runs[i].results->variant, s->off);
-        fputc('\n', out);
-    }
+    fprintf(out, "\n  %s%-*s%s", s->bold, LABEL_COLUMNS - 2, "network", s->off);
+    for (uint32_t i = 0; n_runs > 1 && i < n_runs; i++)
+        fprintf(out, " %*.*s", CELL_COLUMNS - 1, CELL_COLUMNS - 1, runs[i].results->variant);
+    fputc('\n', out);
     for (uint32_t r = 0; r < sizeof rows / sizeof *rows; r++)
         print_row(out, runs, n_runs, rows[r].metric, rows[r].label);
     print_curves(out, runs, n_runs);
-    for (uint32_t i = 0; i < n_runs; i++)
-        print_buckets(out, &runs[i]);
 }
 
-static const char *node_name(const struct results *r, uint32_t node)
+static int heading_columns(const char *heading)
 {
-    return r->nodes[node].name;
+    const int n = (int)strlen(heading);
+    return n > 9 ? n + 1 : 10;
 }
 
-/* Prints the cycle; a priority is printed once when it is the same all around. */
-static void print_deadlock(FILE *out, const struct cli_style *s, const struct results *r,
-                           const struct result_deadlock *d)
+/* Prints metrics [from, to) with a row for each run. */
+static void print_turned(FILE *out, const struct cli_run *runs, uint32_t n_runs, uint32_t from,
+                         uint32_t to)
 {
-    const struct result_deadlock_port *ports = &r->deadlock_ports[d->first];
-    char text[32];
-    bool is_mixed = false;
-    for (uint32_t k = 1; k < d->n; k++)
-        is_mixed |= ports[k].priority != ports[0].priority;
-    fprintf(out, "  %s%sdeadlock%s since %s:", s->bold, s->red, s->off,
-            cli_figure(text, sizeof text, (double)d->onset_at / (double)XOFF_S, "s"));
-    for (uint32_t k = 0; k < d->n; k++) {
-        fprintf(out, "%s %s port %u", k ? " ->" : "", node_name(r, ports[k].node), ports[k].port);
-        if (is_mixed)
-            fprintf(out, " priority %u", ports[k].priority);
-    }
-    if (is_mixed)
-        fprintf(out, " -> back\n");
-    else
-        fprintf(out, " -> back, priority %u\n", ports[0].priority);
-}
-
-void cli_print_troubles(FILE *out, const struct cli_run *run)
-{
-    static const char *const causes[] = {
-#define X(id, name, text) text,
-        RESULT_DROP_MAP(X)
-#undef X
-    };
     const struct cli_style *s = cli_style(out);
-    const struct results *r = run->results;
-    char text[32];
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < r->n_drops && shown < 8; i++) {
-        const struct result_drop *d = &r->drops[i];
-        fprintf(out, "  %s%sdrop%s %s port %u, priority %u%s: %llu frames, %s", s->bold,
-                d->lossless ? s->red : s->yellow, s->off, node_name(r, d->node), d->port,
-                d->priority, d->lossless ? " (lossless)" : "", (unsigned long long)d->frames,
-                causes[d->cause]);
-        if (d->out_port != UINT32_MAX)
-            fprintf(out, ", towards port %u", d->out_port);
-        fprintf(out, "; first at %s\n",
-                cli_figure(text, sizeof text, (double)d->first_at / (double)XOFF_S, "s"));
-        shown++;
+    fprintf(out, "\n  %s%-*s%s", s->bold, NAME_COLUMNS, from ? "" : "network", s->off);
+    for (uint32_t r = from; r < to; r++)
+        if (!is_dull(rows[r].metric, runs, n_runs))
+            fprintf(out, " %*s", heading_columns(rows[r].heading), rows[r].heading);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < n_runs; i++) {
+        fprintf(out, "  %-*s", NAME_COLUMNS, runs[i].results->variant);
+        for (uint32_t r = from; r < to; r++)
+            if (!is_dull(rows[r].metric, runs, n_runs))
+                print_cell(out, &runs[i], rows[r].metric, heading_columns(rows[r].heading));
+        fputc('\n', out);
     }
-    if (r->n_drops > shown)
-        fprintf(out, "  ... and %u more places, in the results\n", r->n_drops - shown);
-    for (uint32_t i = 0; i < r->n_deadlocks; i++)
-        print_deadlock(out, s, r, &r->deadlocks[i]);
-    for (uint32_t i = 0; i < r->n_findings; i++)
-        fprintf(out, "  %s%saudit%s %s\n", s->bold, s->red, s->off, r->findings[i].text);
+}
+
+/* Prints the same with a row for each run, in as many tables as the width demands. */
+static void print_below(FILE *out, const struct cli_run *runs, uint32_t n_runs)
+{
+    const int width = (int)columns_of(out) - NAME_COLUMNS - 2;
+    uint32_t from = 0;
+    int used = 0;
+    for (uint32_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        if (is_dull(rows[r].metric, runs, n_runs))
+            continue;
+        const int columns = 1 + heading_columns(rows[r].heading);
+        if (used && used + columns > width) {
+            print_turned(out, runs, n_runs, from, r);
+            from = r;
+            used = 0;
+        }
+        used += columns;
+    }
+    print_turned(out, runs, n_runs, from, sizeof rows / sizeof *rows);
+}
+
+void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs)
+{
+    print_entries(out, runs, n_runs, &operation);
+    print_entries(out, runs, n_runs, &completion);
+    print_entries(out, runs, n_runs, &throughput);
+    if (n_runs <= MAX_SIZED)
+        print_sizes(out, runs, n_runs);
+    if (LABEL_COLUMNS + n_runs * CELL_COLUMNS <= columns_of(out))
+        print_beside(out, runs, n_runs);
+    else
+        print_below(out, runs, n_runs);
 }

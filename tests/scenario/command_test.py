@@ -4,6 +4,7 @@
     command_test.py XOFF
 """
 import json
+import os
 import pathlib
 import re
 import signal
@@ -176,6 +177,29 @@ def check_kinds():
           "# switch: leaf1\n# switches.0: spine0\n# switches.1: leaf0\n" in run.stdout, run)
 
 
+def check_summary(folder):
+    """The point of a scenario is in the table: by entry of the traffic, against the first variant;
+    no line is wider than the terminal, whatever the number of variants."""
+    dsh = ROOT / "scenarios" / "dsh.yaml"
+    run = xoff("run", dsh, "-o", folder / "dsh")
+    messages = run.stdout.split("\n  messages\n")[1].split("\n  slowdown")[0]
+    check("messages of dsh.yaml by variant, with the change of their p99",
+          re.search(r"SIH +1221 .* 64\.51 us", messages) and
+          re.search(r"DSH +1221 .* 6\.755 us .* -90 %", messages), run)
+    for columns in (80, 140):
+        for name in ("dsh", "pause-policies", "slow-receiver", "quickstart"):
+            run = xoff("run", ROOT / "scenarios" / f"{name}.yaml", "-o", folder / "narrow",
+                       env={**os.environ, "COLUMNS": str(columns)})
+            tables = run.stdout.split("holds:")[0]
+            check(f"{name} fits {columns} columns",
+                  max(map(len, tables.splitlines())) <= columns, run)
+    check("one run on a wide terminal has what its figures mean",
+          "decisions to pause" in run.stdout, run)
+    run = xoff("run", ROOT / "scenarios" / "slow-receiver.yaml", "-o", folder / "narrow")
+    check("a loss names variant and peer", "none: drop h2 port 0 (to s0), priority 3" in
+          run.stdout, run)
+
+
 def main(folder):
     incast = ROOT / "scenarios/incast-pfc.yaml"
     quick = ROOT / "scenarios/quickstart.yaml"
@@ -229,6 +253,7 @@ def main(folder):
 
     check_warnings(folder)
     check_variant(folder)
+    check_summary(folder)
     check_manual()
     check_kinds()
     check_trial(folder)
