@@ -3,6 +3,7 @@
 #define XOFF_XOFF_H
 
 #include <xoff/arb.h>
+#include <xoff/bcn.h>
 #include <xoff/cnm.h>
 #include <xoff/cp.h>
 #include <xoff/err.h>
@@ -16,6 +17,7 @@
 #include <xoff/path.h>
 #include <xoff/pause.h>
 #include <xoff/pfc_frame.h>
+#include <xoff/rate_tag.h>
 #include <xoff/registry.h>
 #include <xoff/rel.h>
 #include <xoff/rng.h>
@@ -23,6 +25,7 @@
 #include <xoff/sched.h>
 #include <xoff/signal.h>
 #include <xoff/time.h>
+#include <xoff/uec.h>
 #include <xoff/units.h>
 
 #endif

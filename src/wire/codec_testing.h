@@ -47,4 +47,28 @@ static inline void assert_refused(int answer, const struct xoff_err *err, const 
     assert_string_equal(err->message, message);
 }
 
+/* Any octets that `fix` makes valid are read and written back as they were, need their room to the
+ * last octet, and are refused when one is missing. `decode` and `encode` are those of `type`, for a
+ * part at offset 0 with a length of n. */
+#define ASSERT_OCTETS_SURVIVE(type, decode, encode, n, fix)                               \
+    do {                                                                                  \
+        struct xoff_rng rng_;                                                             \
+        xoff_rng_init(&rng_, CODEC_SEED, __LINE__, n);                                    \
+        for (int round_ = 0; round_ < CODEC_ROUNDS; round_++) {                           \
+            uint8_t octets_[n], back_[(n) + 1];                                           \
+            type decoded_;                                                                \
+            struct xoff_err err_;                                                         \
+            random_octets(&rng_, octets_, n);                                             \
+            fix(octets_);                                                                 \
+            memset(back_, 0xee, sizeof back_);                                            \
+            assert_int_equal(decode(octets_, n, 0, &decoded_, &err_), n);                 \
+            assert_int_equal(encode(&decoded_, back_, n), n);                             \
+            assert_memory_equal(back_, octets_, n);                                       \
+            assert_int_equal(back_[n], 0xee);                                             \
+            assert_int_equal(encode(&decoded_, back_, (n)-1), 0);                         \
+            const size_t cut_ = xoff_rng_below(&rng_, n);                                 \
+            assert_int_equal(decode(octets_, cut_, 0, &decoded_, &err_), -XOFF_E_SYNTAX); \
+        }                                                                                 \
+    } while (0)
+
 #endif
