@@ -1,5 +1,5 @@
-/* Private structures of the engine, shared by run.c (the loop) and sim_build.c (creation and
- * destruction). */
+/* Private structures of the engine, shared by run.c (events), rounds.c (threads and windows) and
+ * sim_build.c (creation and destruction). */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
@@ -28,14 +28,8 @@ struct cell {
     bool is_node; /* one node, no link to itself: all it receives in a window was sent before */
 };
 
-/* Each worker posts this to the others at a barrier. It fills a cache line of its own. */
-struct bulletin {
-    alignas(64) xoff_time next_at, last_at;
-    bool spilled, stop;
-    uint64_t arrivals;
-};
-
-/* A thread of the engine. The model sees only the first member. */
+/* A worker of the engine: a share of the cells. Any thread may run it, one at a time (rounds.c).
+ * The model sees only the first member. */
 struct thread {
     alignas(64) struct worker worker;
     xoff_time window_end;
@@ -45,10 +39,8 @@ struct thread {
     bool spilled;
     xoff_time remote_min; /* earliest arrival sent to another thread in this window */
     xoff_time last_at;    /* latest event or instant so far */
-    uint64_t events, windows, arrivals;
-    /* Totals over all workers, as of the last barrier. */
-    uint64_t all_arrivals;
-    xoff_time all_last_at;
+    xoff_time next_at;    /* earliest pending event that this worker knows of, after a round */
+    uint64_t events, arrivals;
     uint32_t id;
     uint32_t *cells, *active; /* cells of this thread; those with an event in this window */
     uint32_t n_cells;
@@ -71,6 +63,8 @@ struct thread {
      * window). */
     uint32_t timer_slot;
     uint64_t timer_key;
+    uint32_t patience;                  /* of the thread: spins that have paid off lately */
+    alignas(64) _Atomic uint32_t begun; /* rounds of this worker that some thread has begun */
 };
 
 struct sim {
@@ -88,12 +82,16 @@ struct sim {
     struct thread *exclusive;
     xoff_time lookahead;
     uint32_t step; /* distance between neighbouring frames, in cache lines */
-    /* State of the run, written by the first worker between barriers. */
+    /* State of the run, written between two rounds. */
     xoff_time end, instant_at, reached;
-    bool sampling, is_at_rest;
-    struct bulletin *board;
-    alignas(64) _Atomic uint32_t arrived;
+    xoff_time window_start, window_end;
+    uint64_t n_rounds, n_events;
+    bool is_window; /* task of this round: a window, or what follows an instant */
+    bool sampling, stops, is_last, is_at_rest;
+    alignas(64) _Atomic uint32_t n_done; /* workers that are done with this round */
     alignas(64) _Atomic uint32_t round;
+    _Atomic uint32_t n_asleep;
+    _Atomic bool is_over;
 };
 
 static inline struct frame *chunk_at(const struct thread *thread, uint32_t chunk)
@@ -117,6 +115,11 @@ static inline void chunk_return(struct thread *thread, struct frame *frames)
     frames->more = thread->free_chunk;
     thread->free_chunk = (uint32_t)((size_t)(frames - thread->chunks) / LINK_CHUNK / thread->step);
 }
+
+/* These are in run.c. Takes note of frames that other workers have sent since the last call. */
+void thread_look(struct thread *thread);
+/* Does a worker's task of this round. */
+void thread_run(struct thread *thread);
 
 /* These are in sim_build.c, which may allocate. Spilled frames are merged into larger rings between
  * two windows. */

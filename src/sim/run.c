@@ -1,12 +1,4 @@
-/* The loop: window after window, cell after cell. See sim.h for the order of events.
- *
- * In each window every worker runs its cells, posts the earliest time it knows of, and meets the
- * others at a barrier; then all compute the same next window from the same postings. A frame that a
- * worker sends to another's cell in a window arrives after that window, so that time is the only
- * thing to exchange.
- */
-#include <pthread.h>
-#include <sched.h>
+/* The events of a window, cell after cell. See sim.h for their order, rounds.c for the windows. */
 #include <string.h>
 
 #include "sim/engine.h"
@@ -461,33 +453,7 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     close_queue(w, cell, index);
 }
 
-static void relax(unsigned *spins)
-{
-    /* With more threads than cores, spinning must not starve the thread that all wait for. */
-    if (++*spins > 128)
-        sched_yield();
-#if defined(__x86_64__) || defined(__i386__)
-    else
-        __builtin_ia32_pause();
-#endif
-}
-
-static void barrier(struct sim *sim)
-{
-    if (sim->n_threads == 1)
-        return;
-    const uint32_t round = atomic_load_explicit(&sim->round, memory_order_acquire);
-    if (atomic_fetch_add_explicit(&sim->arrived, 1, memory_order_acq_rel) + 1 == sim->n_threads) {
-        atomic_store_explicit(&sim->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&sim->round, round + 1, memory_order_release);
-        return;
-    }
-    for (unsigned spins = 0; atomic_load_explicit(&sim->round, memory_order_acquire) == round;)
-        relax(&spins);
-}
-
-/* Takes note of frames that other threads appended to our incoming links since the last call. */
-static void look_at_remote(struct thread *w)
+void thread_look(struct thread *w)
 {
     struct sim *sim = w->worker.sim;
     for (uint32_t i = 0; i < w->n_remote_in; i++) {
@@ -511,40 +477,6 @@ static xoff_time earliest(const struct thread *w)
     return next;
 }
 
-/* Posts what this worker knows and returns the earliest pending time of all workers. */
-static xoff_time meet(struct thread *w, bool stop, bool *anyone_stops)
-{
-    struct sim *sim = w->worker.sim;
-    /* Successive barriers use alternate halves of the board: nobody overwrites a posting that
-     * another worker still reads. */
-    struct bulletin *board = sim->board + (w->windows & 1) * sim->n_threads;
-    board[w->id].next_at = earliest(w);
-    board[w->id].last_at = w->last_at;
-    board[w->id].spilled = w->spilled;
-    board[w->id].stop = stop;
-    board[w->id].arrivals = w->arrivals;
-    barrier(sim);
-    xoff_time next = XOFF_NEVER;
-    bool spilled = false;
-    w->all_arrivals = 0;
-    for (uint32_t i = 0; i < sim->n_threads; i++) {
-        w->all_arrivals += board[i].arrivals;
-        if (board[i].last_at > w->all_last_at)
-            w->all_last_at = board[i].last_at;
-        next = xoff_time_min(next, board[i].next_at);
-        spilled |= board[i].spilled;
-        *anyone_stops |= board[i].stop;
-    }
-    if (spilled) {
-        sim_merge_spilled(sim, w->id);
-        w->spilled = false;
-        barrier(sim);
-    }
-    w->remote_min = XOFF_NEVER;
-    look_at_remote(w);
-    return next;
-}
-
 /* Events cancelled between windows must not keep a network from coming to rest: the time it comes
  * to rest would depend on the cells. */
 static void forget_cancelled(struct thread *w)
@@ -554,28 +486,16 @@ static void forget_cancelled(struct thread *w)
         sim->next_at[w->cells[i]] = earliest_of(sim, &sim->cells[w->cells[i]]);
 }
 
-/* Holds a global instant: the first worker does the exclusive work, then each worker samples its
- * own nodes. */
-static void hold_instant(struct thread *w)
+static void sample_cells(const struct thread *w)
 {
-    struct sim *sim = w->worker.sim;
-    const xoff_time now = sim->instant_at;
-    barrier(sim);
-    if (w->id == 0) {
-        sim->exclusive->worker.now = now;
-        sim->sampling = sim->model.wants_sample(sim->model.net, now);
-        sim->instant_at = sim->model.instant(sim->model.net, now);
+    const struct sim *sim = w->worker.sim;
+    for (uint32_t i = 0; i < w->n_cells; i++) {
+        const struct cell *cell = &sim->cells[w->cells[i]];
+        for (uint32_t s = 0; s < cell->n_slots; s++)
+            if (sim->slots[cell->first_slot + s].kind == SIM_TIMER)
+                sim->model.sample(sim->model.net, sim->slots[cell->first_slot + s].node,
+                                  w->last_at);
     }
-    barrier(sim);
-    w->last_at = now;
-    forget_cancelled(w);
-    if (sim->sampling)
-        for (uint32_t i = 0; i < w->n_cells; i++) {
-            const struct cell *cell = &sim->cells[w->cells[i]];
-            for (uint32_t s = 0; s < cell->n_slots; s++)
-                if (sim->slots[cell->first_slot + s].kind == SIM_TIMER)
-                    sim->model.sample(sim->model.net, sim->slots[cell->first_slot + s].node, now);
-        }
 }
 
 /* Runs all cells of a thread that have an event in this window. While one cell runs, the data that
@@ -603,60 +523,19 @@ static void run_cells(struct thread *w)
     }
 }
 
-static void *work(void *argument)
+void thread_run(struct thread *w)
 {
-    struct thread *w = argument;
-    struct sim *sim = w->worker.sim;
-    xoff_time reached = 0;
-    bool stop = false;
-    forget_cancelled(w);
-    for (;;) {
-        bool anyone_stops = false;
-        const xoff_time next = meet(w, stop, &anyone_stops);
-        w->windows++;
-        if (anyone_stops)
-            break;
-        if (w->id == 0)
-            stop = !sim->model.progress(sim->model.net, reached, w->all_arrivals);
-        /* Samples and checks of a network at rest say nothing new. */
-        if (next == XOFF_NEVER && !sim->model.has_changes(sim->model.net)) {
-            if (w->id == 0)
-                sim->is_at_rest = true;
-            reached = w->all_last_at; /* not the window's end, which depends on the cells */
-            break;
-        }
-        if (xoff_time_min(next, sim->instant_at) >= sim->end) {
-            reached = sim->end;
-            break;
-        }
-        if (sim->instant_at <= next) {
-            reached = sim->instant_at;
-            hold_instant(w);
-            if (sim->instant_at < reached) /* the model ends the run here */
-                break;
-            continue;
-        }
-        w->queue.start = next;
-        w->window_end = xoff_time_min(xoff_time_after(next, sim->lookahead), sim->instant_at);
-        w->window_end = xoff_time_min(w->window_end, sim->end);
-        reached = w->window_end;
+    const struct sim *sim = w->worker.sim;
+    w->remote_min = XOFF_NEVER;
+    thread_look(w);
+    if (sim->is_window) {
+        w->queue.start = sim->window_start;
+        w->window_end = sim->window_end;
         run_cells(w);
+    } else {
+        forget_cancelled(w);
+        if (sim->sampling)
+            sample_cells(w);
     }
-    if (w->id == 0)
-        sim->reached = reached;
-    return NULL;
-}
-
-xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end)
-{
-    sim->end = end;
-    sim->instant_at = first_instant;
-    pthread_t threads[64];
-    XOFF_ASSERT(sim->n_threads <= 64);
-    for (uint32_t i = 1; i < sim->n_threads; i++)
-        XOFF_ASSERT(pthread_create(&threads[i], NULL, work, sim->threads[i]) == 0);
-    work(sim->threads[0]);
-    for (uint32_t i = 1; i < sim->n_threads; i++)
-        XOFF_ASSERT(pthread_join(threads[i], NULL) == 0);
-    return sim->reached;
+    w->next_at = earliest(w);
 }

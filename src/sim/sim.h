@@ -3,7 +3,7 @@
  * Nodes affect each other only through links. L is the least time from the start of a transmission
  * to its arrival over all links between cells; in a window [w, w+L) nothing a cell does can reach
  * another, so each cell runs alone to the window's end. A cell is one node, or several joined by
- * links too short to be worth a window. Threads own cells and meet at a barrier per window. Within
+ * links too short to be worth a window. Workers own cells; threads run workers (rounds.c). Within
  * a node events are ordered by (time, kind, hash(time, port), port), kinds in the order below. This
  * order does not depend on cells and threads, so results are the same bits.
  *
@@ -39,8 +39,7 @@ struct sim_model {
     /* The cell starts running and warm() data is cached: prefetches what that data points to. */
     void (*begin)(void *net, uint32_t node); /* may be NULL */
     /* A global instant. All cells are at rest: every event before `now` has happened, none at
-     * `now`. Returns the next instant (XOFF_NEVER: none; before now: the run ends here). Runs on
-     * one thread. */
+     * `now`. Returns the next instant (XOFF_NEVER: none; before now: the run ends here). */
     xoff_time (*instant)(void *net, xoff_time now);
     /* Called right after an instant for which wants_sample() holds, for each node, by the thread
      * that owns it. */
@@ -48,7 +47,7 @@ struct sim_model {
     bool (*wants_sample)(void *net, xoff_time now);
     /* Whether later instants may wake a network at rest (by repairing a link, say). */
     bool (*has_changes)(void *net);
-    /* Called before each window from the first thread, with the number of frames that arrived
+    /* Called before each window, from one thread at a time, with the number of frames that arrived
      * anywhere so far; false ends the run after that window. */
     bool (*progress)(void *net, xoff_time now, uint64_t arrivals);
 };

@@ -315,9 +315,8 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     free(parent);
     number_slots(sim);
     sim->next_at = aligned_alloc(64, sizeof *sim->next_at * ((sim->n_cells + 8) / 8 * 8));
-    sim->board = aligned_alloc(64, 2 * sizeof *sim->board * sim->n_threads);
     sim->threads = calloc(sim->n_threads, sizeof(struct thread *));
-    XOFF_ASSERT(sim->next_at && sim->board && sim->threads);
+    XOFF_ASSERT(sim->next_at && sim->threads);
     uint32_t max_slots = 0;
     for (uint32_t c = 0; c < sim->n_cells; c++) {
         sim->next_at[c] = XOFF_NEVER;
@@ -350,7 +349,7 @@ void sim_destroy(struct sim *sim)
     for (uint32_t i = 0; i < sim->n_links; i++)
         if (sim->links[i].is_remote)
             free(sim->links[i].frames), free(sim->links[i].spilled);
-    free(sim->threads), free(sim->board), free(sim->next_at), free(sim->links), free(sim->slots);
+    free(sim->threads), free(sim->next_at), free(sim->links), free(sim->slots);
     free(sim->at), free(sim->cells), free(sim->cell_of), free(sim->first_slot), free(sim->n_ports);
     free(sim);
 }
@@ -479,9 +478,8 @@ uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
 
 struct sim_figures sim_figures(const struct sim *sim)
 {
-    struct sim_figures f = {.lookahead = sim->lookahead,
-                            .windows = sim->threads[0]->windows,
-                            .is_at_rest = sim->is_at_rest};
+    struct sim_figures f = {
+        .lookahead = sim->lookahead, .windows = sim->n_rounds, .is_at_rest = sim->is_at_rest};
     for (uint32_t c = 0; c < sim->n_cells; c++)
         f.n_cells += sim->cells[c].n_slots > 0;
     for (uint32_t i = 0; i < sim->n_threads; i++)
