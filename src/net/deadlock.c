@@ -55,14 +55,16 @@ static void report(struct net *net, const struct place *path, uint32_t n, xoff_t
 
 /* Whether the peer of port `in` may send `priority` only when frames leave egress queue (out, p).
  * Frames that wait at inputs for a stopped pipeline wait for the queue that stopped it, whatever
- * their own output and priority are. */
+ * their own output and priority are. Whether the ingress queue holds the peer is asked for the
+ * port's own egress queue: a policy by ingress and egress queues never holds a port by that one, so
+ * that its answer is about the ingress alone. */
 static bool waits(const struct sw *sw, uint32_t in, uint32_t priority, uint32_t out, uint32_t p)
 {
     const struct xoff_pause *policy = sw->fabric->policy(sw, in, out);
     const uint8_t waits_for = xoff_pause_waits_for(policy, in, priority);
     const enum xoff_hold hold = xoff_pause_held_by(policy, in, out, p);
     if (waits_for && sw->fabric->holds_up && sw->fabric->holds_up(sw, out, p) &&
-        xoff_pause_held_by(policy, in, out, priority) == XOFF_HOLD_BY_FRAMES)
+        xoff_pause_held_by(policy, in, in, priority) == XOFF_HOLD_BY_FRAMES)
         return true;
     if (!(waits_for >> p & 1))
         return false;

@@ -280,6 +280,48 @@ static void stopped_pipelines_of_two_priorities(void **state)
     }
 }
 
+/* A port that is held twice. Routes go round s0, s1, s2. s0's pipeline is stopped for s1 by
+ * priority 4, and frames of priority 3 from s2 wait at its input; s1 is stopped for s2, and s2 for
+ * s0. h3 stands still, so that priority 3 waits in (s0, s1), below XOFF. At 2 ms h4, which stood
+ * still, goes on: a few frames leave s0 and as many take their place, then s0 is stopped again. The
+ * frames of priority 3 among them bring (s0, s1) to XOFF: it asks for a pause of s2, which the
+ * ingress holds as well. The queue that asks leads to h3 only; the pipeline closes the circle. */
+static void a_stopped_pipeline_and_its_port_hold_an_input(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 4ms\ndrain: 4ms\ndeadlock: {after: 1ms}\n"
+            "topology: {kind: ring, switches: 3, hosts_per_switch: 3,\n"
+            "  host_link: {rate: 10Gbps, delay: 5us}, fabric_link: {rate: 10Gbps, delay: 1us}}\n"
+            "switch: {buffer: 6MB, mmu: {kind: static, xoff: 20KB, xon: 2KB},\n"
+            "  fabric: {kind: pipeline, full: stop, egress_queue: 70KB},\n"
+            "  pause: {kind: capfc, xon: 20KB, xoff: 54KB}}\n" /* 36 frames of 1518 B */
+            "priorities: {3: {lossless: true}, 4: {lossless: true}}\n"
+            "transport: datagram\n"
+            "receivers:\n"
+            "- {host: h3, rate: 0bps, buffer: 200KB, xoff: 3KB, xon: 1KB}\n"
+            "- {host: h4, rate: \"0bps, 2ms: 10Gbps\", buffer: 200KB, xoff: 3KB, xon: 1KB}\n"
+            "routes: [{on: s2, to: h3, via: [s0]}, {on: s0, to: h7, via: [s1]}]\n"
+            "traffic:\n"
+            "- {kind: incast, from: h6, to: h3, size: 120848B, at: 0s, priority: 3}\n"
+            "- {kind: incast, from: h0, to: h4, size: 75712B, at: 200us, priority: 4}\n"
+            "- {kind: incast, from: h1..h2, to: h7, size: 300KB, at: 400us, priority: 4}\n"
+            "- {kind: incast, from: \"h6,h8\", to: h3, size: 300KB, at: 700us, priority: 3}\n"
+            "- {kind: incast, from: h4..h5, to: h7, size: 300KB, at: 1ms, priority: 4}\n"
+            "- {kind: incast, from: h0, to: h7, size: 300KB, at: 2040us, priority: 4}\n");
+    const struct results *r = rig.results;
+    assert_true(rig_port(&rig, "s0", "s1")->queue[3].queue_peak_bytes >= 54000);
+    assert_int_equal(r->n_deadlocks, 1);
+    assert_int_equal(r->deadlocks[0].n, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const bool is_s2 = r->deadlock_ports[i].node == rig_node(&rig, "s2");
+        assert_int_equal(r->deadlock_ports[i].priority, is_s2 ? 3 : 4);
+    }
+    assert_int_equal(r->n_drops, 0);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +332,7 @@ int main(void)
         cmocka_unit_test(both_directions_go_on),
         cmocka_unit_test(pipelines_overflow_if_pauses_are_late),
         cmocka_unit_test(stopped_pipelines_of_two_priorities),
+        cmocka_unit_test(a_stopped_pipeline_and_its_port_hold_an_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
