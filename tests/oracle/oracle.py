@@ -47,11 +47,12 @@ def run(*command, status=(0,), **options):
 
 def tshark(file, fields, where=""):
     """A dict of the fields of each frame: lists of texts, one for each time that a field occurs."""
-    checks = [f"{p}.check_checksum:TRUE" for p in ("ip", "tcp", "udp")] + ["eth.check_fcs:TRUE"]
+    settings = [f"{p}.check_checksum:TRUE" for p in ("ip", "tcp", "udp")]
+    settings += ["eth.check_fcs:TRUE", "tcp.relative_sequence_numbers:FALSE"]
     command = ["tshark", "-X", f"lua_script:{LUA}", "-r", file, "-n", "-T", "fields",
                "-E", "occurrence=a", "-E", "aggregator=|", "-Y", where]
-    for check in checks:
-        command += ["-o", check]
+    for setting in settings:
+        command += ["-o", setting]
     for field in fields:
         command += ["-e", field]
     lines = run(*command).decode(errors="replace").splitlines()
