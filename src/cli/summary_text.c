@@ -33,6 +33,14 @@ static const struct table completion = {"completion time",
                                          {"fct", "p99", "p99"},
                                          {"fct", "max", "longest"}},
                                         3};
+/* The same with every flow in it: an unfinished one counts with its age at the end of the run. */
+static const struct table ages = {"completion time",
+                                  {{"flows", "", "flows"},
+                                   {"fct.all", "mean", "mean"},
+                                   {"fct.all", "p50", "median"},
+                                   {"fct.all", "p99", "p99"},
+                                   {"fct.all", "max", "longest"}},
+                                  3};
 static const struct table operation = {"operation time",
                                        {{"operations", "", "done"},
                                         {"operations", "mean", "mean"},
@@ -178,20 +186,31 @@ static void print_headings(FILE *out, const struct table *table, bool has_change
     fputc('\n', out);
 }
 
+/* Prints a line of the table, and where flows did not finish another in which they count, too. */
+static void print_lines(FILE *out, const struct cli_run *runs, uint32_t i,
+                        const struct table *table, const char *entry, const char *label, int indent)
+{
+    static const struct figure cut = {"flows", "unfinished", NULL};
+    fprintf(out, "%*s%-*s", indent, "", NAME_COLUMNS + 2 - indent, label);
+    print_line(out, runs, i, table, entry);
+    const struct metric *unfinished = table == &completion ? find(&runs[i], &cut, entry) : NULL;
+    if (!unfinished || unfinished->value == 0)
+        return;
+    fprintf(out, "%*s%-*s", indent + 2, "", NAME_COLUMNS - indent, "all, by age");
+    print_line(out, runs, i, &ages, entry);
+}
+
 /* Prints an entry: one line, or its name and a line per run. */
 static void print_entry(FILE *out, const struct cli_run *runs, uint32_t n_runs,
                         const struct table *table, const char *entry, const char *label)
 {
     if (n_runs == 1) {
-        fprintf(out, "  %-*s", NAME_COLUMNS, label);
-        print_line(out, runs, 0, table, entry);
+        print_lines(out, runs, 0, table, entry, label, 2);
         return;
     }
     fprintf(out, "  %s\n", label);
-    for (uint32_t i = 0; i < n_runs; i++) {
-        fprintf(out, "    %-*s", NAME_COLUMNS - 2, runs[i].results->variant);
-        print_line(out, runs, i, table, entry);
-    }
+    for (uint32_t i = 0; i < n_runs; i++)
+        print_lines(out, runs, i, table, entry, runs[i].results->variant, 4);
 }
 
 static bool has_any(const struct cli_run *runs, uint32_t n_runs, const struct figure *figure,

@@ -38,6 +38,13 @@ static inline bool output_is_finished(const struct result_flow *flow)
     return flow->finish_at != XOFF_NEVER;
 }
 
+/* Whether a flow that has an end had not reached it when the run ended. Streams and connections
+ * have no ideal time, and no end. */
+static inline bool output_is_unfinished(const struct result_flow *flow)
+{
+    return !output_is_finished(flow) && flow->ideal_for > 0;
+}
+
 /* A finished flow with an ideal time has a slowdown. */
 static inline bool output_has_slowdown(const struct result_flow *flow)
 {

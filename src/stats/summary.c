@@ -7,7 +7,7 @@
 
 /* Running figures of the flows of one traffic entry, or of all. */
 struct tally {
-    uint64_t n_flows, n_finished, sent_bytes, delivered_bytes, n_notices;
+    uint64_t n_flows, n_finished, n_unfinished, sent_bytes, delivered_bytes, n_notices;
     uint64_t n_rates; /* flows with a life longer than 0 */
     double rate_sum, rate_square_sum, rate_min, rate_max;
     uint64_t n_starved;
@@ -101,8 +101,9 @@ const struct metric *summary_find(const struct summary *summary, const char *nam
 /* Whether a traffic entry's name would clash with a figure over all flows or operations. */
 static bool is_reserved(const char *label)
 {
-    static const char *const words[] = {"ack", "bytes", "finished", "flows", "mean", "min",
-                                        "max", "ns3",   "p50",      "p95",   "p99",  "rate"};
+    static const char *const words[] = {"ack",   "bytes", "finished", "unfinished", "all",
+                                        "flows", "mean",  "min",      "max",        "ns3",
+                                        "p50",   "p95",   "p99",      "rate"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(label, words[i]))
             return true;
@@ -145,6 +146,7 @@ static void tally_flow(const struct build *b, struct tally *t, const struct resu
 
     t->n_flows++;
     t->n_finished += is_finished;
+    t->n_unfinished += output_is_unfinished(flow);
     t->sent_bytes += flow->sent_bytes;
     t->n_notices += flow->notices;
     t->delivered_bytes += flow->delivered_bytes;
@@ -192,6 +194,8 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
     add(b, "flows", group, NULL, "", (double)t->n_flows, "flows started");
     add(b, "flows", group, "finished", "", (double)t->n_finished,
         "flows whose last byte was received");
+    add(b, "flows", group, "unfinished", "", (double)t->n_unfinished,
+        "flows of finite size that had not finished when the run ended");
     add(b, "sent", group, NULL, "B", (double)t->sent_bytes, "payload sent, repeats included");
     add(b, "delivered", group, NULL, "B", (double)t->delivered_bytes, "payload received");
     if (b->traffic_for > 0)

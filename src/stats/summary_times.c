@@ -24,7 +24,7 @@ struct family {
             what ", largest"                                                                \
     }
 
-enum { FAMILY_FCT, FAMILY_ACK, FAMILY_SLOWDOWN, FAMILY_SLOWDOWN_NS3, N_FLOW_FAMILIES };
+enum { FAMILY_FCT, FAMILY_ALL, FAMILY_ACK, FAMILY_SLOWDOWN, FAMILY_SLOWDOWN_NS3, N_FLOW_FAMILIES };
 static const struct family flow_families[N_FLOW_FAMILIES] = {
     {"fct",
      "s",
@@ -36,6 +36,10 @@ static const struct family flow_families[N_FLOW_FAMILIES] = {
       "time from the first byte offered to the last byte received, finished flows, 99th percentile",
       "time from the first byte offered to the last byte received, largest; a flow that did not "
       "finish counts with its age at the end of the run"}},
+    {"fct.all", "s", false, false,
+     MEANINGS(
+         "time from the first byte offered to the last byte received or to the end of the run, "
+         "all flows of finite size")},
     {"fct.ack", "s", false, false,
      MEANINGS("time from the first byte offered to the last ACK at the sender")},
     {"slowdown", "ratio", true, true,
@@ -115,8 +119,10 @@ static size_t gather_flows(struct build *b, const struct family *family)
             const double slowdown = output_slowdown_ns3(f);
             memcpy(&key, &slowdown, sizeof key);
         } else {
-            const xoff_time end_at =
-                family == &flow_families[FAMILY_ACK] ? f->acked_at : f->finish_at;
+            xoff_time end_at = family == &flow_families[FAMILY_ACK] ? f->acked_at : f->finish_at;
+            if (family == &flow_families[FAMILY_ALL] && output_is_unfinished(f) &&
+                f->start_at <= b->results->end_at)
+                end_at = b->results->end_at;
             if (end_at == XOFF_NEVER)
                 continue;
             key = (uint64_t)(end_at - f->start_at);
@@ -133,7 +139,7 @@ static void gather_ages(struct build *b)
     const struct results *r = b->results;
     for (uint64_t i = 0; i < r->n_flows; i++) {
         const struct result_flow *f = &r->flows[i];
-        if (output_is_finished(f) || !f->ideal_for || f->start_at > r->end_at)
+        if (!output_is_unfinished(f) || f->start_at > r->end_at)
             continue;
         const uint64_t age = (uint64_t)(r->end_at - f->start_at);
         uint64_t *const groups[] = {&b->ages[0],

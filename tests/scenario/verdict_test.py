@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""A lossless loss or a deadlock fails the variant it happens in, unless an expectation covers it.
+"""A lossless loss, a deadlock or a flow that never finishes fails the variant it happens in, unless
+an expectation covers it.
 
     verdict_test.py XOFF
 """
@@ -38,6 +39,16 @@ routes: [{on: s0, to: h2, via: [s1]}, {on: s1, to: h3, via: [s2]}, {on: s2, to: 
 traffic: [{kind: cbr, pattern: shift, shift: 2, priority: 3}]
 deadlock: {after: 500us}
 """
+# The adapter of h2 stops for ever: flows to it, and those behind them, never finish.
+STUCK = """\
+stop: 1ms
+drain: 5ms
+topology: {kind: star, hosts: 4, host_link: {rate: 100Gbps, delay: 1us}}
+switch: {buffer: 4MB, pause: pfc}
+priorities: {3: {lossless: true}}
+receivers: [{host: h2, rate: [100Gbps, 200us: 0bps], buffer: 500KB}]
+traffic: [{kind: poisson, name: all, load: 0.3, sizes: 100KB, priority: 3}]
+"""
 
 
 def check(folder, what, text, status, verdicts):
@@ -62,6 +73,11 @@ def check(folder, what, text, status, verdicts):
 
 
 def main(folder):
+    check(folder, "flows that never finish", STUCK, 1, {"": "fail"})
+    check(folder, "flows that an expectation says never finish",
+          STUCK + "expect: [flows.unfinished > 10]\n", 0, {"": "pass"})
+    check(folder, "flows that the end of the run cuts off",
+          STUCK.replace("drain: 5ms", "drain: 0s"), 0, {"": "pass"})
     run = check(folder, "a loss that nothing is said of", LOSSY, 1, {"": "fail"})
     lost = json.loads(run.stdout)["runs"][0]["metrics"]["drops.lossless"]["value"]
     if lost < 1000:
