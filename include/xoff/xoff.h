@@ -7,12 +7,14 @@
 #include <xoff/cee_tlv.h>
 #include <xoff/cnm.h>
 #include <xoff/cp.h>
+#include <xoff/dcbx.h>
 #include <xoff/dcbx_tlv.h>
 #include <xoff/err.h>
 #include <xoff/eth.h>
 #include <xoff/gate.h>
 #include <xoff/headroom.h>
 #include <xoff/lldp.h>
+#include <xoff/lldp_tx.h>
 #include <xoff/mmu.h>
 #include <xoff/notice.h>
 #include <xoff/np.h>
