@@ -19,6 +19,7 @@ extern const struct verb *const verbs[];
 
 int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_conform(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -1,0 +1,74 @@
+/* All tests in order, and the devices that come with the suites. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform/reference.h"
+#include "conform/suites.h"
+
+static const struct xoff_conform_test *const suites[] = {pfc_receive_tests, pfc_send_tests,
+                                                         ets_tests};
+
+uint32_t xoff_conform_count(void)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < sizeof suites / sizeof suites[0]; i++)
+        for (const struct xoff_conform_test *test = suites[i]; test->id; test++)
+            n++;
+    return n;
+}
+
+const struct xoff_conform_test *xoff_conform_test(uint32_t index)
+{
+    for (uint32_t i = 0; i < sizeof suites / sizeof suites[0]; i++)
+        for (const struct xoff_conform_test *test = suites[i]; test->id; test++)
+            if (!index--)
+                return test;
+    return NULL;
+}
+
+const struct xoff_conform_model xoff_conform_models[] = {
+    {"reference", "a bridge or an end station made of libxoff's mechanisms", ""},
+    {"broken-two-classes", "has two lossless classes only", "PFC.1.1 PFC.3.2 PFC.3.6"},
+    {"broken-small-buffer", "keeps half of the headroom that it needs", "PFC.3.5"},
+    {"broken-ignores-vector", "takes all times of a PFC frame for valid", "PFC.1.4"},
+    {"broken-quanta-plus", "pauses for one quantum too many", "PFC.1.3"},
+    {"broken-quanta-minus", "pauses for one quantum too few", "PFC.1.3"},
+    {"broken-adds-quanta", "adds a new time to the one that is left", "PFC.1.6 PFC.1.9"},
+    {"broken-slow-response", "takes twice the response time", "PFC.1.3 PFC.1.7"},
+    {"broken-pauses-control", "holds its own PFC frames back while it is paused", "PFC.1.8"},
+    {"broken-malformed-pfc", "acts on malformed PFC frames", "PFC.2.1 PFC.2.2 PFC.2.3 PFC.2.4"},
+    {"broken-forwards-control", "forwards frames to reserved addresses", "PFC.2.7"},
+    {"broken-no-refresh", "sends a pause once and never again", "PFC.3.3"},
+    {"broken-pauses-all", "pauses all priorities when one is full", "PFC.3.2"},
+    {"broken-equal-shares", "gives all classes the same share",
+     "37.1.1 37.1.2 37.1.3 37.1.4 37.1.5 37.1.7 ETS.2.3"},
+    {"broken-hard-shares", "takes shares for limits", "37.1.5 ETS.2.1 ETS.2.3"},
+    {"broken-strict-last", "does not serve strict classes first", "37.1.7"},
+    {"broken-two-queues", "has two queues for all eight priorities",
+     "PFC.1.1 PFC.3.2 37.1.2 37.1.3 37.1.4 37.1.5 37.1.7 ETS.2.3"},
+    {0},
+};
+
+struct xoff_device *xoff_conform_model_create(const char *name)
+{
+    uint32_t i = 0;
+    while (xoff_conform_models[i].name && strcmp(xoff_conform_models[i].name, name))
+        i++;
+    struct xoff_device *device = calloc(1, sizeof *device + sizeof(struct reference));
+    if (!xoff_conform_models[i].name || !device) {
+        free(device);
+        return NULL;
+    }
+    struct reference *r = (struct reference *)(device + 1);
+    r->fault = (enum fault)i;
+    *device = (struct xoff_device){.ops = &reference_ops, .state = r};
+    return device;
+}
+
+void xoff_conform_model_destroy(struct xoff_device *device)
+{
+    if (!device)
+        return;
+    reference_clear(device->state);
+    free(device);
+}
