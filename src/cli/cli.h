@@ -102,11 +102,8 @@ void cli_run_fini(struct cli_run *run);
 /* Whether Ctrl-C was pressed: nothing more is to be started. */
 bool cli_is_interrupted(void);
 
-/* Lets `write` fill a temporary file, opened as fopen() does, and renames it: the file appears
- * complete or not at all. Both return 0 or the reason (errno). */
-typedef int cli_writer(const char *to, const char *mode, const void *context);
-int cli_write_whole(const char *path, cli_writer *write, const void *context);
-/* Writes a text in that way. Prints an error. Returns an exit status. */
+/* Writes a text to a file, which appears complete or not at all. Prints an error. Returns an exit
+ * status. */
 int cli_write_file(const char *path, const char *text);
 /* Writes a text to a file opened as fopen() does. Returns 0 or the reason (errno). */
 int cli_write_text(const char *path, const char *mode, const char *text);

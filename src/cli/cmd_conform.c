@@ -10,6 +10,7 @@
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "stats/whole.h"
 #include "wire/pcapng.h"
 
 struct conform {
@@ -148,15 +149,10 @@ static void begin_evidence(struct evidence *e, const struct conform *c,
     XOFF_ASSERT(xoff_pcapng_interface(&e->out, &about));
 }
 
-static int write_octets(const char *to, const char *mode, const void *context)
+static void write_octets(FILE *out, const void *context)
 {
     const struct evidence *e = context;
-    FILE *file = fopen(to, mode);
-    if (!file)
-        return errno;
-    const bool is_whole = fwrite(e->out.buf, 1, e->out.length, file) == e->out.length;
-    const int reason = is_whole ? 0 : errno;
-    return fclose(file) && !reason ? errno : reason;
+    fwrite(e->out.buf, 1, e->out.length, out);
 }
 
 static int end_evidence(struct evidence *e, const struct conform *c,
@@ -165,7 +161,7 @@ static int end_evidence(struct evidence *e, const struct conform *c,
     char path[4096];
     struct xoff_err err;
     snprintf(path, sizeof path, "%s/%s.pcapng", c->evidence, test->id);
-    const int reason = cli_write_whole(path, write_octets, e);
+    const int reason = whole_write(path, write_octets, e);
     free(e->out.buf);
     if (!reason)
         return EXIT_FINE;

@@ -10,6 +10,7 @@
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "stats/whole.h"
 
 enum { OPTION_SET = 256, OPTION_SEED, OPTION_THREADS, OPTION_CELLS, OPTION_COMPAT };
 
@@ -175,33 +176,14 @@ int cli_write_text(const char *to, const char *mode, const char *text)
     return reason;
 }
 
-int cli_write_whole(const char *path, cli_writer *write, const void *context)
+static void write_text(FILE *out, const void *text)
 {
-    struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return write(path, "w", context);       /* a pipe cannot be replaced by a rename */
-    char *whole = realpath(path, NULL), *aside; /* the target, if the path is a link */
-    const char *target = whole ? whole : path;
-    XOFF_ASSERT(asprintf(&aside, "%s.%ld.part", target, (long)getpid()) >= 0);
-    unlink(aside); /* left by a dead process; "wx" then follows no link */
-    int reason = write(aside, "wx", context);
-    if (!reason && rename(aside, target))
-        reason = errno;
-    if (reason)
-        unlink(aside);
-    free(aside);
-    free(whole);
-    return reason;
-}
-
-static int write_text(const char *to, const char *mode, const void *text)
-{
-    return cli_write_text(to, mode, text);
+    fputs(text, out);
 }
 
 int cli_write_file(const char *path, const char *text)
 {
-    const int reason = cli_write_whole(path, write_text, text);
+    const int reason = whole_write(path, write_text, text);
     if (!reason)
         return EXIT_FINE;
     struct xoff_err err = {0};

@@ -7,11 +7,11 @@
  *
  * An address is 0x0b000001 + 256 * node; that of a pause frame belongs to the link.
  */
-#include <errno.h>
 
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "stats/whole.h"
 
 #define LINKS_A_BLOCK 254 /* addresses 10.b.1.0 to 10.b.254.0 */
 #define PAUSE_US 5        /* what the original writes unless PAUSE_TIME says otherwise */
@@ -64,24 +64,16 @@ static void print_event(FILE *out, const struct results *r, const struct result_
         fprintf(out, "0x%02x %u %llu %lld %u\n", e->echoes, e->priority, seq, sent_ns, e->bytes);
 }
 
-static int write_trace(const char *path, const char *mode, const void *context)
+static void write_trace(FILE *out, const void *context)
 {
     const struct results *r = context;
-    FILE *out = fopen(path, mode);
-    if (!out)
-        return errno;
-    errno = 0;
     for (uint64_t i = 0; i < r->n_trace && !ferror(out); i++)
         print_event(out, r, &r->trace[i]);
-    int reason = fflush(out) || ferror(out) ? (errno ? errno : EIO) : 0;
-    if (fclose(out) && !reason)
-        reason = errno;
-    return reason;
 }
 
 int cli_write_trace(const char *path, const struct results *r, FILE *told, struct xoff_err *err)
 {
-    const int reason = cli_write_whole(path, write_trace, r);
+    const int reason = whole_write(path, write_trace, r);
     if (reason)
         return cli_cannot_write(path, reason, err);
     fprintf(told, "trace: %s, %llu events\n", path, (unsigned long long)r->n_trace);

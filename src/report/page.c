@@ -4,14 +4,11 @@
  * a meaning of its own. Therefore every '<' of the JSON, which can only be inside a string, is
  * written as an escape. The title is markup, and escaped as such.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "report/page.h"
+#include "stats/whole.h"
 
 static const char *const page_names[] = {[REPORT_RUN] = "run", [REPORT_REPRODUCE] = "reproduce"};
 
@@ -69,52 +66,31 @@ size_t page_data_size(const char *json)
     return size;
 }
 
-/* Returns 0 or the reason (errno). */
-static int write_to(const char *path, const char *mode, enum report_page page, const char *title,
-                    const char *json)
+struct content {
+    enum report_page page;
+    const char *title, *json;
+};
+
+static void write_content(FILE *out, const void *context)
 {
-    FILE *out = fopen(path, mode);
-    if (!out)
-        return errno;
-    errno = 0;
+    const struct content *c = context;
     for (size_t i = 0; i < n_page_pieces; i++) {
         const struct page_piece *piece = &page_pieces[i];
         fwrite(piece->text, 1, piece->size, out);
         if (piece->slot == SLOT_PAGE)
-            fputs(page_names[page], out);
+            fputs(page_names[c->page], out);
         else if (piece->slot == SLOT_TITLE)
-            put_title(out, title);
+            put_title(out, c->title);
         else if (piece->slot == SLOT_DATA)
-            put_data(out, json);
+            put_data(out, c->json);
     }
-    int reason = 0;
-    if (fflush(out) || ferror(out))
-        reason = errno ? errno : EIO;
-    if (fclose(out) && !reason)
-        reason = errno;
-    return reason;
 }
 
 int report_write_page(const char *path, enum report_page page, const char *title, const char *json,
                       struct xoff_err *err)
 {
-    struct stat status;
-    int reason;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        reason = write_to(path, "w", page, title, json); /* a pipe cannot be replaced by a rename */
-    } else {
-        char *whole = realpath(path, NULL), *aside; /* the target, if the path is a link */
-        const char *target = whole ? whole : path;
-        XOFF_ASSERT(asprintf(&aside, "%s.%ld.tmp", target, (long)getpid()) >= 0);
-        unlink(aside); /* left by a dead process; "wx" then follows no link */
-        reason = write_to(aside, "wx", page, title, json);
-        if (!reason && rename(aside, target))
-            reason = errno;
-        if (reason)
-            unlink(aside);
-        free(aside);
-        free(whole);
-    }
+    const struct content content = {page, title, json};
+    const int reason = whole_write(path, write_content, &content);
     if (!reason)
         return 0;
     const int code = xoff_err_set(err, XOFF_E_IO, NULL, NULL, "cannot be written: ");

@@ -18,6 +18,7 @@
 #include "base/digest.h"
 #include "reproduce/cache.h"
 #include "scenario/yaml.h"
+#include "stats/whole.h"
 #include "traffic/words.h"
 
 #define MAGIC "xoff-cache 3 "
@@ -279,29 +280,30 @@ struct summary *cache_load(const char *folder, const char *key)
     return summary;
 }
 
+struct entry {
+    char *text;
+    size_t size;
+};
+
+static void write_entry(FILE *out, const void *context)
+{
+    const struct entry *entry = context;
+    fwrite(entry->text, 1, entry->size, out);
+}
+
 int cache_store(const char *folder, const char *key, const struct summary *summary)
 {
-    char path[4096], aside[4200];
-    size_t size;
+    char path[4096];
+    struct entry entry;
     int reason = cache_make_folder(folder);
     if (reason)
         return reason;
-    char *text = cache_encode(summary, key, &size);
-    if (!text)
+    entry.text = cache_encode(summary, key, &entry.size);
+    if (!entry.text)
         return ENOMEM;
-    /* Two commands may store the same entry at the same time. */
     snprintf(path, sizeof path, "%s/%s", folder, key);
-    snprintf(aside, sizeof aside, "%s.%ld.tmp", path, (long)getpid());
-    FILE *out = fopen(aside, "w");
-    if (!out || fwrite(text, 1, size, out) != size)
-        reason = errno;
-    if (out && fclose(out) && !reason)
-        reason = errno;
-    if (!reason && rename(aside, path))
-        reason = errno;
-    if (reason)
-        unlink(aside);
-    free(text);
+    reason = whole_write(path, write_entry, &entry);
+    free(entry.text);
     return reason;
 }
 

@@ -1,7 +1,7 @@
 /* A folder of results that changes as a whole (folder.h).
  *
  *   DIR/.xoff-lock       locked while a command works; says which process on which machine
- *   DIR/.xoff-XXXXXX/    the folder aside
+ *   DIR/.xoff-XXXXXX/    the folder aside; or a file, of whole.c
  *   PARENT/.DIR.xoff-XXXXXX/   the same for a moment, to be exchanged for DIR; then the old DIR,
  *                        until it is removed
  *   DIR/.xoff-complete/  where DIR is not exchanged: all files are complete, those of the earlier
@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "stats/folder.h"
@@ -173,13 +174,24 @@ static int fail_locked(const struct folder *f, int fd, struct xoff_err *err)
     return -XOFF_E_CONFLICT;
 }
 
+static void write_owner(int fd)
+{
+    char host[64] = "", since[32] = "";
+    const time_t now = time(NULL);
+    struct tm local;
+    gethostname(host, sizeof host - 1);
+    if (localtime_r(&now, &local))
+        strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S %z", &local);
+    dprintf(fd, "process %ld on %s, since %s,\n", (long)getpid(), host, since);
+}
+
 /* Opens and locks dir/.xoff-lock and writes into it which process holds it. Returns 0 or a negative
  * code; *fd is -1 when the file was removed meanwhile: the caller tries again. */
 static int lock_file(struct folder *f, const char *dir, int *fd, struct xoff_err *err)
 {
     int status = 0;
     struct stat opened, there;
-    char *path = path_of("%s" LOCK, dir), host[64] = "";
+    char *path = path_of("%s" LOCK, dir);
     *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (*fd < 0 && errno != ENOENT) {
         status = output_fail(err, path, strerror(errno));
@@ -195,10 +207,8 @@ static int lock_file(struct folder *f, const char *dir, int *fd, struct xoff_err
         }
     }
     free(path);
-    if (*fd >= 0 && ftruncate(*fd, 0) == 0) {
-        gethostname(host, sizeof host - 1);
-        dprintf(*fd, "process %ld on %s\n", (long)getpid(), host);
-    }
+    if (*fd >= 0 && ftruncate(*fd, 0) == 0)
+        write_owner(*fd);
     return status;
 }
 
@@ -263,7 +273,7 @@ static int mend(const struct folder *f, struct xoff_err *err)
     const char *own = split(f, &parent);
     for (char **name = names; names && *name; name++) {
         char *path = path_of("%s/%s", f->dir, *name);
-        if (!fnmatch(FOLDER_ASIDE "??????", *name, 0) && strcmp(path, f->aside))
+        if (!fnmatch(FOLDER_ASIDE "??????", *name, 0) && strcmp(path, f->aside) && unlink(path))
             remove_folder(f, path, true);
         free(path);
     }

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "stats/folder.h"
@@ -275,6 +276,22 @@ static void folders_that_stay(void **state)
     assert_non_null(strstr(err.message, strerror(EACCES)));
 }
 
+/* The message says since when, to the second; the lock is at most a few seconds old. */
+static void check_since(const char *message)
+{
+    struct tm local = {.tm_isdst = -1};
+    const char *since = strstr(message, ", since ");
+    assert_non_null(since);
+    assert_int_equal(sscanf(since, ", since %d-%d-%d %d:%d:%d", &local.tm_year, &local.tm_mon,
+                            &local.tm_mday, &local.tm_hour, &local.tm_min, &local.tm_sec),
+                     6);
+    local.tm_year -= 1900;
+    local.tm_mon--;
+    const double age_s = difftime(time(NULL), mktime(&local));
+    assert_true(age_s >= 0 && age_s < 300);
+    assert_non_null(strstr(since, ", is writing results there"));
+}
+
 static void one_at_a_time(void **state)
 {
     (void)state;
@@ -287,6 +304,7 @@ static void one_at_a_time(void **state)
         assert_int_equal(folder_open(path("busy"), names, &other, &err), -XOFF_E_CONFLICT);
         assert_null(other);
         assert_non_null(strstr(err.message, owner));
+        check_since(err.message);
         assert_string_equal(err.value, path("busy"));
         if (!published)
             assert_int_equal(folder_publish(f, &err), 0);
@@ -317,6 +335,7 @@ static void what_killed_commands_left(void **state)
     /* Writing aside. */
     assert_int_equal(mkdir(path("k/x/.xoff-abcdef"), 0777), 0);
     put(path("k/x/.xoff-abcdef/a"), "new");
+    put(path("k/x/.xoff-ghijkl"), "half a page"); /* of whole.c */
     put(path("k/x/.xoff-lock"), "process 1 on earth\n");
     /* Before the exchange, or after it: then a and b here are the old ones. */
     assert_int_equal(mkdir(path("k/.x.xoff-123456"), 0777), 0);

@@ -1,0 +1,18 @@
+/* A single file that appears complete or not at all.
+ *
+ * The content goes to a new file beside it, .xoff-XXXXXX, which is flushed to the disk and renamed.
+ * Its name is nobody else's, so that no link is followed and no other process disturbed. What a
+ * killed process leaves in a folder of results is removed by the next command (folder.h).
+ */
+#ifndef STATS_WHOLE_H
+#define STATS_WHOLE_H
+
+#include <stdio.h>
+
+/* Writes the content; errors of the stream are found by the caller. */
+typedef void whole_writer(FILE *out, const void *context);
+/* Returns 0 or the reason (errno). A link at `path` is followed to what it names; what is no
+ * regular file, such as a pipe, is written to directly. */
+int whole_write(const char *path, whole_writer *write, const void *context);
+
+#endif
