@@ -99,7 +99,10 @@ struct cli_run {
 int cli_run_plan(const struct plan *plan, const struct build_options *options,
                  struct cli_input *input, struct cli_run *run, struct xoff_err *err);
 void cli_run_fini(struct cli_run *run);
-/* Whether Ctrl-C was pressed: nothing more is to be started. */
+/* From here on Ctrl-C, SIGTERM and SIGHUP (a closed terminal, a batch system's time limit) only ask
+ * for an end: what there is, is saved. */
+void cli_catch_interrupts(void);
+/* Whether one of them came: nothing more is to be started. */
 bool cli_is_interrupted(void);
 
 /* Writes a text to a file, which appears complete or not at all. Prints an error. Returns an exit

@@ -1,6 +1,5 @@
 /* xoff reproduce: runs the experiments of papers and says which of their claims hold. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -265,22 +264,14 @@ static int add_papers(const struct reproduce_arguments *a, struct scoreboard *bo
     return status;
 }
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-}
-
 static bool on_progress(void *context, uint32_t n_done, uint32_t n_runs)
 {
     const double *began_s = context;
     if (!isatty(STDERR_FILENO))
-        return !interrupted;
+        return !cli_is_interrupted();
     fprintf(stderr, "\r%u of %u runs, %.0f s", n_done, n_runs, cli_clock() - *began_s);
     fprintf(stderr, n_done == n_runs ? "\r\033[K" : "\033[K");
-    return !interrupted;
+    return !cli_is_interrupted();
 }
 
 static const char *const file_names[] = {"reproduce.html", "reproduce.json", NULL};
@@ -439,8 +430,7 @@ static int reproduce(struct reproduce_arguments *a)
     struct scoreboard board = {.options = &a->options};
     struct xoff_err err = {0};
     double began_s = cli_clock();
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &action, NULL);
+    cli_catch_interrupts();
     a->options.progress = on_progress;
     a->options.progress_context = &began_s;
     a->options.binary = cache_binary("/proc/self/exe");

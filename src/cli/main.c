@@ -49,6 +49,10 @@ int main(int argc, char **argv)
         usage(stderr);
         return EXIT_BAD_INPUT;
     }
+    if (!strcmp(argv[1], "help") && argc > 2) { /* xoff help run */
+        argv[1] = argv[2];
+        argv[2] = "--help";
+    }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
         usage(stdout);
         return EXIT_FINE;

@@ -16,6 +16,14 @@ static void on_interrupt(int signal_number)
     interrupted = 1;
 }
 
+void cli_catch_interrupts(void)
+{
+    const struct sigaction action = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
 bool cli_is_interrupted(void)
 {
     return interrupted;
@@ -96,8 +104,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
         return code;
     if (input)
         cli_print_build_warnings(input, run->built);
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &action, NULL);
+    cli_catch_interrupts();
     run->began_s = progress.began_s = progress.shown_s = cli_clock();
     net_run(run->built->net);
     const double wall_s = cli_clock() - progress.began_s;

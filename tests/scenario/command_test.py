@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -260,6 +261,8 @@ def main(folder):
 
     for verb in ("run", "check", "topology", "bench", "schema"):
         run = xoff(verb, "--help")
+        again = xoff("help", verb)
+        check(f"help {verb} is the same", again.stdout == run.stdout, again)
         check(f"{verb} --help has an example", run.returncode == 0 and "Example:" in run.stdout, run)
     for args in ([], ["fly"], ["run"], ["run", quick, "--threads", "0"], ["run", quick, "--set", "x"],
                  ["run", folder / "none.yaml"], ["run", folder], ["run", "--nonsense", quick],
@@ -302,19 +305,21 @@ def main(folder):
                           f"{folder}/small"], capture_output=True, text=True, timeout=120)
     check("little address space will do", run.returncode == 0 or "Sanitizer" in run.stderr, run)
 
-    # Ctrl-C: results up to here, marked; what had not begun is left alone.
+    # Ctrl-C, or its like: results up to here, marked; what had not begun is left alone.
     long = folder / "long.yaml"
     long.write_text(quick.read_text().replace("stop: 2ms", "stop: 60s").split("measure:")[0])
-    process = subprocess.Popen([XOFF, "run", str(long), str(quick), "-j", "--threads", "2"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               cwd=folder)
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    check("Ctrl-C writes what there is, marked as interrupted, and is no success",
-          process.returncode == 1 and json.loads(out)["runs"][0]["interrupted"] is True and
-          (folder / "run-long" / "run.sqlite").exists() and
-          not (folder / "run-quickstart").exists())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = subprocess.Popen([XOFF, "run", str(long), str(quick), "-j", "--threads", "2"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=folder)
+        time.sleep(1.0)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=120)
+        check(f"{number.name} writes what there is, marked as interrupted, and is no success",
+              process.returncode == 1 and json.loads(out)["runs"][0]["interrupted"] is True and
+              (folder / "run-long" / "run.sqlite").exists() and
+              not (folder / "run-quickstart").exists())
+        shutil.rmtree(folder / "run-long", ignore_errors=True)
 
     # Ctrl-C while the second file is read, which takes a third of a second: none of its plans has a
     # result.
