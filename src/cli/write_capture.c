@@ -189,14 +189,13 @@ static void fill_pause(const struct results *r, const struct result_frame *frame
 }
 
 /* A notification of QCN is a CNM, one of ECM a BCN; both come from the port of the point. */
-static void fill_message(const struct results *r, const struct result_frame *frame,
-                         const struct xoff_notice *notice, struct packet *packet)
+static void fill_message(const struct results *r, const struct xoff_notice *notice,
+                         struct packet *packet)
 {
     const struct result_port *port = &r->ports[notice->cp_id / XOFF_N_PRIORITIES];
     packet->notice.is_cnm = notice->kind == XOFF_NOTICE_QCN;
     packet->notice.is_bcn = notice->kind == XOFF_NOTICE_ECM;
     packet->notice.about_priority = notice->cp_id % XOFF_N_PRIORITIES;
-    packet->notice.about_bytes = frame->payload_bytes;
     xoff_packet_switch_mac(port->node - r->n_hosts, port->port, packet->source_mac);
 }
 
@@ -213,7 +212,7 @@ static void fill_extra(const struct results *r, const struct result_frame *frame
                                    .kind = extra->notice.kind};
     const uint8_t kind = extra->has_notice ? extra->notice.kind : XOFF_NOTICE_NONE;
     if (packet->kind == PACKET_NOTICE && (kind == XOFF_NOTICE_QCN || kind == XOFF_NOTICE_ECM))
-        fill_message(r, frame, &extra->notice, packet);
+        fill_message(r, &extra->notice, packet);
     if (packet->kind == PACKET_DATA && kind == XOFF_NOTICE_LIMITED) {
         packet->is_limited = true;
         packet->notice.cp_id = extra->notice.cp_id;

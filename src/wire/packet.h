@@ -34,7 +34,7 @@ enum packet_protocol { PACKET_RC, PACKET_UC, PACKET_TCP };
 #define PACKET_HOPS_BYTES 42 /* HPCC's header, however many hops are used */
 #define PACKET_FCS_BYTES 4
 /* Room that xoff_packet_encode() needs for a frame of `n` bytes. */
-#define PACKET_BUFFER_BYTES(n) ((n) + 192)
+#define PACKET_BUFFER_BYTES(n) ((n) + 1024)
 
 /* The in-band telemetry of one switch. */
 struct packet_hop {
@@ -50,8 +50,7 @@ struct packet_notice {
     /* The CNM of QCN or the BCN of ECM, from `source_mac`; else a format of our own, from the
      * receiver's address. */
     bool is_cnm, is_bcn;
-    uint8_t about_priority; /* CNM: of the frame that it is about, and its MAC bytes */
-    uint16_t about_bytes;
+    uint8_t about_priority; /* CNM: of the frame that it is about */
 };
 
 /* The tag that asks switches for a rate, or brings it back to the source. */

@@ -246,8 +246,7 @@ void make_message(struct frames *f)
                                       .kind = (uint8_t)frames_bits(f, 8),
                                       .is_cnm = which == 0,
                                       .is_bcn = which == 1,
-                                      .about_priority = (uint8_t)frames_bits(f, 3),
-                                      .about_bytes = (uint16_t)(64 + frames_below(f, 9000))};
+                                      .about_priority = (uint8_t)frames_bits(f, 3)};
     if (which == 0) {
         p.is_tagged = frames_coin(f);
         say_point(f, &p, true);

@@ -50,7 +50,8 @@ def tshark(file, fields, where=""):
     settings = [f"{p}.check_checksum:TRUE" for p in ("ip", "tcp", "udp")]
     settings += ["eth.check_fcs:TRUE", "tcp.relative_sequence_numbers:FALSE"]
     command = ["tshark", "-X", f"lua_script:{LUA}", "-r", file, "-n", "-T", "fields",
-               "-E", "occurrence=a", "-E", "aggregator=|", "-Y", where]
+               "-E", "occurrence=a", "-E", "aggregator=|", "-Y", where,
+               "--disable-protocol", "rpcordma"]  # it guesses that short payloads of zeros are its
     for setting in settings:
         command += ["-o", setting]
     for field in fields:

@@ -26,7 +26,7 @@ local CNM = {
         {"queue_delta", "Queue delta in 64 octets", "signed", 12, 2},
         {"about_priority", "Priority of the sampled frame", "number", 14, 2, 0xe000},
         {"about_destination", "Destination of the sampled frame", "address", 16, 6},
-        {"about_bytes", "MSDU length of the sampled frame", "number", 22, 2},
+        {"msdu_octets", "Octets of the sampled MSDU that follow", "number", 22, 2},
     },
 }
 
