@@ -126,8 +126,14 @@ static void send_data(struct reference *r, uint16_t port)
     p->sent_bytes[n] += frame->bytes + XOFF_OVERHEAD_BYTES;
     if (!p->queues[n].head)
         p->backlog &= (uint8_t) ~(1u << n);
-    xoff_sched_charge(&r->sched, p->sched_state, n, frame->bytes, !p->queues[n].head);
-    bridge_release(r, port, frame);
+    const uint32_t bytes = frame->bytes;
+    if (r->setup.kind == XOFF_DEVICE_STATION) {
+        host_sent(r, frame);
+    } else {
+        bridge_release(r, port, frame);
+        cn_send(r, port, frame);
+    }
+    xoff_sched_charge(&r->sched, p->sched_state, n, bytes, !p->queues[n].head);
     begin(r, port, frame);
 }
 
@@ -232,6 +238,8 @@ static void arrive(struct reference *r)
     const bool is_short = frame->bytes < XOFF_MIN_FRAME_BYTES && r->fault != FAULT_MALFORMED_PFC;
     if (frame->has_bad_fcs || is_short || receive_control(r, frame))
         free(frame);
+    else if (r->setup.kind == XOFF_DEVICE_STATION)
+        host_receive(r, frame);
     else
         bridge_receive(r, frame);
 }
@@ -242,6 +250,7 @@ static xoff_time next_event(const struct reference *r)
 {
     xoff_time at = r->arrivals.head ? r->arrivals.head->at : XOFF_NEVER;
     at = xoff_time_min(at, xoff_pause_deadline(&r->pause));
+    at = xoff_time_min(at, host_deadline(r));
     for (uint32_t i = 0; i < r->setup.n_ports; i++) {
         const struct reference_port *p = &r->ports[i];
         at = xoff_time_min(at, p->gate.next_at);
@@ -258,6 +267,8 @@ static void handle_events(struct reference *r)
         arrive(r);
     if (xoff_pause_deadline(&r->pause) <= r->now)
         bridge_expire(r, r->now);
+    if (host_deadline(r) <= r->now)
+        host_expire(r);
     for (uint16_t i = 0; i < r->setup.n_ports; i++) {
         struct reference_port *p = &r->ports[i];
         if (xoff_gate_is_due(&p->gate, r->now))

@@ -15,6 +15,7 @@
 #include <xoff/conform.h>
 #include <xoff/gate.h>
 #include <xoff/registry.h>
+#include <xoff/rng.h>
 #include <xoff/signal.h>
 #include <xoff/units.h>
 
@@ -37,6 +38,15 @@ enum fault {
     FAULT_HARD_SHARES,
     FAULT_STRICT_LAST,
     FAULT_TWO_QUEUES,
+    FAULT_CNM_VERSION,
+    FAULT_CNM_SIGN,
+    FAULT_CNM_ADDRESS,
+    FAULT_STRIPS_TAGS,
+    FAULT_KEEPS_TAGS,
+    FAULT_NO_OVERRIDE,
+    FAULT_IGNORES_CNM,
+    FAULT_READS_VERSIONS,
+    FAULT_TAG_FIRST,
 };
 
 /* A frame in the device. */
@@ -46,6 +56,7 @@ struct held {
     uint16_t port, in_port;
     uint8_t priority, pool;
     bool has_bad_fcs;
+    bool is_data;   /* no notification or LLDP frame of the device's own */
     uint32_t bytes; /* with FCS */
     uint32_t length;
     uint8_t octets[];
@@ -71,6 +82,14 @@ struct reference_port {
     void *sched_state;
 };
 
+/* A source of the end station, for one priority. */
+struct reference_flow {
+    xoff_time next_at;
+    uint32_t n_sent;
+    struct xoff_rp_answer answer;
+    void *rp_state;
+};
+
 #define REFERENCE_MAX_ADDRESSES 32
 struct reference_address {
     uint8_t mac[6];
@@ -85,8 +104,13 @@ struct reference {
     struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_sched sched;
+    struct xoff_cp cps[XOFF_CONFORM_MAX_PORTS];
+    void *cp_states[XOFF_CONFORM_MAX_PORTS][XOFF_N_PRIORITIES];
+    struct xoff_rng rng;
+    struct xoff_rp rp;
+    struct reference_flow flows[XOFF_N_PRIORITIES];
     struct xoff_mmu_port mmu_ports[XOFF_CONFORM_MAX_PORTS];
-    void *memory[16]; /* cfg and state of the mechanisms */
+    void *memory[160]; /* cfg and state of the mechanisms */
     uint32_t n_memory;
     struct xoff_edges edges;
     struct reference_port ports[XOFF_CONFORM_MAX_PORTS];
@@ -110,6 +134,9 @@ struct held *held_create(const uint8_t *octets, uint32_t length);
 void held_append(struct held_list *list, struct held *frame);
 struct held *held_first(struct held_list *list);
 
+/* Memory that lives until the next reset. */
+void *reference_keep(struct reference *r, size_t size);
+
 /* Configures the mechanisms for the set-up. */
 int reference_build(struct reference *r, struct xoff_err *err);
 /* Frees what reference_build() made and all frames. */
@@ -121,5 +148,22 @@ void bridge_receive(struct reference *r, struct held *frame);
 void bridge_release(struct reference *r, uint16_t port, const struct held *frame);
 /* The pause policy's time has come. */
 void bridge_expire(struct reference *r, xoff_time now);
+/* Joins the egress queue of a port, or is lost. */
+void bridge_enqueue(struct reference *r, uint16_t port, struct held *frame);
+
+/* Congestion notification in a bridge: a frame that came in gets another priority at the edge of
+ * the domain; one that joined a queue may be sampled; one that goes out may lose its tag. */
+int cn_build(struct reference *r, struct xoff_err *err);
+void cn_receive(struct reference *r, struct held *frame);
+void cn_sample(struct reference *r, uint16_t port, const struct held *frame);
+void cn_send(struct reference *r, uint16_t port, struct held *frame);
+
+/* The end station. */
+int host_build(struct reference *r, struct xoff_err *err);
+void host_receive(struct reference *r, struct held *frame);
+/* A frame of its source of that priority begins now. */
+void host_sent(struct reference *r, const struct held *frame);
+xoff_time host_deadline(const struct reference *r);
+void host_expire(struct reference *r);
 
 #endif

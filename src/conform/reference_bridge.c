@@ -14,7 +14,7 @@
 
 /* Configuration */
 
-static void *keep(struct reference *r, size_t size)
+void *reference_keep(struct reference *r, size_t size)
 {
     XOFF_ASSERT(r->n_memory < sizeof r->memory / sizeof r->memory[0]);
     void *memory = calloc(1, size ? size : 1);
@@ -48,12 +48,12 @@ static int build_pause(struct reference *r, const struct xoff_mmu_env *buffer, s
                                        .ports = buffer->ports};
     XOFF_ASSERT(ops->params_size <= sizeof params);
     xoff_param_defaults(ops->params, params);
-    void *cfg = keep(r, xoff_pause_cfg_size(ops, env.n_ports));
+    void *cfg = reference_keep(r, xoff_pause_cfg_size(ops, env.n_ports));
     const int code = xoff_pause_configure(&r->pause, ops, params, &env, cfg, err);
     if (code)
         return code;
-    xoff_pause_init(&r->pause, keep(r, r->pause.shape.state_size));
-    r->edges.at = keep(r, r->pause.shape.max_edges * sizeof *r->edges.at);
+    xoff_pause_init(&r->pause, reference_keep(r, r->pause.shape.state_size));
+    r->edges.at = reference_keep(r, r->pause.shape.max_edges * sizeof *r->edges.at);
     if (r->fault == FAULT_NO_REFRESH)
         r->pause.shape.signalling.refreshes = false;
     return 0;
@@ -72,10 +72,10 @@ static int build_mmu(struct reference *r, struct xoff_mmu_env *env, struct xoff_
             xoff_param_set(xoff_param_find(ops->params, "allow_loss"), params, "true", err))
             return -(int)err->code;
     }
-    void *cfg = keep(r, xoff_mmu_cfg_size(ops, env->n_ports));
+    void *cfg = reference_keep(r, xoff_mmu_cfg_size(ops, env->n_ports));
     const int code = xoff_mmu_configure(&r->mmu, ops, params, env, cfg, err);
     if (!code)
-        xoff_mmu_init(&r->mmu, keep(r, r->mmu.shape.state_size));
+        xoff_mmu_init(&r->mmu, reference_keep(r, r->mmu.shape.state_size));
     return code;
 }
 
@@ -102,7 +102,7 @@ static int build_sched(struct reference *r, struct xoff_err *err)
     set_weights(r, env.weight);
     XOFF_ASSERT(ops->params_size <= sizeof params);
     xoff_param_defaults(ops->params, params);
-    void *cfg = keep(r, xoff_sched_cfg_size(ops, r->setup.n_ports));
+    void *cfg = reference_keep(r, xoff_sched_cfg_size(ops, r->setup.n_ports));
     return xoff_sched_configure(&r->sched, ops, params, &env, cfg, err);
 }
 
@@ -161,9 +161,11 @@ int reference_build(struct reference *r, struct xoff_err *err)
         code = build_sched(r, err);
     if (code)
         return code;
-    r->ports[0].sched_state = keep(r, n_ports * (r->sched.shape.state_size + 16));
+    r->ports[0].sched_state = reference_keep(r, n_ports * (r->sched.shape.state_size + 16));
     for (uint32_t i = 0; i < n_ports && !code; i++)
         code = build_port(r, &r->ports[i], err);
+    if (!code)
+        code = r->setup.kind == XOFF_DEVICE_STATION ? host_build(r, err) : cn_build(r, err);
     return code;
 }
 
@@ -221,8 +223,7 @@ void bridge_release(struct reference *r, uint16_t port, const struct held *frame
         apply_edges(r);
 }
 
-/* Joins the egress queue of a port, or is lost. */
-static void enqueue(struct reference *r, uint16_t port, struct held *frame)
+void bridge_enqueue(struct reference *r, uint16_t port, struct held *frame)
 {
     struct reference_port *p = &r->ports[port];
     struct xoff_arrival arrival = {.in_port = frame->in_port,
@@ -245,6 +246,7 @@ static void enqueue(struct reference *r, uint16_t port, struct held *frame)
     held_append(&p->queues[queue], frame);
     p->queue_bytes[queue] += frame->bytes;
     p->backlog |= (uint8_t)(1u << queue);
+    cn_sample(r, port, frame);
 }
 
 /* Addresses */
@@ -288,7 +290,8 @@ static void flood(struct reference *r, const struct held *frame)
         struct held *copy = held_create(frame->octets, frame->length);
         copy->in_port = frame->in_port;
         copy->priority = frame->priority;
-        enqueue(r, i, copy);
+        copy->is_data = true;
+        bridge_enqueue(r, i, copy);
     }
 }
 
@@ -306,9 +309,11 @@ void bridge_receive(struct reference *r, struct held *frame)
     }
     if (!is_group(from))
         learn(r, from, frame->port);
+    frame->is_data = true;
+    cn_receive(r, frame);
     const struct reference_address *known = is_group(to) ? NULL : find_address(r, to);
     if (known && known->port != frame->in_port) {
-        enqueue(r, known->port, frame);
+        bridge_enqueue(r, known->port, frame);
         return;
     }
     if (!known)

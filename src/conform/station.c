@@ -46,6 +46,13 @@ struct xoff_device_setup station_setup(const struct station *st, uint16_t n_port
     return setup;
 }
 
+void station_share(struct xoff_device_setup *setup, uint8_t priorities)
+{
+    const uint8_t percent = (uint8_t)(100 / __builtin_popcount(priorities));
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        setup->percent[p] = priorities >> p & 1 ? percent : 0;
+}
+
 /* The log */
 
 static void *grow(void *array, size_t size)
@@ -61,15 +68,17 @@ static void read_headers(const uint8_t *octets, size_t length, struct logged *en
     struct octets_in in = octets_in(octets, length);
     get_octets(&in, 12, "addresses");
     entry->ethertype = get16(&in, "EtherType");
-    if (entry->ethertype == VLAN_ETHERTYPE) {
-        entry->is_tagged = true;
-        entry->priority = (uint8_t)(get16(&in, "TCI") >> 13);
-        entry->ethertype = get16(&in, "EtherType");
-    }
-    if (entry->ethertype == CN_ETHERTYPE) {
-        entry->has_cn_tag = true;
-        entry->flow = get16(&in, "flow");
-        entry->ethertype = get16(&in, "EtherType");
+    /* In either order: a test looks at the order, the others at what is inside. */
+    for (uint32_t i = 0; i < 2; i++) {
+        if (entry->ethertype == VLAN_ETHERTYPE) {
+            entry->is_tagged = true;
+            entry->priority = (uint8_t)(get16(&in, "TCI") >> 13);
+            entry->ethertype = get16(&in, "EtherType");
+        } else if (entry->ethertype == CN_ETHERTYPE) {
+            entry->has_cn_tag = true;
+            entry->flow = get16(&in, "flow");
+            entry->ethertype = get16(&in, "EtherType");
+        }
     }
     if (entry->ethertype != STATION_ETHERTYPE)
         return;

@@ -94,6 +94,9 @@ void station_mac(uint32_t port, uint8_t mac[6]);
  * priorities of equal weight. */
 struct xoff_device_setup station_setup(const struct station *st, uint16_t n_ports);
 
+/* These priorities share the line in equal parts; the others have no share. */
+void station_share(struct xoff_device_setup *setup, uint8_t priorities);
+
 /* Configures the device anew and lets it learn the addresses of all ports. The log is emptied.
  * Returns false, and the test has failed, if the device refuses. */
 bool station_begin(struct station *st, const struct xoff_device_setup *setup);

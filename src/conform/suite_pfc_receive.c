@@ -46,10 +46,7 @@ static bool begin_overload(struct station *st, uint8_t pfc, uint8_t priorities)
 {
     struct xoff_device_setup setup = station_setup(st, 3);
     setup.pfc = pfc;
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        if (priorities != 0xff) /* one or two classes, in equal parts */
-            setup.percent[p] =
-                priorities >> p & 1 ? 100 / (uint8_t)__builtin_popcount(priorities) : 0;
+    station_share(&setup, priorities);
     if (!station_begin(st, &setup))
         return false;
     for (uint16_t port = 1; port <= 2; port++) {

@@ -17,10 +17,7 @@ static bool begin_stopped(struct station *st, uint16_t n_ports, uint8_t pfc, uin
 {
     struct xoff_device_setup setup = station_setup(st, n_ports);
     setup.pfc = pfc;
-    if (pfc == 1 << PRIORITY) { /* that priority is alone at port 0 */
-        memset(setup.percent, 0, sizeof setup.percent);
-        setup.percent[PRIORITY] = 100;
-    }
+    station_share(&setup, pfc);
     if (!station_begin(st, &setup))
         return false;
     for (uint16_t port = 1; port < n_ports; port++)

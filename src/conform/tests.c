@@ -6,7 +6,7 @@
 #include "conform/suites.h"
 
 static const struct xoff_conform_test *const suites[] = {pfc_receive_tests, pfc_send_tests,
-                                                         ets_tests};
+                                                         ets_tests, cn_point_tests, cn_tag_tests};
 
 uint32_t xoff_conform_count(void)
 {
@@ -46,6 +46,15 @@ const struct xoff_conform_model xoff_conform_models[] = {
     {"broken-strict-last", "does not serve strict classes first", "37.1.7"},
     {"broken-two-queues", "has two queues for all eight priorities",
      "PFC.1.1 PFC.3.2 37.1.2 37.1.3 37.1.4 37.1.5 37.1.7 ETS.2.3"},
+    {"broken-cnm-version", "sends notifications of version 1", "33.1.1"},
+    {"broken-cnm-sign", "sends queue offset and delta with the wrong sign", "33.1.5 33.1.6"},
+    {"broken-cnm-address", "sends notifications to the destination of the frame", "5.3.2"},
+    {"broken-strips-tags", "as a bridge removes CN-TAGs everywhere", "33.2.4 32.2.5 32.3.4"},
+    {"broken-keeps-tags", "removes CN-TAGs nowhere", "31.2.3 32.2.6 32.3.4 32.3.7"},
+    {"broken-no-override", "leaves priorities alone at the edge of the domain", "32.3.5"},
+    {"broken-ignores-cnm", "does not react to notifications", "31.3.6 33.1.13 CN.4.1"},
+    {"broken-reads-versions", "acts on notifications of other versions", "33.1.13"},
+    {"broken-tag-first", "puts the CN-TAG before the VLAN tag", "33.2.2"},
     {0},
 };
 
