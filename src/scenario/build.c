@@ -32,6 +32,13 @@ static int located(const struct plan *plan, struct plan_place place, const char 
     return -(int)err->code;
 }
 
+static void add_warning(struct built *b, const struct xoff_err *warning)
+{
+    b->warnings = realloc(b->warnings, sizeof *b->warnings * (b->n_warnings + 1));
+    XOFF_ASSERT(b->warnings);
+    b->warnings[b->n_warnings++] = *warning;
+}
+
 static int build_receivers(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
     uint32_t *hosts = malloc(sizeof *hosts * (b->topo.n_hosts + 1));
@@ -148,6 +155,32 @@ static int check_loop(const struct plan *plan, const struct plan_traffic *traffi
     return 0;
 }
 
+static bool starts(const struct app_set *apps, uint32_t first, xoff_time stop)
+{
+    for (uint32_t i = first; i < apps->n; i++)
+        if (apps->apps[i].ops->deadline(apps->apps[i].cfg, apps->apps[i].state) < stop)
+            return true;
+    return false;
+}
+
+/* Keeps the warning of a traffic entry, or one that its apps, from `first` on, start nothing. A
+ * variant may turn an entry off in this way, but not all of them: `is_last` tells of the last. */
+static void warn_of_traffic(const struct plan *plan, const struct plan_traffic *t, uint32_t first,
+                            bool is_last, struct built *b, struct xoff_err *err)
+{
+    char text[32];
+    if (!(plan->variant[0] ? !is_last || starts(&b->apps, 0, plan->net.stop)
+                           : starts(&b->apps, first, plan->net.stop))) {
+        xoff_err_set(err, XOFF_E_OK, NULL, NULL, "starts nothing before the run's stop, ");
+        xoff_err_add(err, xoff_format_time(text, sizeof text, plan->net.stop));
+    }
+    if (!err->message[0])
+        return;
+    located(plan, t->place, t->name, err);
+    add_warning(b, err);
+    *err = (struct xoff_err){0};
+}
+
 static int build_traffic(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
     struct named named = {plan, b};
@@ -175,6 +208,7 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
             code = check_loop(plan, t, i, b->apps.apps[n_before].n_connections, &named, err);
         if (code)
             return located(plan, t->place, t->name, err);
+        warn_of_traffic(plan, t, n_before, i + 1 == plan->n_traffic, b, err);
     }
     return 0;
 }
@@ -310,6 +344,22 @@ static bool find_hosts(const struct built *b, const struct plan_curve *curve,
     return true;
 }
 
+/* A run that was shortened may end before a curve begins: its metrics are then undefined. */
+static void warn_of_empty(const struct plan *plan, const struct plan_curve *curve,
+                          const struct result_curve_spec *spec, struct built *b)
+{
+    struct xoff_err warning = {0};
+    char subject[TOPO_NAME + 16], from[32];
+    const xoff_time to = xoff_time_min(spec->to, net_end(&plan->net));
+    if ((to / spec->every - spec->from / spec->every) * spec->every >= spec->over)
+        return;
+    snprintf(subject, sizeof subject, "curves.%s.from", curve->name);
+    xoff_err_set(&warning, XOFF_E_OK, subject, xoff_format_time(from, sizeof from, spec->from),
+                 "no sample is taken from there until the run ends, and the curve is empty");
+    located(plan, curve->place, NULL, &warning);
+    add_warning(b, &warning);
+}
+
 static int build_curves(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
     b->curves = calloc(plan->n_curves + 1, sizeof *b->curves);
@@ -338,6 +388,7 @@ static int build_curves(const struct plan *plan, struct built *b, struct xoff_er
                                                        : (double)curve->level;
         out->share_bps = curve->share == XOFF_PARAM_AUTO ? 0 : (double)curve->share;
         snprintf(out->name, sizeof out->name, "%s", curve->name);
+        warn_of_empty(plan, curve, out, b);
     }
     return 0;
 }
@@ -493,20 +544,19 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
 
 static void build_warnings(const struct plan *plan, struct built *b)
 {
-    const struct net_warning *from = net_warnings(b->net, &b->n_warnings);
-    b->warnings = calloc(b->n_warnings + 1, sizeof *b->warnings);
-    XOFF_ASSERT(b->warnings);
-    for (uint32_t i = 0; i < b->n_warnings; i++, from++) {
-        struct xoff_err *warning = &b->warnings[i];
-        *warning = from->err;
-        locate_part(plan, from->blame, warning);
-        xoff_err_add(warning, " at ");
-        xoff_err_add(warning, b->topo.nodes[from->first_node].name);
+    uint32_t n;
+    const struct net_warning *from = net_warnings(b->net, &n);
+    for (uint32_t i = 0; i < n; i++, from++) {
+        struct xoff_err warning = from->err;
+        locate_part(plan, from->blame, &warning);
+        xoff_err_add(&warning, " at ");
+        xoff_err_add(&warning, b->topo.nodes[from->first_node].name);
         if (from->n_nodes > 1) {
-            xoff_err_add(warning, " and ");
-            xoff_err_add_int(warning, from->n_nodes - 1);
-            xoff_err_add(warning, " more");
+            xoff_err_add(&warning, " and ");
+            xoff_err_add_int(&warning, from->n_nodes - 1);
+            xoff_err_add(&warning, " more");
         }
+        add_warning(b, &warning);
     }
 }
 

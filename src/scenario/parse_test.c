@@ -564,6 +564,9 @@ static void test_bad_settings(void **state)
     assert_set_fails(STAR "traffic: []\n", "traffic.0.load", "1", "the list has 0 entries");
     assert_set_fails(STAR "traffic: []\n", "traffic.first", "1", "takes a number");
     assert_set_fails(STAR "stop: 1ms\n", "stop.now", "1", "1ms is a plain value");
+    assert_set_fails(STAR, "title", "a\xff", "the byte 0xff is not text");
+    assert_set_fails(STAR, "tit\xc0le", "a", "the byte 0xc0 is not text");
+    assert_set_fails(STAR, "title", "[\"a\xc3\"]", "the byte 0xc3 is not text");
     assert_set_fails(STAR, "variants", "[]", "cannot be set");
     assert_set_fails(STAR, "expect.0", "x", "cannot be set");
     assert_set_fails(STAR, "", "x", "not a key");
@@ -942,8 +945,8 @@ static void test_curves(void **state)
     assert_fails(STAR "measure: {every: 1us, series: buffer}\n"
                       "curves: {a: {of: buffer, at: s0, priority: 1}}\n",
                  3, 44, "curves.a.priority", "leave it out");
-    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10ms}}\n", 3, 41, "curves.a.from",
-                 "not before to");
+    assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10us, to: 10us}}\n", 3, 41,
+                 "curves.a.from", "not before to");
     assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10us, to: 19us}}\n", 3, 41,
                  "curves.a.from", "no sample");
     assert_fails(SAMPLED "curves: {a: {of: queue, at: s0:0, level: 1Gbps}}\n", 3, 42,
@@ -975,6 +978,7 @@ static void test_curves(void **state)
                  "not a name");
     assert_fails(SAMPLED "curves: [a]\n", 3, 9, "curves", "a mapping from names to curves");
     assert_fails(SAMPLED "curves: {a: queue}\n", 3, 13, "curves.a", "a mapping");
+    scenario_destroy(read_good(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10ms}}\n"));
     struct scenario *s = read_good(SAMPLED "curves: {a: {of: queue, at: s0:0, from: 10us, "
                                            "to: 20us}, b: {of: evenness, at: h0..h2, over: "
                                            "40us, share: 3Gbps, within: 0.05}}\n");

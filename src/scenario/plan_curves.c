@@ -1,8 +1,8 @@
 /* `curves:` of a scenario: series of `measure` at one place, by name.
  *
  * A curve is made of samples, so its demands on `measure` are checked here: that there are samples,
- * that its series is among them, that one of them falls between `from` and `to`. build.c checks
- * whether the place exists.
+ * that its series is among them, that one of them falls between a stated `from` and `to`. build.c
+ * checks whether the place exists, and warns of a curve that the run's end leaves empty.
  */
 #include "scenario/plan_read.h"
 
@@ -52,7 +52,6 @@ static int check_curve(struct fields_reader *r, const struct yaml_node *node,
                        const struct plan *plan, const struct plan_curve *curve)
 {
     const int64_t every = plan->net.measure_every;
-    const int64_t to = curve->to == XOFF_PARAM_AUTO ? plan->net.stop : curve->to;
     const int64_t over = curve->over == XOFF_PARAM_AUTO ? every : curve->over;
     char message[160], text[32];
     if (!every)
@@ -77,16 +76,14 @@ static int check_curve(struct fields_reader *r, const struct yaml_node *node,
     if (curve->of != RESULT_EVENNESS && (curve->share != XOFF_PARAM_AUTO || curve->within >= 0))
         return fail_at(r, node, curve->within >= 0 ? "within" : "share",
                        "is about a share, and only evenness has one; leave it out");
-    if (curve->from >= to)
+    if (curve->to != XOFF_PARAM_AUTO && curve->from >= curve->to)
         return fail_at(r, node, "from", "not before to; give an earlier from, or a later to");
-    if (curve->from >= net_end(&plan->net))
-        return fail_at(r, node, "from", "not before the end of the run, stop and drain");
     if (over % every) {
         snprintf(message, sizeof message, "is not a multiple of measure.every, which is %s",
                  xoff_format_time(text, sizeof text, every));
         return fail_at(r, node, "over", message);
     }
-    if ((to / every - curve->from / every) * every < over)
+    if (curve->to != XOFF_PARAM_AUTO && (curve->to / every - curve->from / every) * every < over)
         return fail_at(r, node, "from",
                        "no sample falls between from and to; give a longer part of the run, or a "
                        "shorter measure.every and over");

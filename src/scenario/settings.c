@@ -41,6 +41,12 @@ int settings_apply_option(struct yaml_doc *doc, const struct plan_setting *setti
 {
     const struct change c = {.doc = doc, .path = setting->key, .option = setting->key, .err = err};
     struct yaml_node *value = NULL;
+    if (yaml_check_text(setting->key, strlen(setting->key), err) ||
+        yaml_check_text(setting->value, strlen(setting->value), err)) {
+        char message[sizeof err->message];
+        memcpy(message, err->message, sizeof message);
+        return fail(&c, XOFF_E_SYNTAX, message);
+    }
     if (setting->value[0] == '[' || setting->value[0] == '{') {
         struct yaml_doc snippet;
         const int rc = yaml_parse(&snippet, setting->value, strlen(setting->value), err);

@@ -34,7 +34,6 @@ struct builder {
     int line, column; /* place of the last event that had one */
 };
 
-static int check_utf8(const char *text, size_t size, struct xoff_err *err);
 static int build(struct builder *b, struct fy_parser *parser);
 static int take_event(struct builder *b, struct fy_event *event);
 static int refuse(struct builder *b, int line, int column, const char *subject,
@@ -54,7 +53,7 @@ int yaml_parse(struct yaml_doc *doc, const char *text, size_t size, struct xoff_
         return xoff_err_set(err, XOFF_E_RANGE, "scenario", NULL,
                             "the document is larger than 16MB; accepted: up to 16MB");
     }
-    int rc = check_utf8(text, size, err);
+    int rc = yaml_check_text(text, size, err);
     if (rc)
         return rc;
 
@@ -223,7 +222,7 @@ static size_t utf8_length(const unsigned char *s, size_t left)
     return overlong || surrogate || beyond ? 0 : n;
 }
 
-static int check_utf8(const char *text, size_t size, struct xoff_err *err)
+int yaml_check_text(const char *text, size_t size, struct xoff_err *err)
 {
     static const char hex[] = "0123456789abcdef";
     const unsigned char *s = (const unsigned char *)text;
@@ -240,7 +239,7 @@ static int check_utf8(const char *text, size_t size, struct xoff_err *err)
             err->column = column;
             xoff_err_set(err, XOFF_E_SYNTAX, "scenario", byte, "the byte ");
             xoff_err_add(err, byte);
-            xoff_err_add(err, " is not text; a scenario is a YAML file in UTF-8");
+            xoff_err_add(err, " is not text; a scenario is YAML in UTF-8");
             return -XOFF_E_SYNTAX;
         }
         column++;

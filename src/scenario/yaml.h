@@ -42,6 +42,9 @@ struct yaml_doc {
 int yaml_parse(struct yaml_doc *doc, const char *text, size_t size, struct xoff_err *err);
 void yaml_fini(struct yaml_doc *doc);
 
+/* Refuses bytes that are not UTF-8, and control characters. err gets line and column. */
+int yaml_check_text(const char *text, size_t size, struct xoff_err *err);
+
 /* Returns a deep copy of `from` in `doc`, which is zeroed or holds other nodes; NULL: no memory. */
 struct yaml_node *yaml_copy(struct yaml_doc *doc, const struct yaml_node *from);
 /* Returns a new node without a place. */

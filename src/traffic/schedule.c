@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include <xoff/units.h>
+
 /* The part of the sorted list that a sender has still to offer. */
 struct schedule_state {
     uint32_t next, end;
@@ -91,6 +93,17 @@ static uint32_t schedule_expire(const void *cfg, void *state, struct xoff_rng *r
 static const struct app_ops schedule_ops = {
     .name = "schedule", .deadline = schedule_deadline, .expire = schedule_expire};
 
+static void warn_of_late(uint32_t n_late, uint32_t n, xoff_time stop, struct xoff_err *err)
+{
+    char text[32];
+    xoff_err_set(err, XOFF_E_OK, NULL, NULL, "");
+    xoff_err_add_int(err, n_late);
+    xoff_err_add(err, " of ");
+    xoff_err_add_int(err, n);
+    xoff_err_add(err, " flows are left out: they would start at or after the run's stop, ");
+    xoff_err_add(err, xoff_format_time(text, sizeof text, stop));
+}
+
 int schedule_bind(const struct traffic_env *env, struct schedule *schedule, uint32_t frame_bytes,
                   struct app_set *apps, struct xoff_err *err)
 {
@@ -101,6 +114,8 @@ int schedule_bind(const struct traffic_env *env, struct schedule *schedule, uint
         if (schedule->entries[i].at < env->stop)
             schedule->entries[n++] = schedule->entries[i];
     }
+    if (n < schedule->n && n)
+        warn_of_late(schedule->n - n, schedule->n, env->stop, err);
     if (n == 0) {
         free(schedule);
         return 0;

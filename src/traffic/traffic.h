@@ -19,7 +19,8 @@ struct traffic_kind {
     const char *items_key;
     const struct xoff_param *item_params;
     size_t item_size;
-    /* Validates and creates the per-host apps; err.subject is the offending key. */
+    /* Validates and creates the per-host apps; err.subject is the offending key. A message in err
+     * beside the answer 0 is a warning. */
     int (*bind)(const struct traffic_env *env, const void *params, const void *items,
                 uint32_t n_items, struct app_set *apps, struct xoff_err *err);
 };
