@@ -24,6 +24,7 @@ int cmd_convert(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
+int cmd_headroom(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 

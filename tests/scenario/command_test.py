@@ -150,7 +150,10 @@ def check_manual():
     """Every option of every verb is in the manual page, and completed."""
     manual = (ROOT / "docs/xoff.1").read_text().replace("\\-", "-")
     source = f"source {ROOT}/tools/completion/xoff.bash; "
-    for verb in ("run", "check", "topology", "convert", "report", "reproduce", "bench", "schema"):
+    verbs = re.findall(r"^  ([a-z]+) ", xoff("--help").stdout, re.M)
+    check("the verbs are known", {"run", "headroom"} <= set(verbs))
+    for verb in verbs:
+        check(f"the manual page lacks {verb}", f".B {verb}\n" in manual)
         options = set(re.findall(r"--[a-z][a-z-]*", xoff(verb, "--help").stdout)) - {"--usage"}
         missing = sorted(o for o in options if not re.search(o + r"\b(?!-)", manual))
         check(f"the manual page lacks {missing} of {verb}", not missing)
@@ -176,6 +179,25 @@ def check_kinds():
     run = xoff("run", "--print-config", leaf)
     check("the printed configuration says which switches an entry is for",
           "# switch: leaf1\n# switches.0: spine0\n# switches.1: leaf0\n" in run.stdout, run)
+
+
+def check_headroom():
+    """By hand, 100 Gb/s over 200 m: W = 1538 + 72 + 1526 + 25000 + 25216 = 34 * 1538 + 1060; the
+    profile is a line that sonic-buildimage ships for Spectrum."""
+    run = xoff("headroom", "--rate", "100G", "--length", "200m")
+    check("headroom with its parts", run.returncode == 0 and all(
+        re.search(f"{what} .* {n}$", run.stdout, re.M) for what, n in
+        (("decided", 1518), ("our port", 1538), ("pause frame", 72), ("there and back", 25000),
+         ("394 quanta", 25216), ("the peer has", 1526), ("less gaps", -700),
+         ("worst case", 54170))), run)
+    run = xoff("headroom", "--rate", "100Gbps", "--length", "300m", "--sonic")
+    check("SONiC's line", "100000   300m    123904   19456 104448    0\n" in run.stdout, run)
+    run = xoff("headroom", "--rate", "100G", "--length", "200m", "-j")
+    check("headroom in JSON", json.loads(run.stdout)["headroom_bytes"] == 54170, run)
+    for args in ((), ("--rate", "0G"), ("--rate", "100G", "--length", "5"), ("--rate", "1G", "file"),
+                 ("--rate", "1G", "--mtu", "63"), ("--rate", "1G", "--response", "65536")):
+        run = xoff("headroom", *args)
+        check(f"headroom {args} is refused", run.returncode == 2 and run.stderr, run)
 
 
 def check_summary(folder):
@@ -255,6 +277,7 @@ def main(folder):
     check_warnings(folder)
     check_variant(folder)
     check_summary(folder)
+    check_headroom()
     check_manual()
     check_kinds()
     check_trial(folder)

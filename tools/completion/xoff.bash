@@ -2,8 +2,10 @@
 
 _xoff() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs="run check topology convert report reproduce bench schema"
-    local verb="" word options
+    local verb="" verbs word options
+
+    # The program itself knows its verbs.
+    verbs=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | tr '\n' ' ')
 
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do

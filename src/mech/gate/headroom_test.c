@@ -249,9 +249,77 @@ static void the_bound_is_reached(void **state)
     assert_in_range(n_reached, 36, 54); /* not vacuous: most links have such a size */
 }
 
+/* Spectrum's pg_profile_lookup.ini as sonic-buildimage ships it for the MSN2700: cells of 96 bytes,
+ * small packets only, 3.8 KB of response; xoff by rate and length of the cable. */
+static void sonic_table(void **state)
+{
+    (void)state;
+    static const int64_t metres[] = {5, 40, 300};
+    static const struct {
+        xoff_rate gbps;
+        int64_t xoff[3];
+    } rows[] = {
+        {10, {29696, 29696, 36864}}, {25, {29696, 31744, 48128}},   {40, {29696, 32768, 59392}},
+        {50, {29696, 33792, 66560}}, {100, {30720, 38912, 104448}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < 3; k++) {
+            const struct xoff_sonic_params params = {.rate_bps = rows[i].gbps * XOFF_GBPS,
+                                                     .length_mm = metres[k] * 1000,
+                                                     .port_mtu_bytes = 9100,
+                                                     .lossless_mtu_bytes = 1024,
+                                                     .cell_bytes = 96,
+                                                     .small_percent = 100,
+                                                     .pipeline_kb = 19,
+                                                     .mac_phy_kb = 0.8,
+                                                     .peer_response_kb = 3.8};
+            const struct xoff_sonic_profile profile = xoff_headroom_sonic(&params);
+            assert_int_equal(profile.xoff_bytes, rows[i].xoff[k]);
+            assert_int_equal(profile.xon_bytes, 19456);
+            assert_int_equal(profile.size_bytes, 19456 + rows[i].xoff[k]);
+        }
+}
+
+/* By hand, 100 Gb/s, 40 m, cells of 144 bytes: worst = ceil(144 / 64) = 3. Half of the packets are
+ * small: their share of the bytes is 6400 / ((50 * 64 + 50 * 1024) / 100) = 11.7647 %, so occupancy
+ * is 1.235294. cable = 2 * 40 * 100000 * 1e9 / 198e6 / 8000 = 5050.505; peer = 394 * 64 = 25216;
+ * under way 9100 + 5050.505 + 819.2 + 25216 = 40185.705, times occupancy 49641.165, with the frame
+ * 50665.165: 50 KiB are 51200. */
+static void sonic_by_hand(void **state)
+{
+    (void)state;
+    const struct xoff_sonic_params params = {.rate_bps = 100 * XOFF_GBPS,
+                                             .length_mm = 40000,
+                                             .port_mtu_bytes = 9100,
+                                             .lossless_mtu_bytes = 1024,
+                                             .cell_bytes = 144,
+                                             .small_percent = 50,
+                                             .pipeline_kb = 19,
+                                             .mac_phy_kb = 0.8,
+                                             .by_quanta = true};
+    assert_int_equal(xoff_headroom_sonic(&params).xoff_bytes, 51200);
+}
+
+/* The parts of the second worked example: 34 slots and a rest of 1060 bytes have 35 overheads. */
+static void parts_add_up(void **state)
+{
+    (void)state;
+    struct xoff_headroom_parts parts;
+    xoff_headroom_split(&worked[1].params, &parts);
+    assert_int_equal(parts.deciding_bytes, 1518);
+    assert_int_equal(parts.own_frame_bytes, 1538);
+    assert_int_equal(parts.pause_bytes, 72);
+    assert_int_equal(parts.away_bytes, 50216);
+    assert_int_equal(parts.peer_frame_bytes, 1526);
+    assert_int_equal(parts.overhead_bytes, 700);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sonic_table),
+        cmocka_unit_test(sonic_by_hand),
+        cmocka_unit_test(parts_add_up),
         cmocka_unit_test(worked_numbers),
         cmocka_unit_test(eta_by_hand),
         cmocka_unit_test(never_more_than_the_bound),
