@@ -130,11 +130,14 @@ struct xoff_mmu_ops {
     int64_t (*headroom_limit)(const void *cfg, uint32_t port, uint32_t priority);
     /* Books of egress queues, for fabrics in which frames are in their ingress queue first: admit()
      * and release() are for that one. `frame` says how the frame would leave its ingress queue;
-     * egress_bytes means nothing. NULL, all three: the buffer has no such books. */
+     * egress_bytes means nothing. NULL, all four: the buffer has no such books. */
     enum xoff_limit (*egress_limit)(const void *cfg, const void *state,
                                     const struct xoff_departure *frame);
     void (*egress_join)(const void *cfg, void *state, const struct xoff_departure *frame);
     void (*egress_leave)(const void *cfg, void *state, const struct xoff_departure *frame);
+    /* Returns the most that an egress queue can hold. Pause policies, which are configured before
+     * the buffer, want to know; 0: nothing, and configure() will refuse the parameters. */
+    int64_t (*egress_most)(const void *params, const struct xoff_mmu_env *env);
 };
 
 /* A configured buffer: the typed handle that everyone calls through. */

@@ -61,7 +61,7 @@ struct xoff_pause_env {
     uint8_t lossless;
     uint32_t min_frame_bytes, max_frame_bytes;
     int64_t buffer_bytes;
-    int64_t egress_bytes; /* most that an egress queue can hold: the buffer, or less */
+    int64_t egress_bytes; /* most that an egress queue can hold */
     const struct xoff_mmu_port *ports;
     struct xoff_rng rng; /* the policy's own stream, not drawn from yet */
 };

@@ -59,6 +59,9 @@ int build_pause(struct net *net, enum net_part part, uint32_t node,
                 struct xoff_edges *edges, struct xoff_err *err);
 /* Adds the headroom that the pause policy asks for to the headroom that the link needs. */
 void build_add_late(const struct xoff_pause *pause, struct xoff_mmu_port *port);
+/* Returns the ports of `env` with that headroom; the caller frees them. */
+struct xoff_mmu_port *build_late_ports(const struct xoff_pause *pause,
+                                       const struct xoff_mmu_env *env);
 /* Builds a scheduler and its states for all ports of the node, one behind the other. */
 int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsigned char **states,
                 struct xoff_err *err);

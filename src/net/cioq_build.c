@@ -102,16 +102,12 @@ static int build_input(struct cioq *c, const struct xoff_mmu_env *env, uint32_t 
  * inputs for an output decide. The second input stands for all. */
 static int try_inputs(const struct cioq *c, const struct xoff_mmu_env *env, struct xoff_err *err)
 {
-    struct xoff_mmu_port *ports = build_block(env->n_ports, sizeof *ports);
+    struct xoff_mmu_port *ports = build_late_ports(&c->pause, env);
     struct xoff_mmu_env late = *env;
     late.ports = ports;
-    for (uint32_t p = 0; p < env->n_ports; p++) {
-        ports[p] = env->ports[p];
-        build_add_late(&c->pause, &ports[p]);
-    }
     if (env->n_ports > 1)
-        net_try_buffer(c->sw.net, c->sw.node, &c->inputs[1].mmu, true, &c->pause, &c->edges, &late,
-                       err);
+        net_try_buffer(c->sw.net, c->sw.node, &c->inputs[1].mmu, TRIAL_BY_PORT, &c->pause,
+                       &c->edges, &late, err);
     free(ports);
     return 0;
 }
@@ -251,7 +247,9 @@ int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *par
         return code;
     build_tables(c, p.grants);
     *part = NET_PART_PAUSE;
-    if ((code = build_pause(sw->net, *part, sw->node, env, &c->pause, &c->edges, err)))
+    struct xoff_mmu_env all = *env; /* frames for an output wait at all inputs */
+    all.egress_bytes = sw->n_ports * env->buffer_bytes;
+    if ((code = build_pause(sw->net, *part, sw->node, &all, &c->pause, &c->edges, err)))
         return code;
     heap_set(&sw->timers, node_timer(&sw->head, SW_TIMERS + CIOQ_PAUSE),
              xoff_pause_deadline(&c->pause));

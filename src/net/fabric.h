@@ -52,7 +52,8 @@ struct fabric_ops {
     /* Frames leave the buffer of their input before they are sent, and the fabric says when
      * (input_leave); else they leave it with their egress queue, which needs no call. */
     bool leaves_inputs;
-    bool arbitrates; /* asks switch.arbiter */
+    bool asks_egress; /* uses the books of egress queues that a two-sided mmu has */
+    bool arbitrates;  /* asks switch.arbiter */
     /* Whether a full egress queue may hold up all that waits at inputs; NULL: never. */
     bool (*is_coupled)(const struct net_switch *spec);
     /* Bytes of memory that a switch takes for the fabric's sake, frames aside; NULL: next to none.

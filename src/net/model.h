@@ -66,9 +66,13 @@ int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
 /* The same for a part of a transport at all hosts with links of that rate. */
 int net_configured_transport(struct net *net, uint32_t transport, xoff_rate rate_bps, int code,
                              struct xoff_err *err);
-/* Warns when a buffer and its pause policy do not go together (trial_build.c). With `is_by_port`
- * every port has a buffer like `mmu` for itself. */
-void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, bool is_by_port,
+/* What has to hold the frames that arrive until a pause acts: one buffer, a buffer like `mmu` for
+ * each port, or egress queues of env->egress_bytes, which a two-sided `mmu` has the limits of. */
+enum net_trial { TRIAL_ONE_BUFFER, TRIAL_BY_PORT, TRIAL_EGRESS_QUEUES };
+
+/* Warns when a buffer and its pause policy do not go together (trial_build.c). The headroom of
+ * env->ports is what arrives from each after the decision. */
+void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, enum net_trial kind,
                     const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err);
 

@@ -57,6 +57,17 @@ void build_add_late(const struct xoff_pause *pause, struct xoff_mmu_port *port)
     port->headroom_bytes += port->late_bytes;
 }
 
+struct xoff_mmu_port *build_late_ports(const struct xoff_pause *pause,
+                                       const struct xoff_mmu_env *env)
+{
+    struct xoff_mmu_port *ports = build_block(env->n_ports, sizeof *ports);
+    for (uint32_t p = 0; p < env->n_ports; p++) {
+        ports[p] = env->ports[p];
+        build_add_late(pause, &ports[p]);
+    }
+    return ports;
+}
+
 int build_mmu(struct net *net, enum net_part part, uint32_t node, const struct xoff_mmu_ops *ops,
               const void *params, const struct xoff_mmu_env *env, struct xoff_mmu *mmu,
               struct xoff_err *err)

@@ -62,19 +62,15 @@ int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, st
         return code;
     ledger->timer = node_timer(&sw->head, SW_TIMERS + own);
     heap_set(&sw->timers, ledger->timer, xoff_pause_deadline(&ledger->pause));
-    struct xoff_mmu_port *ports = build_block(env->n_ports, sizeof *ports);
+    struct xoff_mmu_port *ports = build_late_ports(&ledger->pause, env);
     struct xoff_mmu_env late = *env;
     late.ports = ports;
-    for (uint32_t p = 0; p < env->n_ports; p++) {
-        ports[p] = env->ports[p];
-        build_add_late(&ledger->pause, &ports[p]);
-    }
     *part = NET_PART_MMU;
     code = build_mmu(sw->net, *part, sw->node, sw->spec->mmu, sw->spec->mmu_params, &late,
                      &ledger->mmu, err);
     if (!code && !sw->fabric->leaves_inputs) /* else it is not the buffer of the egress queues */
-        net_try_buffer(sw->net, sw->node, &ledger->mmu, false, &ledger->pause, &ledger->edges,
-                       &late, err);
+        net_try_buffer(sw->net, sw->node, &ledger->mmu, TRIAL_ONE_BUFFER, &ledger->pause,
+                       &ledger->edges, &late, err);
     free(ports);
     if (code)
         return code;
@@ -141,6 +137,12 @@ static int build_fabric(struct sw *sw, enum net_part *part, struct xoff_err *err
     *part = NET_PART_FABRIC;
     const int code = sw->fabric->build(sw, &env, part, err);
     free(ports);
+    if (!code && sw->spec->mmu->egress_join && !sw->fabric->asks_egress) {
+        xoff_err_set(err, XOFF_E_OK, "kind", sw->spec->mmu->name,
+                     "its egress side is not in use: only fabric: pipeline has ingress queues and "
+                     "egress queues; limits of egress queues have no effect");
+        net_configured(sw->net, NET_PART_MMU, sw->node, 0, err);
+    }
     return code;
 }
 

@@ -521,6 +521,20 @@ static uint64_t full_rate(const struct xoff_mmu_env *env)
     return rate;
 }
 
+/* Warns if egress queues that decide about pauses cannot hold what still comes: the pipeline takes
+ * what each port brings in its time, besides what arrives after the decision. */
+static void try_egress(struct pipeline *p, const struct xoff_mmu_env *env, struct xoff_err *err)
+{
+    struct xoff_mmu_port *ports = build_late_ports(&p->ledger.pause, env);
+    struct xoff_mmu_env late = *env;
+    late.ports = ports;
+    for (uint32_t i = 0; i < env->n_ports; i++)
+        ports[i].headroom_bytes += xoff_bytes_in(p->processing_for, ports[i].rate_bps);
+    net_try_buffer(p->sw.net, p->sw.node, &p->ledger.mmu, TRIAL_EGRESS_QUEUES, &p->ledger.pause,
+                   &p->ledger.edges, &late, err);
+    build_free(ports);
+}
+
 static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
                  struct xoff_err *err)
 {
@@ -547,12 +561,16 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
         code = xoff_err_set(err, XOFF_E_CONFLICT, "egress_queue", NULL,
                             "has no effect: mmu: two-sided has the limits of egress queues");
     struct xoff_mmu_env limited = *env;
-    limited.egress_bytes = p->egress_limit_bytes; /* 0, none of its own, when the buffer has them */
+    limited.egress_bytes = p->is_two_sided ? sw->spec->mmu->egress_most(sw->spec->mmu_params, env)
+                                           : p->egress_limit_bytes;
     if (!code)
         code = ledger_build(sw, &limited, PIPELINE_PAUSE, &p->ledger, part, err);
-    if (!code)
-        sw->signalling = p->ledger.pause.shape.signalling;
-    return code;
+    if (code)
+        return code;
+    sw->signalling = p->ledger.pause.shape.signalling;
+    if (!p->stops) /* else nothing is lost */
+        try_egress(p, &limited, err);
+    return 0;
 }
 
 static void destroy(struct sw *sw)
@@ -602,6 +620,7 @@ const struct fabric_ops fabric_pipeline = {
     .size = sizeof(struct pipeline),
     .n_timers = PIPELINE_TIMERS,
     .leaves_inputs = true,
+    .asks_egress = true,
     .is_coupled = is_coupled,
     .build = build,
     .destroy = destroy,

@@ -12,6 +12,9 @@
  * them shares nothing: nearly every network with egress watermarks would be warned about, and no
  * longer told apart from one that loses frames behind a single queue.
  *
+ * Where frames go through a pipeline before they join an egress queue, it is the queue that has to
+ * hold them: what arrives from each sender, and what the pipeline has of it by then.
+ *
  * The deadlines of a policy that decides late are handled before the next frame, as far as the
  * policy said that it may be late: what arrives in that time is part of the worst case already.
  */
@@ -28,8 +31,8 @@ struct trial {
     struct xoff_mmu mmu;
     struct xoff_pause pause;
     struct xoff_edges edges;
-    bool is_by_port;       /* a buffer for each port, of which `mmu` is the one that is asked */
-    unsigned char *states; /* of the buffers */
+    enum net_trial kind;                /* BY_PORT: `mmu` is the buffer that is asked */
+    unsigned char *states;              /* of the buffers */
     int64_t (*left)[XOFF_N_PRIORITIES]; /* by port: what its peer may still send; -1: not paused */
     int64_t queued_bytes[XOFF_N_PRIORITIES];
     xoff_time now;
@@ -51,22 +54,44 @@ static void take_edges(struct trial *t, const struct xoff_mmu_env *env)
     }
 }
 
+/* Whether the buffer has room for a frame, and if so takes it. Egress queues with a limit of their
+ * own take all, and are looked at in the end. */
+static bool take(const struct trial *t, const struct xoff_arrival *a,
+                 struct xoff_crossings *crossings)
+{
+    const struct xoff_mmu_ops *ops = t->mmu.ops;
+    if (t->kind != TRIAL_EGRESS_QUEUES)
+        return xoff_mmu_admit(&t->mmu, a, t->now, crossings) != XOFF_POOL_DROP;
+    crossings->n = 0;
+    if (!ops->egress_join)
+        return true;
+    const struct xoff_departure frame = {.in_port = a->in_port,
+                                         .out_port = a->out_port,
+                                         .priority = a->priority,
+                                         .pool = XOFF_POOL_RESERVED,
+                                         .bytes = a->bytes};
+    if (ops->egress_limit(t->mmu.cfg, t->mmu.state, &frame) != XOFF_LIMIT_NONE)
+        return false;
+    ops->egress_join(t->mmu.cfg, t->mmu.state, &frame);
+    return true;
+}
+
 /* Sends a frame from `port`, the largest that its peer may still send; false: it found no room. */
 static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t port,
                        uint32_t priority)
 {
     const int64_t most = env->max_frame_bytes;
     int64_t *left = &t->left[port][priority];
-    struct xoff_arrival arrival = {.in_port = (uint16_t)(t->is_by_port ? 0 : port),
+    struct xoff_arrival arrival = {.in_port = (uint16_t)(t->kind == TRIAL_BY_PORT ? 0 : port),
                                    .out_port = EGRESS,
                                    .priority = (uint8_t)priority,
                                    .bytes = (uint32_t)(*left < 0 || *left > most ? most : *left),
                                    .egress_bytes = t->queued_bytes[priority]};
     struct xoff_crossings crossings;
-    t->mmu.state = t->states + (t->is_by_port ? port : 0) * state_step(t);
-    if (xoff_mmu_admit(&t->mmu, &arrival, t->now, &crossings) == XOFF_POOL_DROP)
+    t->mmu.state = t->states + (t->kind == TRIAL_BY_PORT ? port : 0) * state_step(t);
+    if (!take(t, &arrival, &crossings))
         return false;
-    for (uint32_t i = 0; i < crossings.n && t->is_by_port; i++)
+    for (uint32_t i = 0; i < crossings.n && t->kind == TRIAL_BY_PORT; i++)
         crossings.at[i].port = (uint16_t)port;
     arrival.in_port = (uint16_t)port;
     t->queued_bytes[priority] += arrival.bytes;
@@ -88,7 +113,7 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
  * lost, or -1. */
 static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint32_t last)
 {
-    for (uint32_t i = 0; i < (t->is_by_port ? env->n_ports : 1); i++)
+    for (uint32_t i = 0; i < (t->kind == TRIAL_BY_PORT ? env->n_ports : 1); i++)
         xoff_mmu_init(&t->mmu, t->states + i * state_step(t));
     xoff_pause_init(&t->pause, t->pause.state);
     memset(t->queued_bytes, 0, sizeof t->queued_bytes);
@@ -116,34 +141,67 @@ static void *copy_of_size(size_t size)
     return memory;
 }
 
-void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, bool is_by_port,
+/* Returns the longest queue of the trial if it is longer than egress queues can be, or -1. */
+static int64_t longest(const struct trial *t, const struct xoff_mmu_env *env)
+{
+    int64_t most = t->queued_bytes[0];
+    for (uint32_t p = 1; p < XOFF_N_PRIORITIES; p++)
+        most = t->queued_bytes[p] > most ? t->queued_bytes[p] : most;
+    return most > env->egress_bytes ? most : -1;
+}
+
+/* `bytes`: what a queue held when a frame was lost. */
+static void warn_of_buffer(const char *name, int64_t bytes, struct xoff_err *err)
+{
+    char text[32];
+    xoff_err_set(
+        err, XOFF_E_OK, "kind", name,
+        "may lose frames of lossless priorities: pauses are decided by egress queues here, "
+        "and this buffer had no room for what arrives until they act when a queue held ");
+    xoff_err_add(err, xoff_format_bytes(text, sizeof text, bytes));
+    xoff_err_add(err, "; a larger share for a queue (sih: alpha: 1024, reserved: 0B), a lower "
+                      "watermark or a larger buffer would do");
+}
+
+/* `bytes`: how long a queue can become. */
+static void warn_of_queues(int64_t limit_bytes, int64_t bytes, struct xoff_err *err)
+{
+    char text[32];
+    xoff_err_set(err, XOFF_E_OK, "egress_queue", xoff_format_bytes(text, sizeof text, limit_bytes),
+                 "may lose frames of lossless priorities: pauses are decided by egress queues "
+                 "here, and with what is in the pipeline and arrives until they act a queue can "
+                 "come to ");
+    xoff_err_add(err, xoff_format_bytes(text, sizeof text, bytes));
+    xoff_err_add(err, "; larger queues or a lower threshold would do");
+}
+
+void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, enum net_trial kind,
                     const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err)
 {
     if (!env->lossless || env->n_ports < 2 || net->spec.wire->has_free_priority)
         return;
-    struct trial t = {.mmu = *mmu, .pause = *pause, .edges = *edges, .is_by_port = is_by_port};
+    struct trial t = {.mmu = *mmu, .pause = *pause, .edges = *edges, .kind = kind};
     const uint8_t first = (uint8_t)(env->lossless & -env->lossless);
     if (xoff_pause_held_by(pause, 1, EGRESS, (uint32_t)__builtin_ctz(first)) == XOFF_HOLD_BY_FRAMES)
         return;
-    t.states = copy_of_size(state_step(&t) * (is_by_port ? env->n_ports : 1));
+    t.states = copy_of_size(state_step(&t) * (kind == TRIAL_BY_PORT ? env->n_ports : 1));
     t.pause.state = copy_of_size(pause->shape.state_size);
     t.left = copy_of_size(env->n_ports * sizeof *t.left);
+    const bool has_limit = kind == TRIAL_EGRESS_QUEUES && !mmu->ops->egress_join;
     int64_t held = -1;
-    for (uint32_t k = 0; k < 4 && held < 0; k++) {
+    for (uint32_t k = 0; k < 4 && (held < 0 || has_limit); k++) {
         t.priorities = k < 2 ? first : env->lossless;
-        held = try_senders(&t, env, k % 2 ? env->n_ports - 1 : 1);
+        const int64_t lost_at = try_senders(&t, env, k % 2 ? env->n_ports - 1 : 1);
+        const int64_t found = has_limit ? longest(&t, env) : lost_at;
+        held = found > held ? found : held;
     }
     free(t.states), free(t.pause.state), free(t.left);
     if (held < 0)
         return;
-    char text[32];
-    xoff_err_set(
-        err, XOFF_E_OK, "kind", mmu->ops->name,
-        "may lose frames of lossless priorities: pauses are decided by egress queues here, "
-        "and this buffer had no room for what arrives until they act when a queue held ");
-    xoff_err_add(err, xoff_format_bytes(text, sizeof text, held));
-    xoff_err_add(err, "; a larger share for a queue (sih: alpha: 1024, reserved: 0B), a lower "
-                      "watermark or a larger buffer would do");
-    net_configured(net, NET_PART_MMU, node, 0, err);
+    if (has_limit)
+        warn_of_queues(env->egress_bytes, held, err);
+    else
+        warn_of_buffer(mmu->ops->name, held, err);
+    net_configured(net, has_limit ? NET_PART_FABRIC : NET_PART_MMU, node, 0, err);
 }

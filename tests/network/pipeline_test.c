@@ -353,7 +353,7 @@ static void mechanisms_work_on_it(void **state)
         "  marking: {kind: step, k: 20KB}\n",
         "  marking: qcn\n",
         "  marking: qcn\n  congestion_points: input\n",
-        "  pause: {kind: tpfc, lw: 10KB, tw: 20KB, hw: 40KB}\n",
+        "  pause: {kind: tpfc, lw: 10KB, tw: 20KB, hw: 40KB, allow_loss: true}\n",
         "  scheduler: wfq\n",
         "  path: scatter\n",
         "  pause: pause\n",

@@ -122,6 +122,61 @@ def check_trial(folder):
     check("one full queue", run.returncode == 0 and not run.stderr, run)
 
 
+def check_pipeline_trial(folder):
+    """Egress queues of a pipeline have room above XOFF for what is in it and in flight, or not."""
+    file = folder / "pipeline.yaml"
+    file.write_text("topology: {kind: star, hosts: 3, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                    "priorities: {3: {lossless: true}}\n"
+                    "switch: {buffer: 2MB, processing_delay: 2us, fabric: {kind: pipeline, "
+                    "egress_queue: 46442B}, pause: {kind: pfc, trigger: egress, xoff: 20KB, "
+                    "xon: 10KB}}\n"
+                    "transport: datagram\nstop: 400us\ndrain: 0s\n"
+                    "traffic: [{kind: cbr, from: h0..h1, to: h2, priority: 3}]\n")
+    words = "a queue can come to 46442B"
+    # 13 frames of 1518 B are below XOFF. Two ports bring 10854 B each after the decision, the frame
+    # that causes it among them, and the pipeline has 2 us * 10 Gb/s of each: 19734 + 2 * 13354 B.
+    run = xoff("run", file, "-o", folder / "kept", "--no-report")
+    check("room for all that comes", run.returncode == 0 and not run.stderr, run)
+    limit = ["--set", "switch.fabric.egress_queue=46441B"]
+    run = xoff("check", file, *limit)
+    check("and a byte less", run.returncode == 0 and words in run.stderr and
+          f"{file}:3:" in run.stderr and "switch.fabric.egress_queue: 46441B" in run.stderr, run)
+    run = xoff("check", file, *limit, "--set", "switch.fabric.full=stop")
+    check("a pipeline that stops loses nothing", run.returncode == 0 and not run.stderr, run)
+    run = xoff("check", file, *limit, "--set", "switch.pause=pfc")
+    check("nor is it about pauses by ingress queues", run.returncode == 0 and not run.stderr, run)
+    run = xoff("run", file, "-o", folder / "lost", "--no-report", "--set",
+               "switch.fabric.egress_queue=22KB")
+    check("frames are lost in a smaller one", run.returncode == 1 and words in run.stderr and
+          "failed: frames of a lossless class were lost" in run.stdout, run)
+    # In a shared memory an egress queue has 2000 B of its own and queue_limit.
+    for n, is_late in ((44442, False), (44441, True)):
+        run = xoff("check", file, "--set", "switch.fabric=pipeline", "--set",
+                   f"switch.mmu={{kind: two-sided, queue_limit: {n}B}}")
+        check(f"a shared memory, {n} B", run.returncode == 0 and
+              ("switch.mmu.kind: two-sided: may lose" in run.stderr) == is_late, run)
+    # XOFF of an egress queue is below what it can hold there.
+    for kind in ("pfc, trigger: egress", "capfc"):
+        for xoff_bytes, code in ((46441, 0), (46442, 2)):
+            run = xoff("check", file, "--set", "switch.fabric={kind: pipeline, full: stop}", "--set",
+                       "switch.mmu={kind: two-sided, queue_limit: 44442B}", "--set",
+                       f"switch.pause={{kind: {kind}, xoff: {xoff_bytes}B, xon: 10KB}}")
+            check(f"{kind}, xoff {xoff_bytes} B", run.returncode == code, run)
+
+
+def check_two_sides(folder):
+    """Only a pipeline has use for the egress side of a two-sided buffer."""
+    file = folder / "sides.yaml"
+    file.write_text("topology: {kind: star, hosts: 3}\npriorities: {3: {lossless: true}}\n"
+                    "switch: {mmu: two-sided}\n")
+    for fabric, is_warned in (("shared", True), ("output-queued", True), ("cioq", True),
+                              ("pipeline", False)):
+        run = xoff("check", file, "--set", f"switch.fabric={fabric}")
+        check(f"two sides and {fabric}", run.returncode == 0 and
+              ("switch.mmu.kind: two-sided: its egress side is not in use" in run.stderr) == is_warned,
+              run)
+
+
 def check_variant(folder):
     """One variant of many, with what is expected of it and of all."""
     file = folder / "variants.yaml"
@@ -281,6 +336,8 @@ def main(folder):
     check_manual()
     check_kinds()
     check_trial(folder)
+    check_pipeline_trial(folder)
+    check_two_sides(folder)
 
     for verb in ("run", "check", "topology", "bench", "schema"):
         run = xoff(verb, "--help")

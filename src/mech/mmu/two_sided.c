@@ -164,6 +164,18 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Returns the bytes that queues have for themselves, without headroom. */
+static int64_t dedicated_total(const struct two_sided_params *p, const struct xoff_mmu_env *env)
+{
+    return (int64_t)N_SIDES * env->n_ports * XOFF_N_PRIORITIES * p->dedicated;
+}
+
+static int64_t headroom_of(const struct two_sided_params *p, const struct xoff_mmu_env *env,
+                           uint32_t port)
+{
+    return p->headroom == XOFF_PARAM_AUTO ? env->ports[port].headroom_bytes : p->headroom;
+}
+
 /* Computes the limits given as auto, and refuses those that the pool can never reach. */
 static int set_limits(const struct two_sided_params *p, const struct xoff_mmu_env *env,
                       struct two_sided_cfg *c, struct xoff_err *err)
@@ -229,7 +241,7 @@ static int two_sided_configure(const void *params, const struct xoff_mmu_env *en
     const struct two_sided_params *p = params;
     struct two_sided_cfg *c = cfg;
     const int64_t n_lossless = xoff_shared_n_lossless(env);
-    const int64_t dedicated = (int64_t)N_SIDES * env->n_ports * XOFF_N_PRIORITIES * p->dedicated;
+    const int64_t dedicated = dedicated_total(p, env);
     shape->state_size = sizeof(struct two_sided_state) +
                         (size_t)N_SIDES * env->n_ports * sizeof(struct two_sided_port);
     *c = (struct two_sided_cfg){.n_ports = env->n_ports,
@@ -237,8 +249,7 @@ static int two_sided_configure(const void *params, const struct xoff_mmu_env *en
                                 .dedicated_bytes = p->dedicated,
                                 .buffer_bytes = env->buffer_bytes};
     for (uint32_t port = 0; port < env->n_ports; port++) {
-        c->headroom_bytes[port] =
-            p->headroom == XOFF_PARAM_AUTO ? env->ports[port].headroom_bytes : p->headroom;
+        c->headroom_bytes[port] = headroom_of(p, env, port);
         c->headroom_capacity_bytes += n_lossless * c->headroom_bytes[port];
     }
     const int64_t left = c->buffer_bytes - dedicated - c->headroom_capacity_bytes;
@@ -422,6 +433,19 @@ static void two_sided_egress_leave(const void *cfg, void *state, const struct xo
     change(cfg, state, EGRESS, port, frame->priority, -(int64_t)frame->bytes);
 }
 
+static int64_t two_sided_egress_most(const void *params, const struct xoff_mmu_env *env)
+{
+    const struct two_sided_params *p = params;
+    int64_t most = env->buffer_bytes - dedicated_total(p, env);
+    for (uint32_t port = 0; port < env->n_ports; port++)
+        most -= xoff_shared_n_lossless(env) * headroom_of(p, env, port);
+    const int64_t limits[] = {p->pool, p->port_limit, p->queue_limit, p->egress_limit};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i] != XOFF_PARAM_AUTO)
+            most = least(most, limits[i]);
+    return most < 1 ? 0 : p->dedicated + most;
+}
+
 /* Inspection */
 
 static void two_sided_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
@@ -489,4 +513,5 @@ const struct xoff_mmu_ops xoff_mmu_two_sided = {
     .egress_limit = two_sided_egress_limit,
     .egress_join = two_sided_egress_join,
     .egress_leave = two_sided_egress_leave,
+    .egress_most = two_sided_egress_most,
 };

@@ -403,6 +403,44 @@ static void test_random_frames(void **unused)
     }
 }
 
+/* What an egress queue can hold is known before the buffer is configured: its own 2000 bytes and
+ * the least of the limits that are given; else what dedicated space (128000) and headroom (24000)
+ * leave of 172000. A queue filled with frames of a byte ends there. */
+static void test_most_of_an_egress_queue(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *key, *value;
+        int64_t most;
+    } rows[] = {
+        {"xoff", "5000B", 22000},        {"pool", "12000B", 14000},
+        {"port_limit", "9000B", 11000},  {"queue_limit", "8000B", 10000},
+        {"egress_limit", "7000B", 9000}, {"ingress_limit", "6000B", 22000},
+        {"headroom", "5000B", 6000},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench b;
+        setup_small(&b);
+        bench_set(&b, rows[i].key, rows[i].value);
+        assert_int_equal(b.ops->egress_most(b.params, &b.env), rows[i].most);
+        bench_start(&b);
+        int64_t held = 0;
+        while (limit(&b, &(struct xoff_departure){.priority = 3, .bytes = 1}) == XOFF_LIMIT_NONE) {
+            b.ops->egress_join(b.mmu.cfg, b.mmu.state,
+                               &(struct xoff_departure){.priority = 3, .bytes = 1});
+            assert_true(++held <= rows[i].most);
+        }
+        assert_int_equal(held, rows[i].most);
+        bench_end(&b);
+    }
+    struct bench b;
+    setup_small(&b);
+    b.env.buffer_bytes = 152000; /* nothing is left for the pool */
+    assert_int_equal(b.ops->egress_most(b.params, &b.env), 0);
+    b.env.buffer_bytes = 152001;
+    assert_int_equal(b.ops->egress_most(b.params, &b.env), 2001);
+}
+
 static void test_refusals(void **unused)
 {
     (void)unused;
@@ -467,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_thresholds_to_the_byte),
         cmocka_unit_test(test_headroom),
         cmocka_unit_test(test_random_frames),
+        cmocka_unit_test(test_most_of_an_egress_queue),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("two_sided", tests, NULL, NULL);

@@ -51,7 +51,8 @@ static inline void bench_setup(struct bench *b, const struct xoff_pause_ops *ops
 {
     memset(b, 0, sizeof *b);
     b->policy.ops = ops;
-    b->env = (struct xoff_pause_env){.n_ports = N_PORTS, .lossless = LOSSLESS};
+    b->env =
+        (struct xoff_pause_env){.n_ports = N_PORTS, .lossless = LOSSLESS, .egress_bytes = 1000000};
     assert_true(ops->params_size <= sizeof b->params);
     xoff_param_defaults(ops->params, b->params);
 }

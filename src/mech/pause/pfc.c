@@ -86,7 +86,8 @@ static const struct xoff_param pfc_table[] = {
 
 /* Configuration */
 
-static int pfc_check_thresholds(const struct pfc_params *p, struct xoff_err *err)
+static int pfc_check_thresholds(const struct pfc_params *p, const struct xoff_pause_env *env,
+                                struct xoff_err *err)
 {
     char text[XOFF_PARAM_TEXT];
     if (p->trigger == PFC_TRIGGER_INGRESS) {
@@ -118,6 +119,13 @@ static int pfc_check_thresholds(const struct pfc_params *p, struct xoff_err *err
         xoff_err_add(err, xoff_format_bytes(text, sizeof text, p->xoff));
         return code;
     }
+    if (env->n_ports > 1 && p->xoff >= env->egress_bytes) {
+        const int code = xoff_err_set(err, XOFF_E_CONFLICT, "xoff",
+                                      xoff_format_bytes(text, sizeof text, p->xoff),
+                                      "must be below what an egress queue can hold, which is ");
+        xoff_err_add(err, xoff_format_bytes(text, sizeof text, env->egress_bytes));
+        return code;
+    }
     return 0;
 }
 
@@ -127,7 +135,7 @@ static int pfc_configure_as(enum xoff_pause_wire wire, const struct pfc_params *
 {
     int code = holds_signalling(&p->base, wire, &shape->signalling, err);
     if (!code)
-        code = pfc_check_thresholds(p, err);
+        code = pfc_check_thresholds(p, env, err);
     if (code)
         return code;
     *c = (struct pfc_cfg){

@@ -619,6 +619,8 @@ static void test_refusals(void **unused)
     } rows[] = {
         {"egress", "2B", "1B", XOFF_E_OK, ""},
         {"egress", "1B", "0B", XOFF_E_OK, ""},
+        {"egress", "999999B", "1B", XOFF_E_OK, ""},
+        {"egress", "1000000B", "1B", XOFF_E_CONFLICT, "xoff"}, /* the queue holds no more */
         {"egress", "2B", "2B", XOFF_E_CONFLICT, "xon"},
         {"egress", "2B", "3B", XOFF_E_CONFLICT, "xon"},
         {"egress", "auto", "1B", XOFF_E_MISSING, "xoff"},

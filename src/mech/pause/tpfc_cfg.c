@@ -180,7 +180,9 @@ static int check_room(const struct tpfc_params *p, const struct xoff_pause_env *
     int64_t in_flight = 0;
     for (uint32_t port = 0; port < env->n_ports; port++)
         in_flight += env->ports[port].headroom_bytes;
-    const int64_t highest = env->buffer_bytes - in_flight - env->max_frame_bytes + 1;
+    const int64_t room =
+        env->egress_bytes < env->buffer_bytes ? env->egress_bytes : env->buffer_bytes;
+    const int64_t highest = room - in_flight - env->max_frame_bytes + 1;
     if (p->hw <= highest || !env->lossless)
         return 0;
     char text[XOFF_PARAM_TEXT];
@@ -189,7 +191,7 @@ static int check_room(const struct tpfc_params *p, const struct xoff_pause_env *
         err, p->allow_loss ? XOFF_E_OK : XOFF_E_CONFLICT, "hw", text,
         p->allow_loss ? "may lose frames of lossless priorities: when a queue pauses all ports up "
                         "to "
-                      : "leaves too little room in the buffer: when a queue pauses all ports up "
+                      : "leaves too little room above it: when a queue pauses all ports up "
                         "to ");
     xoff_err_add_int(err, in_flight);
     xoff_err_add(err, "B can still arrive behind a last frame");

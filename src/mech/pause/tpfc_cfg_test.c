@@ -35,7 +35,7 @@ static void test_refusals(void **unused)
     struct bench b;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         tpfc_setup(&b);
-        b.env.buffer_bytes = 50000;
+        b.env.egress_bytes = 50000;
         bench_set_watermarks(&b, rows[i].lw, rows[i].tw, rows[i].hw);
         bench_set(&b, "targets", rows[i].targets);
         bench_set(&b, "allow_loss", rows[i].allow_loss);
@@ -48,7 +48,7 @@ static void test_refusals(void **unused)
     }
     /* Nothing in flight fits: there is no HW that would do. */
     tpfc_setup(&b);
-    b.env.buffer_bytes = 4000;
+    b.env.egress_bytes = 4000;
     bench_set_watermarks(&b, "0B", "1B", "2B");
     assert_int_equal(bench_configure(&b), -XOFF_E_CONFLICT);
     assert_non_null(strstr(b.err.message, "a larger buffer"));

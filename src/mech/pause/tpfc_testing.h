@@ -15,6 +15,7 @@ static inline void tpfc_setup(struct bench *b)
                                      .min_frame_bytes = 64,
                                      .max_frame_bytes = 1000,
                                      .buffer_bytes = 400000,
+                                     .egress_bytes = 400000,
                                      .ports = b->ports};
     xoff_rng_init(&b->env.rng, 1, 2, 3);
 }
