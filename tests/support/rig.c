@@ -2,10 +2,13 @@
 #include "rig.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -30,6 +33,24 @@ void rig_run(struct rig *rig, const struct rig_options *options, const char *for
                  text);
     rig_run_plan(rig, options, scenario, 0);
     free(text);
+}
+
+#define RIG_MOST_S 60 /* of processor time, for one run; the longest takes a few */
+
+static void end_of_time(int signal)
+{
+    static const char text[] = "rig: a run took more than 60 s of processor time\n";
+    (void)signal;
+    _exit(write(STDERR_FILENO, text, sizeof text - 1) ? 1 : 2);
+}
+
+/* Ends the test when a run does not end by itself. Processor time does not depend on what else the
+ * machine does. */
+static void watch(long seconds)
+{
+    const struct itimerval timer = {.it_value.tv_sec = seconds};
+    signal(SIGPROF, end_of_time);
+    setitimer(ITIMER_PROF, &timer, NULL);
 }
 
 void rig_run_plan(struct rig *rig, const struct rig_options *options, struct scenario *scenario,
@@ -61,7 +82,9 @@ void rig_run_plan(struct rig *rig, const struct rig_options *options, struct sce
         if (net_create(&b->spec, &b->net, &blame, &err))
             fail_msg("%s: %s", err.subject, err.message);
     }
+    watch(RIG_MOST_S);
     net_run(rig->built->net);
+    watch(0);
     rig->results = net_collect(rig->built->net);
     rig->results->title = rig->results->variant = "";
     rig->results->scenario_file = rig->results->scenario_text = rig->results->config_text = "";
