@@ -79,6 +79,8 @@ static const struct {
     {"insurance.peak", "most insurance used", "insurance"},
     {"pauses", "pauses (XOFF)", "pauses"},
     {"pause_time", "time paused, all ports", "paused"},
+    {"stops", "stops of pipelines", "stops"},
+    {"stop_time", "  time, all switches", "stopped"},
     {"marks", "ECN marks", "ECN marks"},
     {"notices.sent", "congestion notifications", "notifications"},
     {"notices.received", "  at their source", "at source"},
@@ -277,8 +279,9 @@ static void print_sizes(FILE *out, const struct cli_run *runs, uint32_t n_runs)
 static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_runs)
 {
     static const char *const only_if_any[] = {
-        "starved",       "marks",         "notices.sent",    "notices.received", "tags.sent",
-        "tags.received", "feedback.rate", "retransmissions", "deadlocks"};
+        "starved",          "stops",     "stop_time",     "marks",         "notices.sent",
+        "notices.received", "tags.sent", "tags.received", "feedback.rate", "retransmissions",
+        "deadlocks"};
     bool is_there = false, is_zero = true, is_listed = false;
     for (uint32_t i = 0; i < n_runs; i++) {
         const struct metric *m = summary_find(runs[i].summary, metric);

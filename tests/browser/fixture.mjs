@@ -236,6 +236,8 @@ function metrics(worse) {
       "s",
       "time that transmitters were paused, sum over ports and priorities",
     ],
+    ["stops", worse > 1 ? 5 : 0, "", "times that full queues stopped pipelines"],
+    ["stop_time", worse > 1 ? 0.0123 : 0, "s", "time of these stops"],
     ["drops", worse > 1 ? 17 : 0, "frames", "frames lost, all causes"],
     ["buffer.peak", 1545604, "B", "most bytes held by a switch"],
     ["jain", 0.689489146780724, "ratio", "Jain's fairness index of the flows' mean throughputs"],

@@ -201,6 +201,18 @@ test("the verdict comes first, with what was run", () =>
     if (!real) assert.match(text, /\u2713 pass[^]*\u2717 fail/);
   }));
 
+test("stops of pipelines are told of runs that have some", () =>
+  withPage(files.run, {}, async (page) => {
+    const { runs } = await dataOf(page);
+    const stops = runs.map((r) => r.metrics.find((m) => m.name === "stops").value);
+    const shown = await page.locator("#verdict", { hasText: "stops of pipelines" }).count();
+    assert.equal(shown, stops.some(Boolean) ? 1 : 0);
+    const text = await page.locator("#verdict").innerText();
+    assert.equal(text.split("stops of pipelines").length - 1, stops.filter(Boolean).length);
+    assert.equal(text.split("time of these stops").length - 1, stops.filter(Boolean).length);
+    if (!real) assert.match(text, /12\.3 ms/);
+  }));
+
 test("zoom moves all charts of the time axis", () =>
   withPage(files.run, {}, async (page) => {
     const {

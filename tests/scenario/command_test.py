@@ -177,6 +177,21 @@ def check_two_sides(folder):
               run)
 
 
+def check_stops(folder):
+    """The summary tells how often and how long pipelines were stopped, if they were."""
+    file = ROOT / "scenarios/pipeline.yaml"
+    out = ["-o", folder / "stops", "--no-report", "--set", "stop=2ms"]
+    run = xoff("run", file, *out, "--variant", "drop")
+    check("a pipeline that never stops", "pauses (XOFF)" in run.stdout and
+          "stops of pipelines" not in run.stdout, run)
+    run = xoff("run", file, *out, "--variant", "stop")
+    metrics = json.loads((folder / "stops" / "summary.json").read_text())["runs"][0]["metrics"]
+    stops = int(metrics["stops"]["value"])
+    check("one that does", stops > 0 and
+          re.search(rf"\n  stops of pipelines +{stops} .*\n    time, all switches +[1-9.]+ [mu]s ",
+                    run.stdout), run)
+
+
 def check_variant(folder):
     """One variant of many, with what is expected of it and of all."""
     file = folder / "variants.yaml"
@@ -338,6 +353,7 @@ def main(folder):
     check_trial(folder)
     check_pipeline_trial(folder)
     check_two_sides(folder)
+    check_stops(folder)
 
     for verb in ("run", "check", "topology", "bench", "schema"):
         run = xoff(verb, "--help")

@@ -18,20 +18,26 @@ function verdictPill(run) {
     : h("span.pill.bad", `\u2717 ${run.verdict}`);
 }
 
-// The figures most people ask for first; those that the run lacks are left out.
+// The figures most people ask for first; those that the run lacks are left out, and of some a 0.
 const HEADLINES = [
   ["slowdown.p99", "slowdown, p99"],
   ["fct.p99", "completion, p99"],
   ["throughput", "throughput"],
   ["pauses", "pauses"],
   ["pause_time", "time paused, all ports"],
+  ["stops", "stops of pipelines"],
+  ["stop_time", "time of these stops, all switches"],
   ["drops", "frames lost"],
   ["buffer.peak", "fullest buffer"],
   ["deadlocks", "deadlocks"],
 ];
 
+const ONLY_IF_ANY = new Set(["stops", "stop_time"]);
+
 function headlines(run) {
-  const found = HEADLINES.map(([name, label]) => [metricOf(run, name), label]).filter(([m]) => m);
+  const found = HEADLINES.map(([name, label]) => [metricOf(run, name), label]).filter(
+    ([m]) => m && (m.value !== 0 || !ONLY_IF_ANY.has(m.name)),
+  );
   return found.length
     ? pairs(
         "figures",
