@@ -188,8 +188,8 @@ static int set_limits(const struct two_sided_params *p, const struct xoff_mmu_en
     const struct {
         const char *key;
         int64_t bytes;
-    } limits[] = {{"queue_limit", c->queue_limit_bytes},
-                  {"port_limit", c->port_limit_bytes},
+    } limits[] = {{"port_limit", c->port_limit_bytes}, /* before queue_limit, which may be as it */
+                  {"queue_limit", c->queue_limit_bytes},
                   {"ingress_limit", c->side_limit_bytes[INGRESS]},
                   {"egress_limit", c->side_limit_bytes[EGRESS]}};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {

@@ -453,7 +453,7 @@ static void test_refusals(void **unused)
         {"pool", "20001B", XOFF_E_CONFLICT, "buffer"},
         {"queue_limit", "20000B", XOFF_E_OK, ""},
         {"queue_limit", "20001B", XOFF_E_CONFLICT, "queue_limit"},
-        {"port_limit", "20001B", XOFF_E_CONFLICT, "queue_limit"}, /* which is the same */
+        {"port_limit", "20001B", XOFF_E_CONFLICT, "port_limit"},
         {"ingress_limit", "20001B", XOFF_E_CONFLICT, "ingress_limit"},
         {"egress_limit", "20001B", XOFF_E_CONFLICT, "egress_limit"},
         {"xoff", "21999B", XOFF_E_OK, ""},
