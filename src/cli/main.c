@@ -21,13 +21,14 @@ static const struct verb verb_conform = {"conform", "test a device for PFC, ETS,
                                          cmd_conform};
 static const struct verb verb_headroom = {"headroom", "say how much room XOFF needs, and for what",
                                           cmd_headroom};
+static const struct verb verb_decode = {"decode", "show the frames of a capture or of hex text",
+                                        cmd_decode};
 static const struct verb verb_bench = {"bench", "measure the simulator itself", cmd_bench};
 static const struct verb verb_schema = {"schema", "print the JSON schema of scenario files",
                                         cmd_schema};
-const struct verb *const verbs[] = {
-    &verb_run,     &verb_report,  &verb_reproduce, &verb_check, &verb_topology,
-    &verb_convert, &verb_conform, &verb_headroom,  &verb_bench, &verb_schema,
-    NULL};
+const struct verb *const verbs[] = {&verb_run,      &verb_report,  &verb_reproduce, &verb_check,
+                                    &verb_topology, &verb_convert, &verb_decode,    &verb_conform,
+                                    &verb_headroom, &verb_bench,   &verb_schema,    NULL};
 
 static void usage(FILE *out)
 {
