@@ -62,7 +62,8 @@ struct xoff_device_setup {
     /* DCBX: the local, administered parameters of every port. */
     bool has_dcbx;
     bool pfc_willing, ets_willing;
-    uint8_t dcbx_mac[6]; /* of the port; it decides ties */
+    int8_t fcoe_priority; /* of the application FCoE; below 0: no application */
+    uint8_t dcbx_mac[6];  /* of port 0, the others count on; it decides ties */
     /* An end station sends full frames of these priorities to station_mac, as fast as it may, and
      * sends every test frame that it receives back to its source. */
     uint8_t sources;

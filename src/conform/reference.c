@@ -236,9 +236,12 @@ static void arrive(struct reference *r)
 {
     struct held *frame = held_first(&r->arrivals);
     const bool is_short = frame->bytes < XOFF_MIN_FRAME_BYTES && r->fault != FAULT_MALFORMED_PFC;
-    if (frame->has_bad_fcs || is_short || receive_control(r, frame))
+    if (frame->has_bad_fcs || is_short || receive_control(r, frame)) {
         free(frame);
-    else if (r->setup.kind == XOFF_DEVICE_STATION)
+        return;
+    }
+    dcbx_receive(r, frame);
+    if (r->setup.kind == XOFF_DEVICE_STATION)
         host_receive(r, frame);
     else
         bridge_receive(r, frame);
@@ -251,6 +254,7 @@ static xoff_time next_event(const struct reference *r)
     xoff_time at = r->arrivals.head ? r->arrivals.head->at : XOFF_NEVER;
     at = xoff_time_min(at, xoff_pause_deadline(&r->pause));
     at = xoff_time_min(at, host_deadline(r));
+    at = xoff_time_min(at, dcbx_deadline(r));
     for (uint32_t i = 0; i < r->setup.n_ports; i++) {
         const struct reference_port *p = &r->ports[i];
         at = xoff_time_min(at, p->gate.next_at);
@@ -269,6 +273,8 @@ static void handle_events(struct reference *r)
         bridge_expire(r, r->now);
     if (host_deadline(r) <= r->now)
         host_expire(r);
+    if (dcbx_deadline(r) <= r->now)
+        dcbx_expire(r);
     for (uint16_t i = 0; i < r->setup.n_ports; i++) {
         struct reference_port *p = &r->ports[i];
         if (xoff_gate_is_due(&p->gate, r->now))

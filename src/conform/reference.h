@@ -13,17 +13,23 @@
 #define CONFORM_REFERENCE_H
 
 #include <xoff/conform.h>
+#include <xoff/dcbx.h>
 #include <xoff/gate.h>
 #include <xoff/registry.h>
 #include <xoff/rng.h>
 #include <xoff/signal.h>
 #include <xoff/units.h>
 
-/* One thing each that is wrong with a device. */
+/* One thing each that is wrong with a device, in the order of xoff_conform_models. */
 enum fault {
     FAULT_NONE,
     FAULT_TWO_CLASSES,
     FAULT_SMALL_BUFFER,
+    FAULT_MULTIPLE_PEERS,
+    FAULT_TIE_BREAK,
+    FAULT_MALFORMED_TLV,
+    FAULT_TWO_QUEUES,
+    FAULT_FORWARDS_CONTROL,
     FAULT_IGNORES_VECTOR,
     FAULT_QUANTA_PLUS,
     FAULT_QUANTA_MINUS,
@@ -31,13 +37,11 @@ enum fault {
     FAULT_SLOW_RESPONSE,
     FAULT_PAUSES_CONTROL,
     FAULT_MALFORMED_PFC,
-    FAULT_FORWARDS_CONTROL,
     FAULT_NO_REFRESH,
     FAULT_PAUSES_ALL,
     FAULT_EQUAL_SHARES,
     FAULT_HARD_SHARES,
     FAULT_STRICT_LAST,
-    FAULT_TWO_QUEUES,
     FAULT_CNM_VERSION,
     FAULT_CNM_SIGN,
     FAULT_CNM_ADDRESS,
@@ -47,6 +51,9 @@ enum fault {
     FAULT_IGNORES_CNM,
     FAULT_READS_VERSIONS,
     FAULT_TAG_FIRST,
+    FAULT_IGNORES_WILLING,
+    FAULT_NEVER_LAPSES,
+    FAULT_REFUSES_RESERVED,
 };
 
 /* A frame in the device. */
@@ -109,6 +116,8 @@ struct reference {
     struct xoff_rng rng;
     struct xoff_rp rp;
     struct reference_flow flows[XOFF_N_PRIORITIES];
+    struct xoff_dcbx_cfg dcbx_cfg[XOFF_CONFORM_MAX_PORTS];
+    struct xoff_dcbx *dcbx[XOFF_CONFORM_MAX_PORTS];
     struct xoff_mmu_port mmu_ports[XOFF_CONFORM_MAX_PORTS];
     void *memory[160]; /* cfg and state of the mechanisms */
     uint32_t n_memory;
@@ -150,6 +159,15 @@ void bridge_release(struct reference *r, uint16_t port, const struct held *frame
 void bridge_expire(struct reference *r, xoff_time now);
 /* Joins the egress queue of a port, or is lost. */
 void bridge_enqueue(struct reference *r, uint16_t port, struct held *frame);
+
+/* The priorities of `enabled` that the device can hold lossless. */
+uint8_t reference_lossless(const struct reference *r, uint8_t enabled);
+
+/* DCBX at all ports. A frame that is received stays the caller's. */
+int dcbx_build(struct reference *r, struct xoff_err *err);
+void dcbx_receive(struct reference *r, const struct held *frame);
+xoff_time dcbx_deadline(const struct reference *r);
+void dcbx_expire(struct reference *r);
 
 /* Congestion notification in a bridge: a frame that came in gets another priority at the edge of
  * the domain; one that joined a queue may be sampled; one that goes out may lose its tag. */

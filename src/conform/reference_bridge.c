@@ -124,9 +124,9 @@ static int build_port(struct reference *r, struct reference_port *p, struct xoff
 }
 
 /* A device with two lossless classes obeys and sends PFC for the two lowest of its priorities. */
-static uint8_t lossless_of(const struct reference *r)
+uint8_t reference_lossless(const struct reference *r, uint8_t enabled)
 {
-    uint8_t left = r->setup.pfc;
+    uint8_t left = enabled;
     for (uint32_t n = 0, kept = 0; n < XOFF_N_PRIORITIES; n++)
         if (r->fault == FAULT_TWO_CLASSES && left >> n & 1 && ++kept > 2)
             left &= (uint8_t) ~(1u << n);
@@ -136,7 +136,7 @@ static uint8_t lossless_of(const struct reference *r)
 int reference_build(struct reference *r, struct xoff_err *err)
 {
     const uint32_t n_ports = r->setup.n_ports;
-    r->lossless = lossless_of(r);
+    r->lossless = reference_lossless(r, r->setup.pfc);
     for (uint32_t i = 0; i < n_ports; i++)
         r->mmu_ports[i] =
             (struct xoff_mmu_port){.rate_bps = r->setup.rate_bps,
@@ -166,6 +166,8 @@ int reference_build(struct reference *r, struct xoff_err *err)
         code = build_port(r, &r->ports[i], err);
     if (!code)
         code = r->setup.kind == XOFF_DEVICE_STATION ? host_build(r, err) : cn_build(r, err);
+    if (!code && r->setup.has_dcbx)
+        code = dcbx_build(r, err);
     return code;
 }
 

@@ -36,6 +36,7 @@ struct xoff_device_setup station_setup(const struct station *st, uint16_t n_port
         .rate_bps = st->rate_bps,
         .delay = 100 * 1000 * XOFF_PS_PER_MM,
         .max_frame_bytes = 1522,
+        .fcoe_priority = -1,
         .dcbx_mac = {0x02, 0x00, 0x5e, 0x00, 0x02, 0x80},
     };
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)

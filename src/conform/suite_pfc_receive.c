@@ -32,12 +32,12 @@ static xoff_time span_of(const struct station *st, uint32_t n)
 /* The queues are long by then. */
 static xoff_time pause_at(const struct station *st)
 {
-    return station_learnt(st) + station_quanta(st, 1000);
+    return station_learnt(st) + station_quanta(st, 200);
 }
 
 static xoff_time margin(const struct station *st)
 {
-    return 4 * span_of(st, 60);
+    return span_of(st, 150);
 }
 
 /* A bridge with PFC for `pfc`, and two full streams of 64-byte frames for port 0 with each of
@@ -80,11 +80,11 @@ static void check_flows(struct station *st, uint8_t priority, xoff_time from, xo
 /* PFC.1.1 */
 static void test_eight(struct station *st)
 {
-    const xoff_time lasts = span_of(st, 1000), slack = span_of(st, 500);
+    const xoff_time lasts = span_of(st, 500), slack = span_of(st, 250);
     for (uint8_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         if (!begin_overload(st, 0xff, 0xff))
             return;
-        station_pause(st, 0, pause_at(st), (uint8_t)(1u << p), quanta_of(st, 1000));
+        station_pause(st, 0, pause_at(st), (uint8_t)(1u << p), quanta_of(st, 500));
         station_run(st, pause_at(st) + 2 * lasts);
         check_paused(st, p, pause_at(st), pause_at(st) + lasts, slack);
         for (uint8_t q = 0; q < XOFF_N_PRIORITIES; q++)
@@ -107,12 +107,12 @@ static void test_own_times(struct station *st)
     if (!begin_overload(st, 0x18, 0x18))
         return;
     struct shot *shot = station_pause(st, 0, pause_at(st), 0x18, 0);
-    set_time(shot, 3, quanta_of(st, 500));
-    set_time(shot, 4, quanta_of(st, 1500));
-    station_run(st, pause_at(st) + span_of(st, 2000));
-    check_paused(st, 3, pause_at(st), pause_at(st) + span_of(st, 500), 0);
-    check_paused(st, 4, pause_at(st), pause_at(st) + span_of(st, 1500), span_of(st, 100));
-    station_note(st, "500 and 1500 quanta of one frame end each in its own time");
+    set_time(shot, 3, quanta_of(st, 250));
+    set_time(shot, 4, quanta_of(st, 750));
+    station_run(st, pause_at(st) + span_of(st, 1000));
+    check_paused(st, 3, pause_at(st), pause_at(st) + span_of(st, 250), 0);
+    check_paused(st, 4, pause_at(st), pause_at(st) + span_of(st, 750), span_of(st, 50));
+    station_note(st, "250 and 750 quanta of one frame end each in its own time");
 }
 
 /* Runs with a pause that arrives at `at`, and returns whether a frame of PRIORITY begins at
@@ -183,11 +183,11 @@ static void test_vector(struct station *st)
 {
     if (!begin_overload(st, 0x18, 0x18))
         return;
-    struct shot *shot = station_pause(st, 0, pause_at(st), 1 << 3, quanta_of(st, 1000));
+    struct shot *shot = station_pause(st, 0, pause_at(st), 1 << 3, quanta_of(st, 500));
     set_time(shot, 4, 65535); /* not valid */
-    station_run(st, pause_at(st) + span_of(st, 1500));
-    check_paused(st, 3, pause_at(st), pause_at(st) + span_of(st, 1000), span_of(st, 100));
-    check_flows(st, 4, pause_at(st) + margin(st), pause_at(st) + span_of(st, 1000),
+    station_run(st, pause_at(st) + span_of(st, 750));
+    check_paused(st, 3, pause_at(st), pause_at(st) + span_of(st, 500), span_of(st, 50));
+    check_flows(st, 4, pause_at(st) + margin(st), pause_at(st) + span_of(st, 500),
                 "its bit of the enable vector is 0");
     station_note(st, "a time whose bit is 0 pauses nobody");
 }
@@ -195,15 +195,15 @@ static void test_vector(struct station *st)
 /* PFC.1.5 */
 static void test_zero(struct station *st)
 {
-    const xoff_time resume_at = pause_at(st) + span_of(st, 500);
+    const xoff_time resume_at = pause_at(st) + span_of(st, 250);
     if (!begin_overload(st, 1 << PRIORITY, 1 << PRIORITY))
         return;
     station_pause(st, 0, pause_at(st), 1 << PRIORITY, 65535);
     station_pause(st, 0, resume_at, 1 << PRIORITY, 0);
-    station_pause(st, 0, resume_at + span_of(st, quanta_of(st, 300)), 1 << PRIORITY, 0);
-    station_run(st, resume_at + span_of(st, 1000));
+    station_pause(st, 0, resume_at + span_of(st, 150), 1 << PRIORITY, 0);
+    station_run(st, resume_at + span_of(st, 500));
     check_paused(st, PRIORITY, pause_at(st), resume_at, 0);
-    check_flows(st, PRIORITY, resume_at + span_of(st, 400), resume_at + span_of(st, 1000),
+    check_flows(st, PRIORITY, resume_at + span_of(st, 200), resume_at + span_of(st, 500),
                 "zero quanta came twice");
     station_note(st, "zero quanta end a pause within the response time");
 }
@@ -211,15 +211,15 @@ static void test_zero(struct station *st)
 /* PFC.1.6 */
 static void test_overwrite(struct station *st)
 {
-    static const uint16_t second[] = {100, 1000, 3000};
-    const xoff_time again_at = pause_at(st) + span_of(st, 500);
+    static const uint16_t second[] = {50, 500, 1500};
+    const xoff_time again_at = pause_at(st) + span_of(st, 250);
     for (uint32_t i = 0; i < 3; i++) {
         if (!begin_overload(st, 1 << PRIORITY, 1 << PRIORITY))
             return;
         const xoff_time end = again_at + span_of(st, second[i]);
-        station_pause(st, 0, pause_at(st), 1 << PRIORITY, quanta_of(st, 2000));
+        station_pause(st, 0, pause_at(st), 1 << PRIORITY, quanta_of(st, 1000));
         station_pause(st, 0, again_at, 1 << PRIORITY, quanta_of(st, second[i]));
-        station_run(st, end + span_of(st, 2500));
+        station_run(st, end + span_of(st, 1250));
         check_paused(st, PRIORITY, pause_at(st), end, 0);
     }
     station_note(st, "a later frame sets the time anew, shorter or longer");
@@ -260,13 +260,13 @@ static void test_control_goes(struct station *st)
 /* PFC.1.9 */
 static void test_renewed(struct station *st)
 {
-    const xoff_time every = span_of(st, 400);
+    const xoff_time every = span_of(st, 200);
     if (!begin_overload(st, 1 << PRIORITY, 1 << PRIORITY))
         return;
     for (uint32_t i = 0; i < 10; i++)
-        station_pause(st, 0, pause_at(st) + i * every, 1 << PRIORITY, quanta_of(st, 500));
+        station_pause(st, 0, pause_at(st) + i * every, 1 << PRIORITY, quanta_of(st, 250));
     station_run(st, pause_at(st) + 12 * every);
-    check_paused(st, PRIORITY, pause_at(st), pause_at(st) + 9 * every + span_of(st, 500), 0);
+    check_paused(st, PRIORITY, pause_at(st), pause_at(st) + 9 * every + span_of(st, 250), 0);
     station_note(st, "ten pauses, each before the last has run out, are one");
 }
 
@@ -275,10 +275,10 @@ static void test_disabled(struct station *st)
 {
     if (!begin_overload(st, 1 << 4, 0x18))
         return;
-    station_pause(st, 0, pause_at(st), 0x18, quanta_of(st, 1000));
-    station_run(st, pause_at(st) + span_of(st, 1500));
-    check_paused(st, 4, pause_at(st), pause_at(st) + span_of(st, 1000), span_of(st, 100));
-    check_flows(st, 3, pause_at(st) + margin(st), pause_at(st) + span_of(st, 1000),
+    station_pause(st, 0, pause_at(st), 0x18, quanta_of(st, 500));
+    station_run(st, pause_at(st) + span_of(st, 750));
+    check_paused(st, 4, pause_at(st), pause_at(st) + span_of(st, 500), span_of(st, 50));
+    check_flows(st, 3, pause_at(st) + margin(st), pause_at(st) + span_of(st, 500),
                 "PFC is disabled for it");
     station_note(st, "a priority without PFC goes on");
 }
@@ -313,12 +313,12 @@ static void spoil(const struct malformed *how, struct shot *shot)
 static void test_malformed(struct station *st, const struct malformed *cases, uint32_t n)
 {
     static const struct malformed good = {"good", -1, 0, WHOLE, false, false};
-    const xoff_time lasts = span_of(st, 1000);
+    const xoff_time lasts = span_of(st, 500);
     for (uint32_t i = 0; i <= n; i++) {
         const struct malformed *how = i ? &cases[i - 1] : &good;
         if (!begin_overload(st, 1 << PRIORITY, 1 << PRIORITY))
             return;
-        spoil(how, station_pause(st, 0, pause_at(st), 1 << PRIORITY, quanta_of(st, 1000)));
+        spoil(how, station_pause(st, 0, pause_at(st), 1 << PRIORITY, quanta_of(st, 500)));
         station_run(st, pause_at(st) + 2 * lasts);
         if (!i)
             check_paused(st, PRIORITY, pause_at(st), pause_at(st) + lasts, 0);
@@ -426,12 +426,12 @@ static void test_not_forwarded(struct station *st)
 const struct xoff_conform_test pfc_receive_tests[] = {
     PFC_TEST("1.1", test_eight, 3, false, "eight priorities, each alone",
              "A pause of one priority stops that priority and no other, for each of the eight.",
-             "Overload port 0 with all priorities. Pause one for 1000 quanta: none of its frames "
+             "Overload port 0 with all priorities. Pause one for 500 quanta: none of its frames "
              "may begin after the response time and before the end, all others go on, and it "
              "comes back. Repeat for each priority."),
     PFC_TEST("1.2", test_own_times, 3, false, "a time for each priority",
              "The times of one frame run separately.",
-             "Pause priorities 3 and 4 by one frame, for 500 and 1500 quanta."),
+             "Pause priorities 3 and 4 by one frame, for 250 and 750 quanta."),
     PFC_TEST("1.3", test_quanta, 3, true, "quanta to the bit time",
              "A pause lasts its quanta of 512 bit times, no more and no less.",
              "Find the response time to the bit: the latest pause that stops a given frame is "
@@ -439,14 +439,14 @@ const struct xoff_conform_test pfc_receive_tests[] = {
              "frame would begin one bit after the gate closes, and see when it begins."),
     PFC_TEST("1.4", test_vector, 3, false, "enable vector bits cleared",
              "A time whose bit in the enable vector is 0 is not valid.",
-             "Pause priority 3 for 1000 quanta by a frame that has 65535 quanta for priority 4 "
+             "Pause priority 3 for 500 quanta by a frame that has 65535 quanta for priority 4 "
              "and bit 4 of the vector cleared."),
     PFC_TEST("1.5", test_zero, 3, false, "zero quanta resume",
              "Zero quanta end a pause at once, and do nothing to a priority that is not paused.",
-             "Pause for 65535 quanta, send zero quanta 500 quanta later, and once more."),
+             "Pause for 65535 quanta, send zero quanta 250 quanta later, and once more."),
     PFC_TEST("1.6", test_overwrite, 3, false, "a later frame overwrites",
              "Times do not add up: the last frame counts, whether its end is earlier or later.",
-             "Pause for 2000 quanta, 500 quanta later for 100, 1000 or 3000."),
+             "Pause for 1000 quanta, 250 quanta later for 50, 500 or 1500."),
     PFC_TEST("1.7", test_response, 3, true, "response time",
              "No frame begins later after a pause than 802.3 31B.3.7 grants at this rate.",
              "The bisection of PFC.1.3."),
@@ -456,7 +456,7 @@ const struct xoff_conform_test pfc_receive_tests[] = {
              "port 0 to port 1 until the device is full: it must pause port 0."),
     PFC_TEST("1.9", test_renewed, 3, false, "renewed pauses leave no gap",
              "A pause that is renewed before it runs out never opens.",
-             "Pause for 500 quanta every 400 quanta, ten times."),
+             "Pause for 250 quanta every 200 quanta, ten times."),
     PFC_TEST("1.10", test_disabled, 3, false, "PFC disabled for a priority",
              "A priority without PFC does not obey.",
              "Enable PFC for priority 4 alone, and pause priorities 3 and 4 by one frame."),

@@ -1,5 +1,6 @@
 /* The suites against the devices that come with them: the reference passes everything, and each
- * broken device fails exactly the tests that its fault is about. */
+ * broken device fails exactly the tests that its fault is about. `conform_tests_test --update DIR`
+ * writes the tables of docs/conform.md anew. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,38 @@
 #include <cmocka.h>
 
 #include <xoff/conform.h>
+
+#include "base/doc_testing.h"
+
+/* The tables of docs/conform.md. */
+static bool write_region(FILE *out, const char *mark)
+{
+    if (!strcmp(mark, "tests")) {
+        fputs("| id | test | purpose |\n|---|---|---|\n", out);
+        for (uint32_t i = 0; i < xoff_conform_count(); i++) {
+            const struct xoff_conform_test *t = xoff_conform_test(i);
+            fprintf(out, "| %s | %s | %s |\n", t->id, t->title, t->purpose);
+        }
+        return true;
+    }
+    if (strcmp(mark, "devices"))
+        return false;
+    fputs("| device | what it does | fails |\n|---|---|---|\n", out);
+    for (const struct xoff_conform_model *m = xoff_conform_models; m->name; m++)
+        fprintf(out, "| `%s` | %s | %s |\n", m->name, m->summary, m->fails);
+    return true;
+}
+
+static struct doc page = {.root = ".", .name = "docs/conform.md", .write_region = write_region};
+
+static void test_page(void **state)
+{
+    (void)state;
+    char *text = doc_load(&page);
+    assert_non_null(text);
+    assert_int_equal(doc_differs_at(&page, text), 0);
+    free(text);
+}
 
 /* Whether `id` is one of the words of `ids`. */
 static bool is_named(const char *ids, const char *id)
@@ -110,12 +143,17 @@ static void test_skipped(void **state)
     assert_true(counts[XOFF_FAIL] > 0 && counts[XOFF_SKIP] > 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool updates = argc > 1 && !strcmp(argv[1], "--update");
+    if (argc > 1 + updates)
+        page.root = argv[1 + updates];
+    if (updates)
+        return doc_update(&page);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ids),         cmocka_unit_test(test_every_model),
-        cmocka_unit_test(test_other_rates), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_skipped),
+        cmocka_unit_test(test_page),        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_every_model), cmocka_unit_test(test_other_rates),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

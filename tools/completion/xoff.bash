@@ -32,6 +32,16 @@ _xoff() {
         _xoff_fill "$(compgen -W "ns3" -- "$cur")"
         return
         ;;
+    -d | --device | -s | --suite | -t | --test | --explain)
+        [[ $verb == conform ]] || return
+        _xoff_fill "$(compgen -W "$(_xoff_conform "$prev")" -- "$cur")"
+        return
+        ;;
+    -e | --evidence)
+        _xoff_fill "$(compgen -d -- "$cur")"
+        compopt -o filenames 2>/dev/null
+        return
+        ;;
     --write)
         [[ $verb == run ]] || return
         _xoff_fill "$(compgen -W "hpcc conweave none" -- "$cur")"
@@ -77,6 +87,17 @@ _xoff() {
         )"
         compopt -o filenames 2>/dev/null
         ;;
+    esac
+}
+
+# What xoff conform --list names: tests, then an empty line, then devices.
+_xoff_conform() {
+    local list
+    list=$("${COMP_WORDS[0]}" conform --list 2>/dev/null)
+    case $1 in
+    -d | --device) awk '/^$/ { devices = 1; next } devices { print $1 }' <<<"$list" ;;
+    -s | --suite) echo pfc ets cn dcbx ;;
+    *) awk '/^$/ { exit } { print $1 }' <<<"$list" ;;
     esac
 }
 

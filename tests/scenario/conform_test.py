@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+"""xoff conform as a user meets it: tables, exit codes, JSON, evidence.
+
+    conform_test.py XOFF
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+wrong = []
+
+
+def xoff(*args):
+    return subprocess.run([XOFF, "conform", *map(str, args)], capture_output=True, text=True,
+                          timeout=120)
+
+
+def check(what, holds, run=None):
+    if not holds:
+        wrong.append(what)
+        print(f"wrong: {what}")
+        if run is not None:
+            print(run.returncode, run.stdout[-2000:], run.stderr[-2000:])
+
+
+def failed(run):
+    return {t["id"] for t in json.loads(run.stdout)["tests"] if t["verdict"] == "fail"}
+
+
+def check_table():
+    run = xoff("-v")
+    check("the reference passes", run.returncode == 0 and ", 0 failed" in run.stdout, run)
+    check("80 columns", all(len(line) <= 80 for line in run.stdout.split("\n")), run)
+    run = xoff("--device", "broken-two-classes", "-j")
+    check("a broken device exits with 1", run.returncode == 1, run)
+    check("it fails its tests", failed(run) == {"PFC.1.1", "PFC.3.2", "PFC.3.6"}, run)
+    check("sums", json.loads(run.stdout)["failed"] == 3, run)
+
+
+def check_choice():
+    run = xoff("--suite", "ets", "--device", "broken-two-classes")
+    check("a suite alone", run.returncode == 0 and "PFC" not in run.stdout, run)
+    run = xoff("--test", "pfc.1.1", "--device", "broken-two-classes")
+    check("a test alone", run.returncode == 1 and "0 passed, 1 failed" in run.stdout, run)
+    run = xoff("--explain", "PFC.3.5")
+    check("a test explained", run.returncode == 0 and "Procedure" in run.stdout, run)
+    listed = json.loads(xoff("--list", "-j").stdout)
+    check("the list", len(listed["tests"]) > 80 and listed["devices"][0]["name"] == "reference")
+    run = xoff("--list")
+    check("the list has 80 columns", all(len(line) <= 80 for line in run.stdout.split("\n")), run)
+
+
+def check_bad():
+    for args, words in ((("--device", "nobody"), "no device nobody"),
+                        (("--suite", "tcp"), "no such suite"),
+                        (("--test", "PFC.9.9"), "no test PFC.9.9"),
+                        (("--rate", "10"), "a rate from"),
+                        (("file",), "takes options only"),
+                        (("--evidence", "/proc/nowhere/x", "--test", "PFC.1.1"), "cannot write")):
+        run = xoff(*args)
+        check(f"{args} are refused", run.returncode == 2 and words in run.stderr, run)
+
+
+def blocks(path):
+    """Types of the blocks of a pcapng file, and the octets of its packets."""
+    data = path.read_bytes()
+    at, packets = 0, []
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            captured = struct.unpack_from("<I", data, at + 20)[0]
+            packets.append(data[at + 28:at + 28 + captured])
+        at += length
+    return packets
+
+
+def check_evidence(folder):
+    run = xoff("--test", "PFC.1.5", "--evidence", folder / "new")
+    packets = blocks(folder / "new/PFC.1.5.pcapng")
+    check("evidence is written", run.returncode == 0 and len(packets) > 100, run)
+    pauses = [p for p in packets if p[12:16] == b"\x88\x08\x01\x01"]
+    # A pause of priority 3 for 65535 quanta, and two of 0.
+    check("the frames sent are in it", [p[24:26] for p in pauses if p[17] == 8][:1] == [b"\xff\xff"]
+          and [p[24:26] for p in pauses][-1:] == [b"\0\0"])
+    check("nothing half-written", [f.name for f in (folder / "new").iterdir()] == ["PFC.1.5.pcapng"])
+
+
+check_table()
+check_choice()
+check_bad()
+with tempfile.TemporaryDirectory() as name:
+    check_evidence(pathlib.Path(name))
+print(f"{len(wrong)} wrong" if wrong else "all right")
+sys.exit(bool(wrong))
