@@ -42,10 +42,7 @@ static bool has_cycle(const struct plan *plan, const struct topo *topo, const bo
 {
     const uint32_t capacity = 64;
     struct route_channel cycle[64];
-    /* Routes change at stated times, and after failures and repairs when the time to reroute is
-     * over. */
-    xoff_time at = 0;
-    for (uint32_t i = 0;;) {
+    for (xoff_time at = 0; at != XOFF_NEVER; at = routes_next_change(topo, at)) {
         struct routes *routes;
         struct xoff_err err;
         if (routes_create(topo, at, false, &routes, &err)) {
@@ -64,19 +61,8 @@ static bool has_cycle(const struct plan *plan, const struct topo *topo, const bo
                        topo->nodes[topo_peer(topo, cycle[k].node, cycle[k].port)].name);
             return true;
         }
-        xoff_time next = XOFF_NEVER;
-        for (i = 0; i < topo->n_routes; i++)
-            if (topo->routes[i].at > at)
-                next = xoff_time_min(next, topo->routes[i].at);
-        for (i = 0; i < topo->n_changes; i++) {
-            const xoff_time known = xoff_time_after(topo->changes[i].at, topo->reroute_after);
-            if (known > at)
-                next = xoff_time_min(next, known);
-        }
-        if (next == XOFF_NEVER)
-            return false;
-        at = next;
     }
+    return false;
 }
 
 static bool has_any_cycle(const struct plan *plan, const struct built *built)

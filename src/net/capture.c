@@ -134,7 +134,7 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
     struct numbering *numbering = &numberings[source];
     if (!numbering->begins)
         number_messages(host, numbering);
-    out->sent_at = f->sent_at;
+    out->sent_at = frame_sent_at(f);
     out->seq = f->seq;
     out->from = f->src;
     out->to = f->dst;

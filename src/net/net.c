@@ -16,6 +16,30 @@ static void on_arrive(void *context, struct worker *w, uint32_t node, uint32_t p
     }
 }
 
+/* In place of on_arrive() where hops are limited: a switch gets a copy of the frame, which counts.
+ */
+static void on_arrive_counted(void *context, struct worker *w, uint32_t node, uint32_t port,
+                              const struct frame *frame)
+{
+    struct net *net = context;
+    struct long_frame copy;
+    if (frame->kind == FRAME_PAUSE) {
+        on_arrive(context, w, node, port, frame);
+        return;
+    }
+    frame_copy(&copy.frame, frame, net->has_extra ? 2 : 1);
+    if (node < net->n_hosts) {
+        copy.frame.sent_at = frame_sent_at(frame);
+        host_arrive(&net->hosts[node], w, &copy.frame);
+        return;
+    }
+    struct sw *sw = net_sw(net, node);
+    if (frame_count_hop(&copy.frame) <= net->spec.max_hops)
+        sw->fabric->arrive(sw, w, port, &copy.frame);
+    else if (port_rx(&sw->head, &sw->ports[port], w, frame))
+        sw_drop(sw, frame, port, UINT32_MAX, RESULT_DROP_HOPS, sim_now(w));
+}
+
 static void on_transmit(void *context, struct worker *w, uint32_t node, uint32_t port)
 {
     struct net *net = context;
@@ -207,7 +231,7 @@ void net_start(struct net *net, struct sim_model *model)
 {
     *model = (struct sim_model){
         .net = net,
-        .arrive = on_arrive,
+        .arrive = net->spec.max_hops > 0 ? on_arrive_counted : on_arrive,
         .transmit = on_transmit,
         .timer = on_timer,
         .warm = on_warm,

@@ -159,6 +159,7 @@ struct net_spec {
     xoff_time trace_until;  /* what every frame meets is noted down before then; 0: no trace */
     bool keeps_heard;       /* pause frames are noted where they are received, too */
     xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
+    int64_t max_hops; /* switches that a frame may come to; 0 and XOFF_PARAM_AUTO: no limit */
     xoff_time deadlock_after; /* a cycle frozen for so long is a deadlock; 0: no detection */
     int64_t deadlock_stops;   /* a deadlock ends the run */
     /* Running. */

@@ -113,4 +113,13 @@ struct route_channel {
 uint32_t routes_find_cycle(const struct topo *topo, const struct routes *routes,
                            const bool *coupled, struct route_channel *cycle, uint32_t capacity);
 
+/* A loop: the channels on which frames to *host go in a circle, in order. Returns their number (0:
+ * there is no loop), at most `capacity` of them written. */
+uint32_t routes_find_loop(const struct topo *topo, const struct routes *routes,
+                          struct route_channel *loop, uint32_t capacity, uint32_t *host);
+
+/* Returns when routes next change after `at`: at stated times, and after failures and repairs when
+ * the time to reroute is over. */
+xoff_time routes_next_change(const struct topo *topo, xoff_time at);
+
 #endif

@@ -414,6 +414,56 @@ static void test_statements(void **state)
     topo_fini(&topo);
 }
 
+static uint32_t loop_at(const struct topo *topo, xoff_time at, struct route_channel *loop,
+                        uint32_t *host)
+{
+    struct routes *routes = routes_at(topo, at);
+    const uint32_t n = routes_find_loop(topo, routes, loop, 4, host);
+    routes_destroy(routes);
+    return n;
+}
+
+/* The diamond s0 (2), s1 (3), s2 (4), s3 (5) with h0 at s0 and h1 at s3. Ports of s0: h0 s1 s2; of
+ * s1: s0 s3; of s2: s0 s3; of s3: s1 s2 h1. */
+static void test_loops(void **state)
+{
+    (void)state;
+    struct topo topo;
+    struct route_channel loop[4];
+    uint32_t host;
+    make_diamond(&topo);
+    topo.reroute_after = 5;
+    assert_int_equal(loop_at(&topo, 0, loop, &host), 0);
+    add_route(&topo, 10, 4, 1, 1, (const uint32_t[]){0}); /* s2 sends back: s0 may take it or s1 */
+    add_route(&topo, 20, 2, 1, 1, (const uint32_t[]){1}); /* s0 takes s1 alone: s2 gets nothing */
+    add_route(&topo, 30, 3, 1, 1, (const uint32_t[]){0}); /* s1 sends back */
+    add_route(&topo, 40, 3, 1, 0, NULL);
+    add_route(&topo, 50, 5, 0, 2, (const uint32_t[]){0, 1}); /* a way round that is no loop */
+    add_route(&topo, 60, 5, 1, 1, (const uint32_t[]){1});    /* the last hop; s2 sends it to s0 */
+    add_change(&topo, 65, 4, TOPO_CHANGE_FAIL);              /* s2-s3: the statement yields */
+    assert_int_equal(loop_at(&topo, 9, loop, &host), 0);
+    assert_int_equal(loop_at(&topo, 10, loop, &host), 2);
+    assert_int_equal(host, 1);
+    assert_int_equal(loop[0].node, 2);
+    assert_int_equal(loop[0].port, 2);
+    assert_int_equal(loop[1].node, 4);
+    assert_int_equal(loop[1].port, 0);
+    assert_int_equal(loop_at(&topo, 20, loop, &host), 0);
+    assert_int_equal(loop_at(&topo, 30, loop, &host), 2);
+    assert_int_equal(loop[1].node, 3);
+    assert_int_equal(loop_at(&topo, 40, loop, &host), 0);
+    assert_int_equal(loop_at(&topo, 50, loop, &host), 0);
+    assert_int_equal(loop_at(&topo, 60, loop, &host), 4); /* s0 s1 s3 s2 */
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(loop[i].node, ((const uint32_t[]){2, 3, 5, 4})[i]);
+    assert_int_equal(loop_at(&topo, 69, loop, &host), 4);
+    assert_int_equal(loop_at(&topo, 70, loop, &host), 0);
+    static const xoff_time changes[] = {0, 10, 20, 30, 40, 50, 60, 70, XOFF_NEVER};
+    for (uint32_t i = 0; changes[i] != XOFF_NEVER; i++)
+        assert_int_equal(routes_next_change(&topo, changes[i]), changes[i + 1]);
+    topo_fini(&topo);
+}
+
 static void test_host_to_host(void **state)
 {
     (void)state;
@@ -795,6 +845,7 @@ int main(void)
         cmocka_unit_test(test_failures_are_avoided),
         cmocka_unit_test(test_must_reach),
         cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_loops),
         cmocka_unit_test(test_host_to_host),
         cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_cycles_of_random_graphs),

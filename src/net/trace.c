@@ -105,7 +105,7 @@ static void add_note(struct gather *g, uint32_t node, const struct frame *f, boo
     const bool is_data = f->kind == FRAME_DATA;
     const struct net_transport *t = &net->spec.transports[f->transport];
     event.seq = f->seq;
-    event.sent_at = t->rp->reads_rtt ? f->sent_at : 0;
+    event.sent_at = t->rp->reads_rtt ? frame_sent_at(f) : 0;
     event.from = f->src;
     event.to = f->dst;
     event.payload_bytes = is_data ? f->payload : 0;

@@ -10,6 +10,8 @@
 
 #include <xoff/units.h>
 
+#define MOST_NAMED 6 /* switches of a loop, in a message */
+
 static int located(const struct plan *plan, struct plan_place place, const char *prefix,
                    struct xoff_err *err)
 {
@@ -560,6 +562,67 @@ static void build_warnings(const struct plan *plan, struct built *b)
     }
 }
 
+static void describe_loop(const struct topo *topo, const struct route_channel *loop, uint32_t n,
+                          uint32_t host, xoff_time at, struct xoff_err *err)
+{
+    char text[32];
+    xoff_err_set(err, XOFF_E_CONFLICT, "routes", NULL, "frames to ");
+    xoff_err_add(err, topo->nodes[host].name);
+    xoff_err_add(err, " go in a circle from ");
+    xoff_err_add(err, xoff_format_time(text, sizeof text, at));
+    xoff_err_add(err, " on: ");
+    for (uint32_t i = 0; i < n && i < MOST_NAMED; i++) {
+        xoff_err_add(err, topo->nodes[loop[i].node].name);
+        xoff_err_add(err, " port ");
+        xoff_err_add_int(err, loop[i].port);
+        xoff_err_add(err, " -> ");
+    }
+    xoff_err_add(err, n > MOST_NAMED ? "..." : topo->nodes[loop[0].node].name);
+}
+
+/* Finds the statement that a loop goes by. */
+static struct plan_place place_of(const struct plan *plan, const struct topo *topo,
+                                  const struct route_channel *loop, uint32_t n)
+{
+    for (uint32_t i = 0; i < plan->n_routes; i++)
+        for (uint32_t k = 0; k < n; k++)
+            if (!strcmp(plan->routes[i].on, topo->nodes[loop[k].node].name))
+                return plan->routes[i].place;
+    return plan->topology.place;
+}
+
+/* Refuses routes by which frames would go in a circle at any time of the run, or warns if hops end
+ * that. */
+static int check_loops(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    const struct topo *topo = &b->topo;
+    struct route_channel loop[64];
+    uint32_t n = 0, host;
+    for (xoff_time at = 0; topo->n_routes && at < net_end(&plan->net) && !n;
+         at = routes_next_change(topo, at)) {
+        struct routes *routes;
+        const int code = routes_create(topo, at, false, &routes, err);
+        if (code)
+            return located(plan, plan->topology.place, NULL, err);
+        n = routes_find_loop(topo, routes, loop, sizeof loop / sizeof *loop, &host);
+        routes_destroy(routes);
+        if (n)
+            describe_loop(topo, loop, n, host, at, err);
+    }
+    if (!n)
+        return 0;
+    const bool is_limited = plan->net.max_hops > 0;
+    if (!is_limited)
+        xoff_err_add(err, "; change a route, or lose such frames with hops: 64");
+    located(plan, place_of(plan, topo, loop, n < 64 ? n : 64), NULL, err);
+    if (!is_limited)
+        return -XOFF_E_CONFLICT;
+    err->code = XOFF_E_OK;
+    add_warning(b, err);
+    *err = (struct xoff_err){0};
+    return 0;
+}
+
 int build_create(const struct plan *plan, const struct build_options *options, struct built **out,
                  struct xoff_err *err)
 {
@@ -567,6 +630,8 @@ int build_create(const struct plan *plan, const struct build_options *options, s
     XOFF_ASSERT(b);
     *err = (struct xoff_err){0};
     int code = topology_build(plan, &b->topo, err);
+    if (!code)
+        code = check_loops(plan, b, err);
     if (!code)
         code = build_kinds(plan, b, err);
     if (!code)

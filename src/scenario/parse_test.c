@@ -998,10 +998,11 @@ static void test_schema(void **state)
     assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
     const json_t *properties = json_object_get(schema, "properties");
     static const char *const keys[] = {
-        "title",    "seed",       "stop",      "drain",     "compat",     "reroute_after",
-        "topology", "switch",     "port",      "transport", "transports", "host",
-        "links",    "priorities", "receivers", "measure",   "traffic",    "expect",
-        "deadlock", "variants",   "routes",    "curves",    "switches",   "cn_ports"};
+        "title",         "seed",     "stop",     "drain",      "compat",
+        "reroute_after", "topology", "switch",   "port",       "transport",
+        "transports",    "host",     "links",    "priorities", "receivers",
+        "measure",       "traffic",  "expect",   "deadlock",   "variants",
+        "routes",        "curves",   "switches", "cn_ports",   "hops"};
     assert_int_equal(json_object_size(properties), sizeof keys / sizeof keys[0]);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_non_null(json_object_get(properties, keys[i]));

@@ -154,6 +154,7 @@ static int read_top(struct fields_reader *r, const struct yaml_node *root, struc
     plan->net.seed = (uint64_t)top.seed;
     plan->net.stop = top.stop;
     plan->net.drain = top.drain;
+    plan->net.max_hops = top.hops;
     plan->net.wire = top.compat ? &net_wire_ns3 : &net_wire_ethernet;
     plan->title = strdup(top.title);
     if (!plan->title)

@@ -38,6 +38,7 @@ char *plan_print(const struct plan *plan)
     struct top_fields top = {.seed = (int64_t)net->seed,
                              .stop = net->stop,
                              .drain = net->drain,
+                             .hops = net->max_hops,
                              .compat = net->wire == &net_wire_ns3};
     snprintf(top.title, sizeof top.title, "%s", plan->title);
     snprintf(top.reroute_after, sizeof top.reroute_after, "never");

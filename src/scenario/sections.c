@@ -30,6 +30,11 @@ const struct xoff_param section_top[] = {
              "family, see docs/import.md."},
     {"reroute_after", XOFF_P_TEXT, FIELD(top_fields, reroute_after), .preset = "1ms",
      .help = "Time from the failure or repair of a link to new shortest paths, or never."},
+    {"hops", XOFF_P_INT, FIELD(top_fields, hops), .preset = "auto", .min = "1", .max = "254",
+     .allows_auto = true,
+     .help =
+         "Switches that a frame may come to, before it is lost; auto: no limit, and routes that "
+         "go in a circle are refused."},
     {0},
 };
 

@@ -23,6 +23,7 @@ struct top_fields {
     char title[XOFF_PARAM_TEXT];
     int64_t seed, stop, drain, compat;
     char reroute_after[XOFF_PARAM_TEXT]; /* a time or "never" */
+    int64_t hops;
 };
 extern const struct xoff_param section_top[];
 

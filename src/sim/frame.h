@@ -42,7 +42,8 @@ struct frame {
             uint32_t src, dst; /* hosts */
             uint32_t flow;     /* number within its source host */
             uint32_t hash;     /* for equal-cost choices */
-            xoff_time sent_at; /* on an ACK: copied from the frame that caused it */
+            xoff_time sent_at; /* on an ACK: copied from the frame that caused it; with a limit of
+                                  hops: see frame_count_hop */
         };
         struct xoff_pause_frame pause;
     };
@@ -63,6 +64,19 @@ struct frame {
 };
 
 _Static_assert(sizeof(struct frame) == 64, "a frame is one cache line");
+
+/* In runs with a limit of hops the upper bits of sent_at count the switches that a frame has come
+ * to; times go up to 2^55 ps, ten hours. Hosts and observers remove the count. */
+#define FRAME_HOP (INT64_C(1) << 55)
+static inline uint32_t frame_count_hop(struct frame *frame)
+{
+    frame->sent_at += FRAME_HOP;
+    return (uint32_t)(frame->sent_at / FRAME_HOP);
+}
+static inline xoff_time frame_sent_at(const struct frame *frame)
+{
+    return frame->sent_at % FRAME_HOP;
+}
 
 /* The second cache line behind a frame, in runs that have one. The model defines its meaning. */
 struct frame_extra {

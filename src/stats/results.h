@@ -24,7 +24,8 @@
     X(LINK_DOWN, "link-down", "the link failed or was down")          \
     X(NO_ROUTE, "no-route", "no route to the destination")            \
     X(RECEIVER, "receiver", "receive buffer of a slow receiver full") \
-    X(EGRESS, "egress", "egress queue full behind the pipeline")
+    X(EGRESS, "egress", "egress queue full behind the pipeline")      \
+    X(HOPS, "hops", "more switches on the way than hops allows")
 
 enum result_drop_cause {
 #define X(id, name, text) RESULT_DROP_##id,

@@ -445,6 +445,80 @@ static void the_tail_is_acknowledged(void **state)
     rig_fini(&rig);
 }
 
+/* h0 sends 200 frames to h3 at the far end of a chain of four switches: hops: 4 lets all pass, and
+ * with hops: 3 all are lost at the fourth. */
+static void hops_end_a_way(void **state)
+{
+    (void)state;
+    for (uint32_t hops = 3; hops <= 4; hops++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "hops: %u\nstop: 1ms\n"
+                "topology: {kind: chain, switches: 4, hosts_per_switch: 1}\n"
+                "traffic: [{kind: flows, transport: datagram, list: [{from: h0, to: h3, size: "
+                "%uB}]}]\n",
+                hops, 200 * PAYLOAD);
+        assert_int_equal((int)rig_metric(&rig, "drops.hops"), hops == 3 ? 200 : 0);
+        assert_int_equal(rig.results->flows[0].delivered_bytes, hops == 3 ? 0 : 200 * PAYLOAD);
+        if (hops == 3) {
+            assert_int_equal(rig.results->n_drops, 1);
+            assert_int_equal(rig.results->drops[0].node, rig_node(&rig, "s3"));
+        }
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* Frames of a lossless class in a circle of two switches, each ending at its 64th. */
+static void hops_end_a_circle(void **state)
+{
+    (void)state;
+    for (uint32_t lossless = 0; lossless < 2; lossless++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "hops: 63\nstop: 20us\ndrain: 10ms\n"
+                "topology: {kind: ring, switches: 3, hosts_per_switch: 1}\n"
+                "priorities: {0: {lossless: %s}}\n"
+                "routes: [{on: s0, to: h1, via: s2}, {on: s2, to: h1, via: s0}]\n"
+                "traffic: [{kind: flows, transport: datagram, list: [{from: h0, to: h1, size: "
+                "%uB}]}]\n",
+                lossless ? "true" : "false", 20 * PAYLOAD);
+        assert_int_equal((int)rig_metric(&rig, "drops.hops"), 20);
+        assert_int_equal(rig.results->n_drops, 1);
+        assert_int_equal(rig.results->drops[0].node, rig_node(&rig, "s2"));
+        assert_true(rig.results->end_at < XOFF_MS);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
+/* A limit that nothing reaches changes nothing: round trips, telemetry and SACK are as before. */
+static void hops_out_of_reach(void **state)
+{
+    (void)state;
+    static const char *const transports[] = {"timely", "hpcc", "tcp", "qcn", "dcqcn"};
+    for (size_t i = 0; i < sizeof transports / sizeof *transports; i++) {
+        uint64_t digests[2];
+        for (uint32_t limited = 0; limited < 2; limited++) {
+            struct rig rig;
+            rig_run(&rig, &(struct rig_options){.n_threads = 1 + limited},
+                    "%sstop: 200us\n"
+                    "topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 3}\n"
+                    "switch: {buffer: 200KB, pause: none, marking: %s}\n"
+                    "transport: %s\n"
+                    "traffic: [{kind: incast, from: h1..h5, to: h0, size: 300KB}]\n",
+                    limited ? "hops: 3\n" : "",
+                    i == 1   ? "int"
+                    : i == 3 ? "qcn"
+                             : "ecn",
+                    transports[i]);
+            digests[limited] = rig.results->digest;
+            rig_fini(&rig);
+        }
+        assert_true(digests[0] == digests[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -462,6 +536,9 @@ int main(void)
         cmocka_unit_test(go_back_n_recovers_from_errors),
         cmocka_unit_test(go_back_n_recovers_from_overflow),
         cmocka_unit_test(interrupted_run_says_so),
+        cmocka_unit_test(hops_end_a_way),
+        cmocka_unit_test(hops_end_a_circle),
+        cmocka_unit_test(hops_out_of_reach),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
