@@ -147,7 +147,7 @@ void make_roce(struct frames *f)
     unsigned opcode = p.kind == PACKET_CNP ? 0x81 : 0x11, octets = 12 + 4;
     if (p.kind == PACKET_DATA) {
         p.protocol = frames_coin(f) ? PACKET_UC : PACKET_RC;
-        p.payload_bytes = (uint16_t)frames_below(f, 1025);
+        p.payload_bytes = (uint16_t)(1 + frames_below(f, 1024));
         p.bytes = (uint16_t)(p.payload_bytes + 62 > 64 ? p.payload_bytes + 62 : 64);
         make_tag(f, &p);
         opcode = roce_opcode(&p);
@@ -176,7 +176,7 @@ void make_tcp(struct frames *f)
     const unsigned here = 49152 + (p.flow & 0x3fff), there = 32768 + (p.flow >> 14);
     p.protocol = PACKET_TCP;
     if (is_data) {
-        p.payload_bytes = (uint16_t)frames_below(f, 1025);
+        p.payload_bytes = (uint16_t)(1 + frames_below(f, 1024));
         p.bytes = (uint16_t)(p.payload_bytes + 70);
         make_tag(f, &p);
     } else {

@@ -19,10 +19,10 @@ static const struct {
     const char *name;
     frames_maker *make;
 } makers[] = {
-    {"pause", make_pause},
-    {"roce", make_roce},
-    {"tcp", make_tcp},
-    {"message", make_message},
+    {"pause", make_pause},     {"roce", make_roce}, {"tcp", make_tcp},
+    {"message", make_message}, {"CNM", make_cnm},   {"BCN", make_bcn},
+    {"notice", make_notice},   {"BTH", make_bth},   {"TCP header", make_tcp_header},
+    {"LLDP", make_lldp},
 };
 
 static _Noreturn void fail(const char *what)
@@ -71,6 +71,13 @@ void frames_say_address(struct frames *f, const char *field, const uint8_t addre
 {
     say(f, "\t%s=%02x:%02x:%02x:%02x:%02x:%02x", field, address[0], address[1], address[2],
         address[3], address[4], address[5]);
+}
+
+void frames_say_octets(struct frames *f, const char *field, const uint8_t *octets, size_t n)
+{
+    say(f, "\t%s=", field);
+    for (size_t i = 0; i < n; i++)
+        say(f, "%02x", octets[i]);
 }
 
 void frames_say_text(struct frames *f, const char *field, const char *text)

@@ -26,6 +26,7 @@ void frames_say_signed(struct frames *f, const char *field, int64_t value);
 /* The same for fields with a number in their name, which `field` has a %u for. */
 void frames_say_at(struct frames *f, const char *field, unsigned index, uint64_t value);
 void frames_say_address(struct frames *f, const char *field, const uint8_t address[6]);
+void frames_say_octets(struct frames *f, const char *field, const uint8_t *octets, size_t n);
 void frames_say_text(struct frames *f, const char *field, const char *text);
 
 /* Random values. */
@@ -35,6 +36,7 @@ bool frames_coin(struct frames *f);
 void frames_octets(struct frames *f, void *to, size_t n);
 
 typedef void frames_maker(struct frames *f);
+frames_maker make_cnm, make_bcn, make_notice, make_bth, make_tcp_header, make_lldp;
 frames_maker make_pause, make_roce, make_tcp, make_message;
 
 #endif

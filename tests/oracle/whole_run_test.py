@@ -99,7 +99,7 @@ def main():
         found.update(read["frame.protocols"][0].split(":"))
         wrong = complaint(frame, length == len(frame), read)
         if wrong:
-            sys.exit(f"wrong: {place}: {wrong}\n{oracle.hex_dump(frame[:160])}")
+            sys.exit(f"wrong: {place}: {wrong}\n{oracle.hex_dump(frame)}")
     if LAYERS - found:
         sys.exit(f"wrong: no frame with {', '.join(sorted(LAYERS - found))}")
     print(f"whole runs: {len(frames)} frames, nothing wrong")

@@ -7,11 +7,13 @@
 -- xoff's. The tables below are all there is to know about a header: fields, checks and the tree are
 -- made from them. Protocols and fields are named as in `xoff decode -j`.
 
--- A field: name, label, kind, offset, octets, mask over these octets (none: all of them).
+-- A field: name, label, kind, offset, octets, mask over these octets (none: all of them). A header
+-- that ends with a field "type" is a tag: what follows belongs to that EtherType.
 local CN_TAG = {
-    name = "cn_tag", title = "Congestion Notification Tag", octets = 2, is_tag = true,
+    name = "cn_tag", title = "Congestion Notification Tag", octets = 4,
     fields = {
         {"flow", "Flow identifier", "number", 0, 2},
+        {"type", "EtherType", "id", 2, 2},
     },
 }
 
@@ -25,16 +27,19 @@ local CNM = {
         {"queue_offset", "Queue offset in 64 octets", "signed", 10, 2},
         {"queue_delta", "Queue delta in 64 octets", "signed", 12, 2},
         {"about_priority", "Priority of the sampled frame", "number", 14, 2, 0xe000},
+        {"about_reserved", "Reserved", "zero", 14, 2, 0x1fff},
         {"about_destination", "Destination of the sampled frame", "address", 16, 6},
-        {"msdu_octets", "Octets of the sampled MSDU that follow", "number", 22, 2},
+        {"msdu_octets", "Octets of its MSDU that follow", "number", 22, 2},
     },
+    rest = {"msdu", "MSDU of the sampled frame, its beginning", 22, 2},
 }
 
--- Kind 0 and 1 of EtherType 0x8904.
+-- EtherType 0x8904: the first octet tells the message from the tag.
 local BCN = {
     name = "bcn", title = "Backward Congestion Notification", octets = 24,
     fields = {
         {"kind", "Kind", "number", 0, 1},
+        {"reserved", "Reserved", "zero", 1, 1, 0xfe},
         {"stop", "Stop", "flag", 1, 1, 0x01},
         {"cp_id", "Congestion point", "id", 2, 8},
         {"queue_offset", "Queue offset in 64 octets", "signed", 10, 2},
@@ -43,23 +48,28 @@ local BCN = {
         {"flow", "Flow of the sampled frame", "number", 20, 4},
     },
 }
+local RRT_KIND = 1
 local RRT = {
-    name = "rrt", title = "Rate Regulation Tag", octets = 10, is_tag = true,
+    name = "rrt", title = "Rate Regulation Tag", octets = 12,
     fields = {
         {"kind", "Kind", "number", 0, 1},
+        {"reserved", "Reserved", "zero", 1, 1, 0xfe},
         {"limited", "Flow is limited", "flag", 1, 1, 0x01},
         {"cp_id", "Congestion point that limits it", "id", 2, 8},
+        {"type", "EtherType", "id", 10, 2},
     },
 }
 
 local RATE_TAG = {
-    name = "rate_tag", title = "FECN Rate Tag", octets = 14, is_tag = true,
+    name = "rate_tag", title = "FECN Rate Tag", octets = 16,
     fields = {
         {"version", "Version", "zero", 0, 1, 0xf0},
+        {"reserved", "Reserved", "zero", 0, 1, 0x0e},
         {"back", "On its way back", "flag", 0, 1, 0x01},
         {"kind", "Kind", "number", 1, 1},
         {"flow", "Flow", "number", 2, 4},
         {"rate_bps", "Rate in bit/s, all ones: none yet", "number", 6, 8},
+        {"type", "EtherType", "id", 14, 2},
     },
 }
 
@@ -76,68 +86,68 @@ local NOTICE = {
     },
 }
 
--- Kind of field, and number of octets: constructor of its ProtoField, and base.
+-- Constructors of fields by their kind.
 local UNSIGNED = {[1] = ProtoField.uint8, [2] = ProtoField.uint16, [4] = ProtoField.uint32,
                   [8] = ProtoField.uint64}
 local SIGNED = {[2] = ProtoField.int16, [4] = ProtoField.int32}
 local MAKE = {
-    number = function(at, label, octets, mask)
-        return UNSIGNED[octets](at, label, base.DEC, nil, mask)
+    number = function(name, label, octets, mask)
+        return UNSIGNED[octets](name, label, base.DEC, nil, mask)
     end,
-    id = function(at, label, octets) return UNSIGNED[octets](at, label, base.HEX) end,
-    signed = function(at, label, octets) return SIGNED[octets](at, label, base.DEC) end,
-    flag = function(at, label, octets, mask)
-        return ProtoField.bool(at, label, 8 * octets, nil, mask)
+    id = function(name, label, octets) return UNSIGNED[octets](name, label, base.HEX) end,
+    signed = function(name, label, octets) return SIGNED[octets](name, label, base.DEC) end,
+    flag = function(name, label, octets, mask)
+        return ProtoField.bool(name, label, 8 * octets, nil, mask)
     end,
-    address = function(at, label) return ProtoField.ether(at, label) end,
+    address = function(name, label) return ProtoField.ether(name, label) end,
 }
 MAKE.zero = MAKE.number
 
 local ethertypes = DissectorTable.get("ethertype")
 
--- Gives the octets behind a tag to the dissector of the EtherType that follows it. Below 1536 it is
--- a length (802.3 3.2.6): a probe of FECN is a rate tag with length 0 behind it.
-local function dissect_rest(tvb, at, pinfo, tree)
-    if tvb:captured_len() < at + 2 then
+-- Gives what follows a tag to the dissector of its EtherType. Below 1536 that is a length (802.3
+-- 3.2.6), and 0 behind the rate tag of a probe, which carries nothing else.
+local function dissect_behind(tvb, at, pinfo, tree)
+    local type_or_length = tvb(at - 2, 2):uint()
+    if type_or_length == 0 or tvb:captured_len() == at then
         return
     end
-    local type_or_length = tvb(at, 2):uint()
-    local rest = tvb(at + 2):tvb()
-    if type_or_length == 0 then
-        return
-    elseif type_or_length < 1536 then
+    local rest = tvb(at):tvb()
+    if type_or_length < 1536 then
         Dissector.get("llc"):call(rest, pinfo, tree)
     elseif ethertypes:try(type_or_length, rest, pinfo, tree) == 0 then
         Dissector.get("data"):call(rest, pinfo, tree)
     end
 end
 
--- Registers what a header's table says. Returns its dissector as a function of (tvb, pinfo, tree).
-local function register(header)
+-- Makes a protocol of a header's table.
+local function make_protocol(header)
     local proto = Proto(header.name, header.title)
-    local fields, parts = {}, {}
-    for i, f in ipairs(header.fields) do
-        fields[i] = MAKE[f[3]](header.name .. "." .. f[1], f[2], f[5], f[6])
-    end
-    local type_field = ProtoField.uint16(header.name .. ".type", "EtherType or length", base.HEX)
-    local trailer = ProtoField.bytes(header.name .. ".trailer", "Padding and FCS")
-    fields[#fields + 1] = header.is_tag and type_field or trailer
-    proto.fields = fields
-    local is_cut = ProtoExpert.new(header.name .. ".cut", "The header is cut off",
+    local is_cut = ProtoExpert.new(header.name .. ".cut", "The frame ends within the header",
                                    expert.group.MALFORMED, expert.severity.ERROR)
     local not_zero = ProtoExpert.new(header.name .. ".not_zero", "This field should be 0",
                                      expert.group.PROTOCOL, expert.severity.WARN)
+    local is_tag = header.fields[#header.fields][1] == "type"
+    local fields, rest = {}, nil
+    for i, f in ipairs(header.fields) do
+        fields[i] = MAKE[f[3]](header.name .. "." .. f[1], f[2], f[5], f[6])
+    end
+    if header.rest then
+        rest = ProtoField.bytes(header.name .. "." .. header.rest[1], header.rest[2])
+        fields[#fields + 1] = rest
+    end
+    proto.fields = fields
     proto.experts = {is_cut, not_zero}
 
     function proto.dissector(tvb, pinfo, tree)
-        local n = math.min(header.octets + (header.is_tag and 2 or 0), tvb:captured_len())
-        local item = tree:add(proto, tvb(0, n))
+        local length = tvb:captured_len()
+        local item = tree:add(proto, tvb(0, math.min(header.octets, length)))
         pinfo.cols.protocol = string.upper((header.name:gsub("_", "-")))
         pinfo.cols.info = header.title
         for i, f in ipairs(header.fields) do
-            if f[4] + f[5] > n then
+            if f[4] + f[5] > length then
                 item:add_proto_expert_info(is_cut)
-                return tvb:captured_len()
+                return length
             end
             local octets = tvb(f[4], f[5])
             local line = item:add(fields[i], octets)
@@ -145,31 +155,29 @@ local function register(header)
                 line:add_proto_expert_info(not_zero)
             end
         end
-        if not header.is_tag then
-            if tvb:captured_len() > header.octets then
-                item:add(trailer, tvb(header.octets))
-            end
-        elseif n < header.octets + 2 then
+        local n = rest and tvb(header.rest[3], header.rest[4]):uint() or 0
+        if header.octets + n > length then
             item:add_proto_expert_info(is_cut)
-        else
-            item:add(type_field, tvb(header.octets, 2))
-            dissect_rest(tvb, header.octets, pinfo, tree)
+        elseif n > 0 then
+            item:add(rest, tvb(header.octets, n))
         end
-        return tvb:captured_len()
+        if is_tag then
+            dissect_behind(tvb, header.octets, pinfo, tree)
+        end
+        return length
     end
     return proto
 end
 
-ethertypes:add(0x22e9, register(CN_TAG))
-ethertypes:add(0x22e7, register(CNM))
-ethertypes:add(0x88b6, register(RATE_TAG))
-ethertypes:add(0x88b5, register(NOTICE))
+ethertypes:add(0x22e9, make_protocol(CN_TAG))
+ethertypes:add(0x22e7, make_protocol(CNM))
+ethertypes:add(0x88b6, make_protocol(RATE_TAG))
+ethertypes:add(0x88b5, make_protocol(NOTICE))
 
--- One EtherType for two: the first octet says which.
-local message, tag = register(BCN), register(RRT)
+local message, tag = make_protocol(BCN), make_protocol(RRT)
 local either = Proto("bcn_or_rrt", "Backward congestion notification or its tag")
 function either.dissector(tvb, pinfo, tree)
-    local is_tag = tvb:captured_len() > 0 and tvb(0, 1):uint() == 1
+    local is_tag = tvb:captured_len() > 0 and tvb(0, 1):uint() == RRT_KIND
     return (is_tag and tag or message).dissector(tvb, pinfo, tree)
 end
 ethertypes:add(0x8904, either)
