@@ -23,12 +23,15 @@ static const struct verb verb_headroom = {"headroom", "say how much room XOFF ne
                                           cmd_headroom};
 static const struct verb verb_decode = {"decode", "show the frames of a capture or of hex text",
                                         cmd_decode};
+static const struct verb verb_encode = {"encode", "write a frame as hex digits or capture",
+                                        cmd_encode};
 static const struct verb verb_bench = {"bench", "measure the simulator itself", cmd_bench};
 static const struct verb verb_schema = {"schema", "print the JSON schema of scenario files",
                                         cmd_schema};
-const struct verb *const verbs[] = {&verb_run,      &verb_report,  &verb_reproduce, &verb_check,
-                                    &verb_topology, &verb_convert, &verb_decode,    &verb_conform,
-                                    &verb_headroom, &verb_bench,   &verb_schema,    NULL};
+const struct verb *const verbs[] = {
+    &verb_run,    &verb_report, &verb_reproduce, &verb_check,    &verb_topology, &verb_convert,
+    &verb_decode, &verb_encode, &verb_conform,   &verb_headroom, &verb_bench,    &verb_schema,
+    NULL};
 
 static void usage(FILE *out)
 {
