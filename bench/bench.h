@@ -15,9 +15,10 @@ struct bench_size {
     size_t bytes;
 };
 
-#define BENCH_MAX 24
+#define BENCH_MAX 32
 /* Return the number of rows filled. `clock` gives seconds. */
 unsigned bench_operations(double (*clock)(void), struct bench_operation rows[BENCH_MAX]);
+unsigned bench_codecs(double (*clock)(void), struct bench_operation rows[BENCH_MAX]);
 unsigned bench_sizes(struct bench_size rows[BENCH_MAX]);
 
 /* Writes config.txt and the files it names, for a leaf-spine of 64 hosts with web search flows. */

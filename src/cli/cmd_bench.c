@@ -322,7 +322,8 @@ int cmd_bench(int argc, char **argv)
     fprintf(words, "%-40s %10.2f s\n", "ns-3 files: a million flows loaded", many_s);
     struct bench_operation operations[BENCH_MAX];
     struct bench_size sizes[BENCH_MAX];
-    const unsigned n_operations = bench_operations(cli_clock, operations);
+    unsigned n_operations = bench_operations(cli_clock, operations);
+    n_operations += bench_codecs(cli_clock, operations + n_operations);
     const unsigned n_sizes = bench_sizes(sizes);
     fputc('\n', words);
     for (unsigned i = 0; i < n_operations; i++)
