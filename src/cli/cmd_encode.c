@@ -204,8 +204,10 @@ static uint64_t whole(const struct encode_state *s, uint64_t max, const char *ac
 
 static int16_t units(const struct encode_state *s)
 {
-    int64_t n;
-    if (xoff_parse_int(s->value, &n) || n < INT16_MIN || n > INT16_MAX)
+    char *behind;
+    errno = 0;
+    const long n = strtol(s->value, &behind, 0);
+    if (behind == s->value || *behind || errno || n < INT16_MIN || n > INT16_MAX)
         refuse(s, "a number from -32768 to 32767");
     return (int16_t)n;
 }

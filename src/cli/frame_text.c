@@ -329,6 +329,24 @@ static void tell_layer(struct values *f, const struct layers *layers, const stru
     }
 }
 
+/* What follows a message is padding, which should be zeros; elsewhere it is payload. */
+static void print_rest(struct values *f, const struct layers *layers, const uint8_t *octets)
+{
+    static const uint32_t messages = 1u << LAYER_CNM | 1u << LAYER_BCN | 1u << LAYER_NOTICE |
+                                     1u << LAYER_PAUSE | 1u << LAYER_PFC | 1u << LAYER_CC_UPDATE;
+    const bool is_padding = layers->kinds & messages;
+    bool is_zeros = true;
+    for (uint32_t i = layers->payload_at; i < layers->payload_end && is_padding; i++)
+        is_zeros &= !octets[i];
+    if (layers->payload_end == layers->payload_at || (is_padding && is_zeros))
+        return;
+    values_begin(f, is_padding ? "padding" : "payload");
+    values_unsigned(f, "octets", layers->payload_end - layers->payload_at);
+    if (is_padding)
+        values_is(f, "not_zeros", true);
+    values_end(f);
+}
+
 void frame_print_layers(struct values *f, const struct layers *layers, const uint8_t *octets,
                         bool is_malformed)
 {
@@ -342,11 +360,8 @@ void frame_print_layers(struct values *f, const struct layers *layers, const uin
         tell_layer(f, layers, l);
         values_end(f);
     }
-    if (!is_malformed && layers->payload_end > layers->payload_at) {
-        values_begin(f, "payload");
-        values_unsigned(f, "octets", layers->payload_end - layers->payload_at);
-        values_end(f);
-    }
+    if (!is_malformed)
+        print_rest(f, layers, octets);
     if (layers->is_snapped) {
         values_begin(f, "snapped");
         values_text(f, "why", "the capture kept no more of the frame");
