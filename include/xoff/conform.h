@@ -82,9 +82,12 @@ struct xoff_device_ops {
      * Returns whether there was one. Frames come in order of time; the octets stay the device's and
      * hold until the next call. */
     bool (*take)(void *device, xoff_time until, struct xoff_device_frame *frame);
+    /* Frees it. NULL: there is nothing to free. */
+    void (*destroy)(void *device);
     /* How exact its times are. Tests that need more are left out. 0: to the picosecond. */
     xoff_time uncertainty;
     uint16_t max_ports; /* tests that need more are left out; 0: XOFF_CONFORM_MAX_PORTS */
+    bool lacks_bad_fcs; /* no frame with a wrong FCS can be given */
 };
 
 struct xoff_device {
@@ -101,7 +104,8 @@ struct xoff_conform_test {
     const char *id, *suite, *title, *purpose, *procedure;
     void (*run)(struct station *station);
     uint16_t n_ports; /* that the test needs */
-    bool is_exact;    /* needs times to the bit */
+    bool needs_bad_fcs;
+    bool is_exact; /* needs times to the bit */
 };
 
 struct xoff_conform_result {
@@ -136,7 +140,7 @@ struct xoff_conform_model {
 extern const struct xoff_conform_model xoff_conform_models[];
 /* NULL: no model has that name, or there is no memory. */
 struct xoff_device *xoff_conform_model_create(const char *name);
-void xoff_conform_model_destroy(struct xoff_device *device);
+void xoff_conform_destroy(struct xoff_device *device);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,23 +11,29 @@
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "conform/devices.h"
 #include "stats/whole.h"
 #include "wire/pcapng.h"
 
 struct conform {
-    const char *device, *suite, *test, *explain, *evidence;
+    const char *device, *suite, *test, *explain, *evidence, *serve;
     xoff_rate rate_bps;
-    bool json, lists, is_verbose;
+    bool json, lists, is_verbose, by_hand;
 };
 
-enum { OPTION_EXPLAIN = 256, OPTION_LIST, OPTION_RATE };
+enum { OPTION_EXPLAIN = 256, OPTION_LIST, OPTION_RATE, OPTION_SERVE, OPTION_BY_HAND };
 
 static const struct argp_option options[] = {
-    {"device", 'd', "NAME", 0, "the device under test: reference (default) or one of broken-...",
+    {"device", 'd', "NAME", 0,
+     "the device under test: reference (default), one of broken-..., tap:NAME,NAME... (interfaces) "
+     "or files:TO,FROM",
      0},
+    {"by-hand", OPTION_BY_HAND, NULL, 0, "a device behind tap: is configured already", 0},
+    {"serve", OPTION_SERVE, "WHERE", 0,
+     "be the device of a station elsewhere: tap:NAME,... or files:FROM,TO", 0},
     {"suite", 's', "NAME", 0, "only the tests of pfc, ets, cn or dcbx", 0},
     {"test", 't', "ID", 0, "only this test", 0},
-    {"rate", OPTION_RATE, "RATE", 0, "rate of the ports (default 10Gbps)", 0},
+    {"rate", OPTION_RATE, "RATE", 0, "rate of the ports (default 10Gbps; with tap: 1Mbps)", 0},
     {"evidence", 'e', "DIR", 0, "write the frames of each test to DIR/ID.pcapng", 0},
     {"list", OPTION_LIST, NULL, 0, "print tests and devices, and run nothing", 0},
     {"explain", OPTION_EXPLAIN, "ID", 0, "print purpose and procedure of a test", 0},
@@ -76,6 +83,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'e':
         c->evidence = arg;
+        return 0;
+    case OPTION_SERVE:
+        c->serve = arg;
+        return 0;
+    case OPTION_BY_HAND:
+        c->by_hand = true;
         return 0;
     case OPTION_LIST:
         c->lists = true;
@@ -319,6 +332,51 @@ static int run_tests(const struct conform *c, const struct xoff_device *device)
     return status ? status : counts[XOFF_FAIL] ? EXIT_FAILED : EXIT_FINE;
 }
 
+/* Devices */
+
+static struct xoff_device *open_device(const struct conform *c)
+{
+    struct xoff_device *device;
+    struct xoff_err err = {0};
+    if (!strncmp(c->device, "tap:", 4))
+        device = tap_create(c->device + 4, c->by_hand, &err);
+    else if (!strncmp(c->device, "files:", 6))
+        device = files_create(c->device + 6, &err);
+    else if (!(device = xoff_conform_model_create(c->device)))
+        xoff_err_set(&err, XOFF_E_UNKNOWN, "device", c->device,
+                     "there is no such device; xoff conform --list names them");
+    if (!device)
+        cli_print_error(&err);
+    return device;
+}
+
+static volatile bool is_stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    is_stopped = true;
+}
+
+static int serve(const struct conform *c, const struct xoff_device *device)
+{
+    struct xoff_err err = {0};
+    int code;
+    struct sigaction action = {.sa_handler = stop};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (!strncmp(c->serve, "tap:", 4))
+        code = tap_serve(c->serve + 4, device, &is_stopped, &err);
+    else if (!strncmp(c->serve, "files:", 6))
+        code = files_serve(c->serve + 6, device, &err);
+    else
+        code =
+            xoff_err_set(&err, XOFF_E_SYNTAX, "serve", c->serve, "tap:NAME,... or files:FROM,TO");
+    if (code)
+        cli_print_error(&err);
+    return code ? EXIT_BAD_INPUT : EXIT_FINE;
+}
+
 int cmd_conform(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -328,25 +386,30 @@ int cmd_conform(int argc, char **argv)
                "congestion notification and DCBX, and prints a verdict for each test.\v"
                "Example: xoff conform --suite pfc --device broken-two-classes\n"
                "Exit status: 0 all tests pass, 1 one fails, 2 bad input."};
-    struct conform c = {.device = "reference", .rate_bps = 10 * XOFF_GBPS};
+    struct conform c = {.device = "reference"};
     argp_parse(&argp, argc, argv, 0, NULL, &c);
+    if (!c.rate_bps) /* software keeps up with 1 Mb/s */
+        c.rate_bps = strncmp(c.device, "tap:", 4) ? 10 * XOFF_GBPS : XOFF_MBPS;
     if (c.lists)
         return list(&c);
     if (c.explain)
         return explain(&c);
-    struct xoff_device *device = xoff_conform_model_create(c.device);
-    if (!device) {
-        fprintf(stderr, "xoff conform: no device %s; xoff conform --list names them\n", c.device);
+    struct xoff_device *device = open_device(&c);
+    if (!device)
         return EXIT_BAD_INPUT;
+    if (c.serve) {
+        const int served = serve(&c, device);
+        xoff_conform_destroy(device);
+        return served;
     }
     if (c.evidence && mkdir(c.evidence, 0777) && errno != EEXIST) {
         struct xoff_err err;
         cli_cannot_write(c.evidence, errno, &err);
         cli_print_error(&err);
-        xoff_conform_model_destroy(device);
+        xoff_conform_destroy(device);
         return EXIT_BAD_INPUT;
     }
     const int status = run_tests(&c, device);
-    xoff_conform_model_destroy(device);
+    xoff_conform_destroy(device);
     return status;
 }

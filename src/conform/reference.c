@@ -290,8 +290,7 @@ static int reset(void *device, const struct xoff_device_setup *setup, struct xof
 {
     struct reference *r = device;
     reference_clear(r);
-    const enum fault fault = r->fault;
-    *r = (struct reference){.fault = fault, .setup = *setup};
+    *r = (struct reference){.device = r->device, .fault = r->fault, .setup = *setup};
     return reference_build(r, err);
 }
 
@@ -329,10 +328,27 @@ static bool take(void *device, xoff_time until, struct xoff_device_frame *frame)
     return true;
 }
 
-const struct xoff_device_ops reference_ops = {
+static void destroy(void *device)
+{
+    reference_clear(device);
+    free(device);
+}
+
+static const struct xoff_device_ops reference_ops = {
     .name = "reference",
     .summary = "a bridge or an end station made of libxoff's mechanisms",
     .reset = reset,
     .give = give,
     .take = take,
+    .destroy = destroy,
 };
+
+struct xoff_device *reference_create(enum fault fault)
+{
+    struct reference *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->fault = fault;
+    r->device = (struct xoff_device){.ops = &reference_ops, .state = r};
+    return &r->device;
+}

@@ -104,6 +104,7 @@ struct reference_address {
 };
 
 struct reference {
+    struct xoff_device device;
     enum fault fault;
     struct xoff_device_setup setup;
     xoff_time now;
@@ -129,7 +130,7 @@ struct reference {
     uint32_t n_addresses;
 };
 
-extern const struct xoff_device_ops reference_ops;
+struct xoff_device *reference_create(enum fault fault);
 void reference_port_mac(const struct reference *r, uint32_t port, uint8_t mac[6]);
 
 /* The queue of a priority: its own, unless the device has two for all eight. */

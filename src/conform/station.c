@@ -496,11 +496,13 @@ void xoff_conform_run(const struct xoff_conform_test *test, const struct xoff_de
     *result = (struct xoff_conform_result){.test = test};
     const uint16_t max_ports =
         device->ops->max_ports ? device->ops->max_ports : XOFF_CONFORM_MAX_PORTS;
-    if (test->n_ports > max_ports || (test->is_exact && device->ops->uncertainty)) {
+    const char *lacks = test->n_ports > max_ports                    ? "needs %u ports"
+                        : test->is_exact && device->ops->uncertainty ? "needs times to the bit"
+                        : test->needs_bad_fcs && device->ops->lacks_bad_fcs ? "needs a wrong FCS"
+                                                                            : NULL;
+    if (lacks) {
         result->verdict = XOFF_SKIP;
-        snprintf(result->observed, sizeof result->observed,
-                 test->n_ports > max_ports ? "needs %u ports" : "needs times to the bit",
-                 test->n_ports);
+        snprintf(result->observed, sizeof result->observed, lacks, test->n_ports);
         return;
     }
     struct station st = {

@@ -70,21 +70,11 @@ struct xoff_device *xoff_conform_model_create(const char *name)
     uint32_t i = 0;
     while (xoff_conform_models[i].name && strcmp(xoff_conform_models[i].name, name))
         i++;
-    struct xoff_device *device = calloc(1, sizeof *device + sizeof(struct reference));
-    if (!xoff_conform_models[i].name || !device) {
-        free(device);
-        return NULL;
-    }
-    struct reference *r = (struct reference *)(device + 1);
-    r->fault = (enum fault)i;
-    *device = (struct xoff_device){.ops = &reference_ops, .state = r};
-    return device;
+    return xoff_conform_models[i].name ? reference_create((enum fault)i) : NULL;
 }
 
-void xoff_conform_model_destroy(struct xoff_device *device)
+void xoff_conform_destroy(struct xoff_device *device)
 {
-    if (!device)
-        return;
-    reference_clear(device->state);
-    free(device);
+    if (device && device->ops->destroy)
+        device->ops->destroy(device->state);
 }

@@ -69,7 +69,7 @@ static void check_model(const struct xoff_conform_model *model, xoff_rate rate_b
             is_right = false;
         }
     }
-    xoff_conform_model_destroy(device);
+    xoff_conform_destroy(device);
     assert_true(is_right);
 }
 
@@ -113,7 +113,7 @@ static void test_names(void **state)
     (void)state;
     assert_null(xoff_conform_model_create("broken"));
     assert_null(xoff_conform_model_create(""));
-    xoff_conform_model_destroy(NULL);
+    xoff_conform_destroy(NULL);
 }
 
 /* A device that only forwards fails; one of few ports or with a coarse clock is spared. */

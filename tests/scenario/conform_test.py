@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""xoff conform as a user meets it: tables, exit codes, JSON, evidence.
+"""xoff conform as a user meets it: tables, exit codes, JSON, evidence, devices in
+other processes.
 
     conform_test.py XOFF
 """
@@ -7,8 +8,10 @@ import json
 import pathlib
 import struct
 import subprocess
+import os
 import sys
 import tempfile
+import time
 
 XOFF = str(pathlib.Path(sys.argv[1]).resolve())
 wrong = []
@@ -55,11 +58,14 @@ def check_choice():
 
 
 def check_bad():
-    for args, words in ((("--device", "nobody"), "no device nobody"),
+    for args, words in ((("--device", "nobody"), "there is no such device"),
                         (("--suite", "tcp"), "no such suite"),
                         (("--test", "PFC.9.9"), "no test PFC.9.9"),
                         (("--rate", "10"), "a rate from"),
                         (("file",), "takes options only"),
+                        (("--device", "tap:"), "names of interfaces"),
+                        (("--device", "tap:none-such"), "No such device"),
+                        (("--serve", "nowhere"), "tap:NAME"),
                         (("--evidence", "/proc/nowhere/x", "--test", "PFC.1.1"), "cannot write")):
         run = xoff(*args)
         check(f"{args} are refused", run.returncode == 2 and words in run.stderr, run)
@@ -89,10 +95,82 @@ def check_evidence(folder):
     check("nothing half-written", [f.name for f in (folder / "new").iterdir()] == ["PFC.1.5.pcapng"])
 
 
+def pair(folder, device, *args):
+    """A station and a device in two processes, with a pair of pipes between them."""
+    there, back = folder / "there", folder / "back"
+    for pipe in (there, back):
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+    with subprocess.Popen([XOFF, "conform", "--device", device, "--serve",
+                           f"files:{there},{back}"]) as served:
+        run = xoff("--device", f"files:{there},{back}", "-j", *args)
+        check("the served device ends with its station", served.wait(20) == 0)
+    return run
+
+
+def check_files(folder):
+    run = pair(folder, "reference", "--suite", "dcbx")
+    check("a device behind pipes", run.returncode == 0 and not failed(run), run)
+    run = pair(folder, "broken-tie-break", "--suite", "dcbx")
+    check("a broken device behind pipes", failed(run) == {"DCBX.2.2"}, run)
+    for spec, words in (("one", "two files"), ("/nowhere/a,/nowhere/b", "No such file")):
+        run = xoff("--device", f"files:{spec}")
+        check(f"files:{spec} is refused", run.returncode == 2 and words in run.stderr, run)
+
+
+def ip(*args):
+    return subprocess.run(["ip", *args], capture_output=True, text=True).returncode == 0
+
+
+def tap(device, *args):
+    """The same between two namespaces: three veth pairs, a process at either end."""
+    side = [f"xoff-{os.getpid()}-{end}" for end in "ab"]
+    names = [",".join(f"x{end}{i}" for i in range(3)) for end in "ab"]
+    inside = [["ip", "netns", "exec", n] for n in side]
+    try:
+        if not all(ip("netns", "add", n) for n in side):
+            return None
+        for n in inside:
+            subprocess.run([*n, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1"])
+        for i in range(3):
+            if not ip("link", "add", f"xa{i}", "netns", side[0], "type", "veth", "peer", "name",
+                      f"xb{i}", "netns", side[1]):
+                return None
+            ip("-n", side[0], "link", "set", f"xa{i}", "up")
+            ip("-n", side[1], "link", "set", f"xb{i}", "up")
+        served = subprocess.Popen([*inside[1], XOFF, "conform", "--device", device, "--serve",
+                                   "tap:" + names[1]])
+        time.sleep(0.3)
+        run = subprocess.run([*inside[0], XOFF, "conform", "--device", "tap:" + names[0], "-j",
+                              *args], capture_output=True, text=True, timeout=60)
+        served.terminate()
+        check("the served device stops", served.wait(20) == 0)
+        return run
+    finally:
+        for n in side:
+            ip("netns", "delete", n)
+
+
+def check_tap():
+    run = tap("reference", "--test", "PFC.1.2")
+    if run is None:
+        print("no namespaces here: tap: is not tried")
+        return
+    check("a device behind interfaces", run.returncode == 0 and not failed(run), run)
+    run = tap("broken-ignores-vector", "--test", "PFC.1.4")
+    check("a broken device behind interfaces", failed(run) == {"PFC.1.4"}, run)
+    run = tap("reference", "--test", "33.2.4")
+    check("tags pass interfaces", run.returncode == 0 and not failed(run), run)
+    run = tap("reference", "--test", "PFC.1.3")
+    check("what needs exact times is left out", json.loads(run.stdout)["left_out"] == 1, run)
+
+
 check_table()
 check_choice()
 check_bad()
 with tempfile.TemporaryDirectory() as name:
     check_evidence(pathlib.Path(name))
+    check_files(pathlib.Path(name))
+check_tap()
 print(f"{len(wrong)} wrong" if wrong else "all right")
 sys.exit(bool(wrong))
