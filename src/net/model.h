@@ -67,14 +67,18 @@ int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
 int net_configured_transport(struct net *net, uint32_t transport, xoff_rate rate_bps, int code,
                              struct xoff_err *err);
 /* What has to hold the frames that arrive until a pause acts: one buffer, a buffer like `mmu` for
- * each port, or egress queues of env->egress_bytes, which a two-sided `mmu` has the limits of. */
-enum net_trial { TRIAL_ONE_BUFFER, TRIAL_BY_PORT, TRIAL_EGRESS_QUEUES };
+ * each port, egress queues of env->egress_bytes, which a two-sided `mmu` has the limits of, or the
+ * one queue of a slow receiver. */
+enum net_trial { TRIAL_ONE_BUFFER, TRIAL_BY_PORT, TRIAL_EGRESS_QUEUES, TRIAL_RECEIVER };
 
 /* Warns when a buffer and its pause policy do not go together (trial_build.c). The headroom of
  * env->ports is what arrives from each after the decision. */
 void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, enum net_trial kind,
                     const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err);
+
+/* Warns when pauses of a switch run out before its buffers can be empty (warning_build.c). */
+void net_warn_of_expiry(struct net *net, uint32_t node, struct xoff_err *err);
 
 /* Returns the least time of a frame in an idle switch, and how long its fabric carries it. */
 xoff_time path_transit(const struct net *net, uint32_t node, uint32_t bytes,

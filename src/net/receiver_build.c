@@ -68,6 +68,8 @@ int build_receiver(struct net *net, struct host *host, struct xoff_err *err)
         build_add_late(&r->pause, &port);
         code = build_mmu(net, NET_PART_RECEIVERS, host->node, ops, params, &env, &r->mmu, err);
     }
+    if (!code)
+        net_try_buffer(net, host->node, &r->mmu, TRIAL_RECEIVER, &r->pause, &r->edges, &env, err);
     free(params);
     return code;
 }

@@ -1,4 +1,4 @@
-/* Does a switch's buffer hold what may still arrive when egress queues decide about pauses?
+/* Does a buffer hold what may still arrive when egress queues decide about pauses?
  *
  * Buffers size headroom for pauses decided by their own thresholds. A policy that goes by the
  * length of egress queues (pfc with trigger: egress, tpfc) knows the size of the buffer but not how
@@ -54,6 +54,21 @@ static void take_edges(struct trial *t, const struct xoff_mmu_env *env)
     }
 }
 
+/* The first port that sends. A receiver's one port is the sender, and its queue the "egress". */
+static uint32_t first_sender(const struct trial *t)
+{
+    return t->kind == TRIAL_RECEIVER ? 0 : EGRESS + 1;
+}
+
+/* What the policy is told of the queue; a receiver has one for all priorities. */
+static int64_t queue_bytes(const struct trial *t, uint32_t priority)
+{
+    int64_t sum = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        sum += t->kind == TRIAL_RECEIVER || p == priority ? t->queued_bytes[p] : 0;
+    return sum;
+}
+
 /* Whether the buffer has room for a frame, and if so takes it. Egress queues with a limit of their
  * own take all, and are looked at in the end. */
 static bool take(const struct trial *t, const struct xoff_arrival *a,
@@ -86,7 +101,7 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
                                    .out_port = EGRESS,
                                    .priority = (uint8_t)priority,
                                    .bytes = (uint32_t)(*left < 0 || *left > most ? most : *left),
-                                   .egress_bytes = t->queued_bytes[priority]};
+                                   .egress_bytes = queue_bytes(t, priority)};
     struct xoff_crossings crossings;
     t->mmu.state = t->states + (t->kind == TRIAL_BY_PORT ? port : 0) * state_step(t);
     if (!take(t, &arrival, &crossings))
@@ -109,8 +124,8 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
     return true;
 }
 
-/* Ports 1 to `last` send to the queues in turn. Returns what the queue of a frame held when it was
- * lost, or -1. */
+/* The ports up to `last` send to the queues in turn. Returns what the queue of a frame held when it
+ * was lost, or -1. */
 static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint32_t last)
 {
     for (uint32_t i = 0; i < (t->kind == TRIAL_BY_PORT ? env->n_ports : 1); i++)
@@ -121,14 +136,14 @@ static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint
     memset(t->left, 0xff, env->n_ports * sizeof *t->left);
     for (bool is_any = true; is_any;) {
         is_any = false;
-        for (uint32_t port = EGRESS + 1; port <= last; port++)
+        for (uint32_t port = first_sender(t); port <= last; port++)
             for (uint32_t mask = t->priorities; mask; mask &= mask - 1) {
                 const uint32_t p = (uint32_t)__builtin_ctz(mask);
                 if (t->left[port][p] == 0)
                     continue;
                 is_any = true;
                 if (!send_frame(t, env, port, p))
-                    return t->queued_bytes[p];
+                    return queue_bytes(t, p);
             }
     }
     return -1;
@@ -175,15 +190,28 @@ static void warn_of_queues(int64_t limit_bytes, int64_t bytes, struct xoff_err *
     xoff_err_add(err, "; larger queues or a lower threshold would do");
 }
 
+static void warn_of_receiver(int64_t buffer_bytes, int64_t bytes, struct xoff_err *err)
+{
+    char text[32];
+    xoff_err_set(err, XOFF_E_OK, "buffer", xoff_format_bytes(text, sizeof text, buffer_bytes),
+                 "may lose frames of lossless priorities: switch.pause goes by the length of "
+                 "queues, and the buffer had no room for what arrives until a pause acts when it "
+                 "held ");
+    xoff_err_add(err, xoff_format_bytes(text, sizeof text, bytes));
+    xoff_err_add(err, "; a lower watermark or a larger buffer would do");
+}
+
 void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, enum net_trial kind,
                     const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err)
 {
-    if (!env->lossless || env->n_ports < 2 || net->spec.wire->has_free_priority)
+    if (!env->lossless || (env->n_ports < 2 && kind != TRIAL_RECEIVER) ||
+        net->spec.wire->has_free_priority)
         return;
     struct trial t = {.mmu = *mmu, .pause = *pause, .edges = *edges, .kind = kind};
     const uint8_t first = (uint8_t)(env->lossless & -env->lossless);
-    if (xoff_pause_held_by(pause, 1, EGRESS, (uint32_t)__builtin_ctz(first)) == XOFF_HOLD_BY_FRAMES)
+    if (xoff_pause_held_by(pause, first_sender(&t), EGRESS, (uint32_t)__builtin_ctz(first)) ==
+        XOFF_HOLD_BY_FRAMES)
         return;
     t.states = copy_of_size(state_step(&t) * (kind == TRIAL_BY_PORT ? env->n_ports : 1));
     t.pause.state = copy_of_size(pause->shape.state_size);
@@ -192,7 +220,7 @@ void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, 
     int64_t held = -1;
     for (uint32_t k = 0; k < 4 && (held < 0 || has_limit); k++) {
         t.priorities = k < 2 ? first : env->lossless;
-        const int64_t lost_at = try_senders(&t, env, k % 2 ? env->n_ports - 1 : 1);
+        const int64_t lost_at = try_senders(&t, env, k % 2 ? env->n_ports - 1 : first_sender(&t));
         const int64_t found = has_limit ? longest(&t, env) : lost_at;
         held = found > held ? found : held;
     }
@@ -201,7 +229,13 @@ void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, 
         return;
     if (has_limit)
         warn_of_queues(env->egress_bytes, held, err);
+    else if (kind == TRIAL_RECEIVER)
+        warn_of_receiver(env->buffer_bytes, held, err);
     else
         warn_of_buffer(mmu->ops->name, held, err);
-    net_configured(net, has_limit ? NET_PART_FABRIC : NET_PART_MMU, node, 0, err);
+    net_configured(net,
+                   has_limit                ? NET_PART_FABRIC
+                   : kind == TRIAL_RECEIVER ? NET_PART_RECEIVERS
+                                            : NET_PART_MMU,
+                   node, 0, err);
 }

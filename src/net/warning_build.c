@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xoff/units.h>
+
 #include "net/build.h"
 
 static bool is_same(const struct net_warning *w, struct net_blame blame, const struct xoff_err *err)
@@ -56,6 +58,42 @@ int net_configured_transport(struct net *net, uint32_t transport, xoff_rate rate
             keep(net, (struct net_blame){NET_PART_TRANSPORT, transport}, host, err);
     *err = (struct xoff_err){0};
     return 0;
+}
+
+/* Without refreshes a pause ends although its cause lasts. That is harmless only if whatever is in
+ * the buffer can leave meanwhile by the slowest link. */
+void net_warn_of_expiry(struct net *net, uint32_t node, struct xoff_err *err)
+{
+    const struct sw *sw = net_sw(net, node);
+    const struct xoff_pause_signalling *how = &sw->signalling;
+    if (how->refreshes || !how->quanta || !net->spec.lossless)
+        return;
+    xoff_time pause_for = XOFF_NEVER, longest_for = 0;
+    xoff_rate slowest_bps = UINT64_MAX;
+    for (uint32_t p = 0; p < sw->n_ports; p++) {
+        const struct topo_port *at = &net->topo->ports[net->topo->nodes[node].first_port + p];
+        const struct net_life life = net_life_of(net->topo, at->link);
+        pause_for = xoff_time_min(pause_for, xoff_quanta_time(how->quanta, life.max_rate_bps));
+        slowest_bps = life.min_rate_bps < slowest_bps ? life.min_rate_bps : slowest_bps;
+    }
+    struct fabric_buffer buffer;
+    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
+        struct xoff_mmu_view view;
+        xoff_mmu_view(buffer.mmu, &view);
+        const xoff_time empties_for =
+            xoff_time_of_bits(8 * (uint64_t)view.capacity_total_bytes, slowest_bps);
+        longest_for = empties_for > longest_for ? empties_for : longest_for;
+    }
+    if (pause_for >= longest_for)
+        return;
+    char text[32];
+    xoff_err_set(err, XOFF_E_OK, "refresh", "false",
+                 "may lose frames of lossless priorities: a pause runs out after ");
+    xoff_err_add(err, xoff_format_time(text, sizeof text, pause_for));
+    xoff_err_add(err, ", and what is in the buffer can take ");
+    xoff_err_add(err, xoff_format_time(text, sizeof text, longest_for));
+    xoff_err_add(err, " to leave by the slowest link");
+    net_configured(net, NET_PART_PAUSE, node, 0, err);
 }
 
 const struct net_warning *net_warnings(const struct net *net, uint32_t *n)

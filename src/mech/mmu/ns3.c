@@ -29,7 +29,7 @@
  * Differs: sums have 64 bits; the family's have 32. A buffer too small for headroom and reserves is
  * refused; in the family T becomes huge. Delays finer than a nanosecond count.
  * Differs: a pause policy that decides late (pause.h) gets the headroom it asks for with headroom:
- * auto, and a warning with less; the family has no such policy.
+ * auto; the family has no such policy. Headroom below the worst case is warned about.
  * Differs: lossy priorities, which the family does not have, are held to the same rules but cross
  * no threshold.
  */
@@ -171,21 +171,28 @@ static int ns3_refuse_headroom(const struct xoff_mmu_env *env, uint32_t port, st
     return code;
 }
 
-static void ns3_warn_late(const struct ns3_params *p, const struct xoff_mmu_env *env,
-                          struct xoff_err *err)
+/* The family holds headroom to nothing, and its rule forgets frames and response times: on short
+ * links it is a part of what arrives after XOFF. */
+static void ns3_warn_short(const struct ns3_cfg *c, const struct xoff_mmu_env *env,
+                           struct xoff_err *err)
 {
     char text[XOFF_PARAM_TEXT];
-    for (uint32_t port = 0; port < env->n_ports && env->lossless; port++) {
-        const struct xoff_mmu_port *at = &env->ports[port];
-        if (p->headroom == XOFF_PARAM_AUTO || !at->late_bytes || p->headroom >= at->headroom_bytes)
-            continue;
-        xoff_err_set(err, XOFF_E_OK, "headroom", xoff_format_bytes(text, sizeof text, p->headroom),
-                     "may lose frames of lossless priorities: pauses are decided late here, and up "
-                     "to ");
-        xoff_err_add_int(err, at->headroom_bytes);
-        xoff_err_add(err, "B can arrive");
-        return;
+    uint32_t worst = env->n_ports;
+    int64_t most_bytes = 0;
+    for (uint32_t port = 0; port < env->n_ports && env->lossless & ~1u; port++) {
+        const int64_t short_bytes = env->ports[port].headroom_bytes - c->ports[port].headroom_bytes;
+        if (short_bytes > most_bytes) {
+            most_bytes = short_bytes;
+            worst = port;
+        }
     }
+    if (worst == env->n_ports)
+        return;
+    xoff_err_set(err, XOFF_E_OK, "headroom",
+                 xoff_format_bytes(text, sizeof text, c->ports[worst].headroom_bytes),
+                 "may lose frames of lossless priorities: after XOFF is decided up to ");
+    xoff_err_add_int(err, env->ports[worst].headroom_bytes);
+    xoff_err_add(err, "B can arrive");
 }
 
 static int ns3_configure(const void *params, const struct xoff_mmu_env *env, void *cfg,
@@ -223,7 +230,7 @@ static int ns3_configure(const void *params, const struct xoff_mmu_env *env, voi
         c->buffer_bytes - c->reserved_capacity_bytes - c->headroom_capacity_bytes;
     if (c->shared_capacity_bytes < 0)
         return ns3_refuse_buffer(env, c, err);
-    ns3_warn_late(p, env, err);
+    ns3_warn_short(c, env, err);
     return 0;
 }
 
