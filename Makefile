@@ -5,12 +5,13 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 3600
+EXPLORE_STATES ?= 100000000
 QUICKSTART := scenarios/quickstart.yaml
 RESULTS := run-quickstart
 
 export JOBS
 
-.PHONY: all setup run test bench bench-peers fuzz install clean help
+.PHONY: all setup run test bench bench-peers fuzz explore install clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/xoff
@@ -51,6 +52,11 @@ fuzz:
 	@tools/setup test
 	@tools/fuzz $(FUZZ_SECONDS)
 
+explore: $(BUILD)/build.ninja
+	@tools/setup test
+	@ninja -C $(BUILD) -j $(JOBS) --quiet explore_test
+	@XOFF_STATES=$(EXPLORE_STATES) $(BUILD)/explore_test
+
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
@@ -65,6 +71,7 @@ help:
 	@echo "make bench        speed, instructions, memory: printed and in $(BUILD)/bench.json"
 	@echo "make bench-peers  the same traffic on ns-3 and here"
 	@echo "make fuzz         libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) per target"
+	@echo "make explore      small worlds of flow control, EXPLORE_STATES=$(EXPLORE_STATES) of each"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
 	@echo "make clean        remove builds, run-* folders and reproduce/"
 	@echo
