@@ -15,14 +15,6 @@ FRAMES = Path(sys.argv[1]).resolve()
 COUNT, SEED = 6000, 1
 
 
-def number(text):
-    """Numbers of either base are compared as numbers; so are True and False of newer versions."""
-    try:
-        return int({"True": "1", "False": "0"}.get(text, text), 0)
-    except ValueError:
-        return text
-
-
 def expectations(text):
     """(maker, {field: [values]}) of each frame."""
     for line in text.splitlines():
@@ -50,7 +42,7 @@ def main():
         if read["_ws.malformed"]:
             sys.exit(f"wrong: frame {i + 1} ({maker}): malformed\n{oracle.hex_dump(octets)}")
         for name, values in fields.items():
-            if list(map(number, values)) != list(map(number, read[name])):
+            if list(map(oracle.number, values)) != list(map(oracle.number, read[name])):
                 sys.exit(f"wrong: frame {i + 1} ({maker}): {name} is {', '.join(values)}, tshark "
                          f"has {', '.join(read[name]) or 'none'}\n{oracle.hex_dump(octets)}")
             n_values += len(values)

@@ -71,7 +71,7 @@ static void make_tag(struct frames *f, enum tag which, uint16_t type)
 {
     if (which == TAG_CN) {
         const struct xoff_cn_tag tag = {.flow = (uint16_t)frames_bits(f, 16), .type = type};
-        frames_say(f, "cn_tag.flow", tag.flow);
+        frames_say(f, "cn-tag.flow", tag.flow);
         append(f, xoff_cn_tag_encode(&tag, end(f), left(f)));
     } else if (which == TAG_RRT) {
         const struct xoff_rrt tag = {.is_limited = frames_coin(f),
@@ -89,11 +89,11 @@ static void make_tag(struct frames *f, enum tag which, uint16_t type)
                                           .flow = (uint32_t)frames_bits(f, 32),
                                           .rate_bps = frames_bits(f, 64),
                                           .type = type};
-        frames_say(f, "rate_tag.back", tag.is_back);
-        frames_say(f, "rate_tag.reserved", tag.reserved);
-        frames_say(f, "rate_tag.kind", tag.kind);
-        frames_say(f, "rate_tag.flow", tag.flow);
-        frames_say(f, "rate_tag.rate_bps", tag.rate_bps);
+        frames_say(f, "rate-tag.direction", tag.is_back);
+        frames_say(f, "rate-tag.reserved", tag.reserved);
+        frames_say(f, "rate-tag.kind", tag.kind);
+        frames_say(f, "rate-tag.flow", tag.flow);
+        frames_say(f, "rate-tag.rate_bps", tag.rate_bps);
         append(f, xoff_rate_tag_encode(&tag, end(f), left(f)));
     }
 }

@@ -69,7 +69,7 @@ static void make_tag(struct frames *f, struct packet *p)
     switch (frames_below(f, 4)) {
     case 0:
         p->is_tagged = true;
-        frames_say(f, "cn_tag.flow", p->flow & 0xffff);
+        frames_say(f, "cn-tag.flow", p->flow & 0xffff);
         break;
     case 1:
         p->has_rrt = true;
@@ -83,11 +83,11 @@ static void make_tag(struct frames *f, struct packet *p)
                                                .is_back = frames_coin(f),
                                                .kind = (uint8_t)frames_bits(f, 8),
                                                .rate_bps = frames_bits(f, 64)};
-        frames_say(f, "rate_tag.version", 0);
-        frames_say(f, "rate_tag.back", p->rate_tag.is_back);
-        frames_say(f, "rate_tag.kind", p->rate_tag.kind);
-        frames_say(f, "rate_tag.flow", p->flow);
-        frames_say(f, "rate_tag.rate_bps", p->rate_tag.rate_bps);
+        frames_say(f, "rate-tag.version", 0);
+        frames_say(f, "rate-tag.direction", p->rate_tag.is_back);
+        frames_say(f, "rate-tag.kind", p->rate_tag.kind);
+        frames_say(f, "rate-tag.flow", p->flow);
+        frames_say(f, "rate-tag.rate_bps", p->rate_tag.rate_bps);
         break;
     default:
         break;
@@ -250,7 +250,7 @@ void make_message(struct frames *f)
     if (which == 0) {
         p.is_tagged = frames_coin(f);
         say_point(f, &p, true);
-        frames_say(f, "cn_tag.flow", p.is_tagged ? p.flow & 0xffff : 0);
+        frames_say(f, "cn-tag.flow", p.is_tagged ? p.flow & 0xffff : 0);
         frames_say(f, "cnm.version", 0);
         frames_say_signed(f, "cnm.feedback", -p.notice.feedback);
         frames_say(f, "cnm.about_priority", p.notice.about_priority);

@@ -64,6 +64,14 @@ def tshark(file, fields, where=""):
             for line in lines]
 
 
+def number(text):
+    """Numbers of either base are compared as numbers; so are True and False of newer versions."""
+    try:
+        return int({"True": "1", "False": "0"}.get(text, text), 0)
+    except ValueError:
+        return text
+
+
 def pcapng_frames(data):
     """(octets, length on the wire) of each packet of all sections; little-endian, as we write it."""
     at = 0

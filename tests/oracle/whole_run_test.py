@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Captures of whole runs as tshark reads them: nothing malformed, nothing unknown, and every IPv4,
-UDP and TCP checksum, every FCS and every ICRC right.
+UDP and TCP checksum, every FCS and every ICRC right. `xoff decode` finds nothing malformed either.
 
     whole_run_test.py XOFF
 
@@ -36,7 +36,7 @@ RUNS = (("star", ("h0", "s0:4")), ("quickstart", ("leaf0:0", "h1")),
         ("slow-receiver", ("h0", "h2")), ("pause-vs-pfc", ("h0",)))
 # Layers that must occur; those in the second line are xoff.lua's.
 LAYERS = {"infiniband", "tcp", "macc", "vlan",
-          "cn_tag", "cnm", "bcn", "rrt", "rate_tag", "notice"}
+          "cn-tag", "cnm", "bcn", "rrt", "rate-tag", "notice"}
 STATUS = {"ip.checksum.status": "IPv4 checksum", "udp.checksum.status": "UDP checksum",
           "tcp.checksum.status": "TCP checksum", "eth.fcs.status": "FCS"}
 BAD = "0"
@@ -91,6 +91,7 @@ def main():
         everything.write_bytes(octets)
         reads = oracle.tshark(everything, ["frame.protocols", "_ws.malformed", *STATUS,
                                            "frame.packet_flags_crc_error"])
+        oracle.run(XOFF, "decode", "--count", everything)  # status 1: something is malformed
     frames = list(oracle.pcapng_frames(octets))
     if len(reads) != len(frames):
         sys.exit(f"wrong: tshark reads {len(reads)} of {len(frames)} frames")

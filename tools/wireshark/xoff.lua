@@ -1,7 +1,7 @@
 -- Wireshark dissectors for congestion notification: CN-TAG and CNM of 802.1Qau, the BCN message and
 -- the rate-regulation tag of ECM, the rate tag of FECN, and xoff's notice of all other schemes.
 --
---   tshark -X lua_script:xoff.lua -r run.pcapng -Y cnm -T fields -e cnm.cp_id -e cnm.feedback
+--   tshark -X lua_script:xoff.lua -r run.pcapng -Y cnm -T fields -e cn-tag.flow -e cnm.feedback
 --
 -- Source: 802.1Q clauses 30 to 33 for CN-TAG and CNM; docs/wire.md for the others, whose layouts are
 -- xoff's. The tables below are all there is to know about a header: fields, checks and the tree are
@@ -10,7 +10,7 @@
 -- A field: name, label, kind, offset, octets, mask over these octets (none: all of them). A header
 -- that ends with a field "type" is a tag: what follows belongs to that EtherType.
 local CN_TAG = {
-    name = "cn_tag", title = "Congestion Notification Tag", octets = 4,
+    name = "cn-tag", title = "Congestion Notification Tag", octets = 4,
     fields = {
         {"flow", "Flow identifier", "number", 0, 2},
         {"type", "EtherType", "id", 2, 2},
@@ -61,11 +61,11 @@ local RRT = {
 }
 
 local RATE_TAG = {
-    name = "rate_tag", title = "FECN Rate Tag", octets = 16,
+    name = "rate-tag", title = "FECN Rate Tag", octets = 16,
     fields = {
         {"version", "Version", "zero", 0, 1, 0xf0},
         {"reserved", "Reserved", "zero", 0, 1, 0x0e},
-        {"back", "On its way back", "flag", 0, 1, 0x01},
+        {"direction", "Direction", "direction", 0, 1, 0x01},
         {"kind", "Kind", "number", 1, 1},
         {"flow", "Flow", "number", 2, 4},
         {"rate_bps", "Rate in bit/s, all ones: none yet", "number", 6, 8},
@@ -100,6 +100,9 @@ local MAKE = {
         return ProtoField.bool(name, label, 8 * octets, nil, mask)
     end,
     address = function(name, label) return ProtoField.ether(name, label) end,
+    direction = function(name, label, octets, mask)
+        return UNSIGNED[octets](name, label, base.DEC, {[0] = "forward", [1] = "back"}, mask)
+    end,
 }
 MAKE.zero = MAKE.number
 
@@ -142,7 +145,7 @@ local function make_protocol(header)
     function proto.dissector(tvb, pinfo, tree)
         local length = tvb:captured_len()
         local item = tree:add(proto, tvb(0, math.min(header.octets, length)))
-        pinfo.cols.protocol = string.upper((header.name:gsub("_", "-")))
+        pinfo.cols.protocol = string.upper(header.name)
         pinfo.cols.info = header.title
         for i, f in ipairs(header.fields) do
             if f[4] + f[5] > length then
