@@ -195,7 +195,7 @@ static void bench_event(struct rig *rig)
                 queue_insert(q, k, queue_key(q, (xoff_time)(k * 29791 % 500000), 0, k, k));
             continue;
         }
-        at = (xoff_time)(q->key[slot] >> 28) + 123456;
+        at = (xoff_time)(q->entries[slot].key >> 28) + 123456;
         if (at < 1000000)
             queue_insert(q, slot, queue_key(q, at, SIM_ARRIVAL, slot, slot));
     }
@@ -435,8 +435,7 @@ static void make_rig(struct rig *rig)
     make_routes(rig);
     rig->queue = calloc(1, sizeof *rig->queue);
     XOFF_ASSERT(rig->queue);
-    rig->queue->key = calloc(PORTS, sizeof(uint64_t));
-    rig->queue->next = calloc(PORTS, sizeof(uint16_t));
+    rig->queue->entries = calloc(PORTS, sizeof *rig->queue->entries);
     rig->queue->shift = 11;
     xoff_rng_init(&rig->rng, 1, 2, 3);
 }
@@ -449,7 +448,7 @@ static void free_rig(struct rig *rig)
         free((void *)rig->pauses[i].cfg), free(rig->pauses[i].state);
     free((void *)rig->sched.cfg), free((void *)rig->cp.cfg);
     free((void *)rig->metered.cp.cfg);
-    free(rig->queue->key), free(rig->queue->next), free(rig->queue);
+    free(rig->queue->entries), free(rig->queue);
     routes_destroy(rig->routes);
     topo_fini(&rig->topo);
 }

@@ -20,6 +20,11 @@ struct slot {
     struct frame *frames;
 };
 
+/* The slots of a node: arrivals by port, transmissions by port, the timer. */
+struct node_slots {
+    uint32_t first, n_ports;
+};
+
 struct cell {
     uint32_t first_slot, n_slots;
     uint32_t owner;   /* worker */
@@ -74,9 +79,8 @@ struct sim {
     xoff_time *next_at; /* per cell: least `at` of its slots; during an instant, or earlier */
     struct slot *slots;
     struct cell *cells;
-    uint32_t *first_slot; /* per node */
-    uint32_t *n_ports;
-    uint32_t *cell_of; /* per node */
+    struct node_slots *slots_of; /* per node */
+    uint32_t *cell_of;           /* per node */
     struct link *links;
     struct thread **threads;
     struct thread *exclusive;

@@ -35,6 +35,7 @@ struct link {
     uint32_t n_spilled, spill_capacity;
     bool is_remote; /* receiver runs on another thread */
     uint8_t step;   /* distance between neighbouring frames, in cache lines (frame.h) */
+    uint16_t to_port;
     struct frame *spilled;
     xoff_time last_at; /* a frame never overtakes another, whatever happens to the delay */
     /* Written by the receiver, read by a sender on another thread. */

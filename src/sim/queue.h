@@ -17,6 +17,12 @@
 #define QUEUE_MAX_WINDOW ((INT64_C(1) << 36) - 1)
 #define QUEUE_END UINT16_MAX
 
+/* A slot of the cell while it is queued; key and link are read together. */
+struct queue_entry {
+    uint64_t key;
+    uint16_t next; /* slot behind it in its bucket; QUEUE_END: none */
+};
+
 struct queue {
     xoff_time start; /* start of the window */
     unsigned shift;  /* bucket = time within the window >> shift */
@@ -24,8 +30,7 @@ struct queue {
     uint64_t ties;   /* mask of the tie hash; 0: equal times are ordered by port */
     uint64_t occupied[QUEUE_MAX_BUCKETS / 64];
     uint16_t first[QUEUE_MAX_BUCKETS];
-    uint64_t *key;  /* per slot of the cell, valid while queued */
-    uint16_t *next; /* per slot */
+    struct queue_entry *entries; /* per slot of the cell */
 };
 
 /* Equal times are ordered by a hash of time and port, so that no port is always served first. */
@@ -44,29 +49,30 @@ static inline void queue_insert(struct queue *q, uint32_t slot, uint64_t key)
     const uint32_t bucket = (uint32_t)(key >> 28 >> q->shift);
     const uint32_t word = bucket / 64;
     const uint64_t bit = UINT64_C(1) << (bucket % 64);
-    q->key[slot] = key;
+    struct queue_entry *entry = &q->entries[slot];
+    entry->key = key;
     if (!(q->occupied[word] & bit)) {
         q->occupied[word] |= bit;
         q->first[bucket] = (uint16_t)slot;
-        q->next[slot] = QUEUE_END;
+        entry->next = QUEUE_END;
         if (word < q->word)
             q->word = word;
         return;
     }
     uint16_t *link = &q->first[bucket];
-    while (*link != QUEUE_END && q->key[*link] < key)
-        link = &q->next[*link];
-    q->next[slot] = *link;
+    while (*link != QUEUE_END && q->entries[*link].key < key)
+        link = &q->entries[*link].next;
+    entry->next = *link;
     *link = (uint16_t)slot;
 }
 
 static inline void queue_remove(struct queue *q, uint32_t slot)
 {
-    const uint32_t bucket = (uint32_t)(q->key[slot] >> 28 >> q->shift);
+    const uint32_t bucket = (uint32_t)(q->entries[slot].key >> 28 >> q->shift);
     uint16_t *link = &q->first[bucket];
     while (*link != slot)
-        link = &q->next[*link];
-    *link = q->next[slot];
+        link = &q->entries[*link].next;
+    *link = q->entries[slot].next;
     if (q->first[bucket] == QUEUE_END)
         q->occupied[bucket / 64] &= ~(UINT64_C(1) << (bucket % 64));
 }
@@ -79,7 +85,7 @@ static inline uint64_t queue_peek(struct queue *q, uint32_t n_words)
     if (q->word == n_words)
         return UINT64_MAX;
     const uint32_t bucket = q->word * 64 + (uint32_t)__builtin_ctzll(q->occupied[q->word]);
-    return q->key[q->first[bucket]];
+    return q->entries[q->first[bucket]].key;
 }
 
 /* Takes out and returns the earliest slot, right after queue_peek() has found that there is one. */
@@ -88,8 +94,8 @@ static inline uint32_t queue_take_peeked(struct queue *q)
     const uint64_t bits = q->occupied[q->word];
     const uint32_t bucket = q->word * 64 + (uint32_t)__builtin_ctzll(bits);
     const uint16_t slot = q->first[bucket];
-    q->first[bucket] = q->next[slot];
-    if (q->next[slot] == QUEUE_END)
+    q->first[bucket] = q->entries[slot].next;
+    if (q->entries[slot].next == QUEUE_END)
         q->occupied[q->word] = bits & (bits - 1);
     return slot;
 }

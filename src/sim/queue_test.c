@@ -16,8 +16,7 @@
 #define TIE(key) ((key) >> 16 & 1023)
 
 static struct queue queue;
-static uint64_t keys[QUEUE_MAX_SLOTS];
-static uint16_t nexts[QUEUE_MAX_SLOTS];
+static struct queue_entry places[QUEUE_MAX_SLOTS];
 
 /* A window of `length` cut into 1 << bits buckets; returns the words of the bitmap. */
 static uint32_t open_window(xoff_time start, xoff_time length, unsigned bits)
@@ -25,8 +24,7 @@ static uint32_t open_window(xoff_time start, xoff_time length, unsigned bits)
     memset(&queue, 0, sizeof queue);
     queue.start = start;
     queue.ties = UINT64_MAX;
-    queue.key = keys;
-    queue.next = nexts;
+    queue.entries = places;
     while ((length - 1) >> queue.shift >> bits)
         queue.shift++;
     return (UINT32_C(1) << bits) / 64;

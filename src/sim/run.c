@@ -6,12 +6,14 @@
 
 /* A cell of a single node with one port has two slots for the port and one for the timer. */
 #define END_NODE_SLOTS 3
+/* In a cell of so many slots another event almost always comes before a node's next one: nobody
+ * tries to go on without an event. */
+#define CROWDED 256
 
-static inline void insert(struct thread *w, uint32_t local, xoff_time at)
+static inline void insert(struct thread *w, uint32_t local, xoff_time at, enum sim_kind kind,
+                          uint32_t port)
 {
-    const struct slot *s = &w->worker.sim->slots[w->first_slot + local];
-    queue_insert(&w->queue, local,
-                 queue_key(&w->queue, at, (enum sim_kind)s->kind, s->port, local));
+    queue_insert(&w->queue, local, queue_key(&w->queue, at, kind, port, local));
 }
 
 /* The key of the timer of the node that runs alone. A node has one, so no tie is left to break. */
@@ -21,8 +23,10 @@ static inline uint64_t timer_key(const struct thread *w, xoff_time at)
                               : UINT64_MAX;
 }
 
-/* Sets the time of a slot, in the running cell's queue or for a later window. */
-static inline void set_at(struct thread *w, uint32_t slot, xoff_time at)
+/* Sets the time of a slot, in the running cell's queue or for a later window. Kind and port are
+ * those of the slot, which the caller knows: its cache line is not read. */
+static inline void set_at(struct thread *w, uint32_t slot, xoff_time at, enum sim_kind kind,
+                          uint32_t port)
 {
     struct sim *sim = w->worker.sim;
     const xoff_time old = sim->at[slot];
@@ -37,7 +41,7 @@ static inline void set_at(struct thread *w, uint32_t slot, xoff_time at)
         if (old < w->window_end)
             queue_remove(&w->queue, local);
         if (at < w->window_end)
-            insert(w, local, at);
+            insert(w, local, at, kind, port);
         return;
     }
     const uint32_t cell = sim->cell_of[sim->slots[slot].node];
@@ -80,7 +84,7 @@ __attribute__((noinline)) static void send_remote(struct thread *w, struct link 
     if (w != sim->exclusive)
         w->remote_min = xoff_time_min(w->remote_min, at);
     else if (sim->at[link->to_slot] == XOFF_NEVER)
-        set_at(w, link->to_slot, at);
+        set_at(w, link->to_slot, at, SIM_ARRIVAL, link->to_port);
 }
 
 /* The chunk is full: its last frame names the next one. */
@@ -96,9 +100,10 @@ __attribute__((noinline)) static void next_chunk(struct thread *w, struct link *
     atomic_store_explicit(&link->tail, 0, memory_order_relaxed);
 }
 
-__attribute__((noinline)) static void arrive_within(struct thread *w, uint32_t slot, xoff_time at)
+__attribute__((noinline)) static void arrive_within(struct thread *w, const struct link *link,
+                                                    xoff_time at)
 {
-    set_at(w, slot, at);
+    set_at(w, link->to_slot, at, SIM_ARRIVAL, link->to_port);
 }
 
 void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, xoff_time at)
@@ -125,7 +130,7 @@ void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, 
     }
     if (link->to_slot - w->first_slot < w->n_slots) { /* receiver is in the running cell */
         if (sim->at[link->to_slot] == XOFF_NEVER)
-            arrive_within(w, link->to_slot, at);
+            arrive_within(w, link, at);
     } else { /* an earlier frame on the link may already have set the time */
         sim->at[link->to_slot] = xoff_time_min(sim->at[link->to_slot], at);
         sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
@@ -134,29 +139,27 @@ void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, 
 
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at)
 {
-    const struct sim *sim = w->sim;
-    set_at((struct thread *)w, sim->first_slot[node] + sim->n_ports[node] + port, at);
+    const struct node_slots *slots = &w->sim->slots_of[node];
+    set_at((struct thread *)w, slots->first + slots->n_ports + port, at, SIM_TRANSMIT, port);
 }
 
 void sim_at_timer(struct worker *worker, uint32_t node, xoff_time at)
 {
     struct thread *w = (struct thread *)worker;
-    const struct sim *sim = worker->sim;
-    const uint32_t slot = sim->first_slot[node] + 2 * sim->n_ports[node];
+    const struct node_slots *slots = &worker->sim->slots_of[node];
+    const uint32_t slot = slots->first + 2 * slots->n_ports;
     if (slot != w->timer_slot) {
-        set_at(w, slot, at);
+        set_at(w, slot, at, SIM_TIMER, 0);
         return;
     }
     XOFF_ASSERT(at >= worker->now);
-    sim->at[slot] = at;
+    worker->sim->at[slot] = at;
     w->timer_key = timer_key(w, at);
 }
 
-bool sim_advance(struct worker *worker, xoff_time at)
+bool sim_try_advance(struct worker *worker, xoff_time at)
 {
     struct thread *w = (struct thread *)worker;
-    if (at >= w->window_end)
-        return false;
     if (!w->uses_queue) {
         const xoff_time *of = w->worker.sim->at + w->first_slot;
         if (of[0] <= at || of[1] <= at || of[2] <= at)
@@ -246,6 +249,7 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
     w->first_slot = cell->first_slot;
     w->n_slots = END_NODE_SLOTS;
     w->uses_queue = false;
+    w->worker.advances_before = w->window_end;
     for (;;) {
         const xoff_time now = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
         if (now >= w->window_end)
@@ -279,6 +283,7 @@ static inline void open_queue(struct thread *w, const struct cell *cell)
     w->n_slots = cell->n_slots;
     w->n_words = cell->n_words;
     w->uses_queue = true;
+    w->worker.advances_before = cell->n_slots < CROWDED ? w->window_end : 0;
     q->word = 0;
     const uint64_t length = (uint64_t)(w->window_end - q->start);
     const unsigned bits = 64 - (unsigned)__builtin_clzll((length - 1) | 1);
@@ -369,7 +374,7 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
             n = collect(w, i, n);
     for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
-            insert(w, i, at[i]);
+            insert(w, i, at[i], SIM_TRANSMIT, i - n_ports);
     w->timer_slot = cell->first_slot + 2 * n_ports;
     w->timer_key = timer_key(w, at[2 * n_ports]);
     if (model->begin)
@@ -424,22 +429,23 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     const xoff_time end = w->window_end;
 
     open_queue(w, cell);
+    struct slot *slots = &sim->slots[cell->first_slot];
     for (uint32_t i = 0; i < cell->n_slots; i++) {
         if (at[i] >= end)
             continue;
-        insert(w, i, at[i]);
+        insert(w, i, at[i], (enum sim_kind)slots[i].kind, slots[i].port);
     }
     uint64_t events = 0, arrivals = 0;
     for (uint32_t i; (i = queue_take(q, cell->n_words)) != QUEUE_END; events++) {
-        struct slot *s = &sim->slots[cell->first_slot + i];
-        w->worker.now = at[i];
+        struct slot *s = &slots[i];
+        w->worker.now = q->start + (xoff_time)(q->entries[i].key >> 28);
         if (s->kind == SIM_ARRIVAL) {
             arrivals++;
             model->arrive(model->net, &w->worker, s->node, s->port, front(s));
             step(w, s);
             at[i] = front_at(sim, s);
             if (at[i] < end)
-                insert(w, i, at[i]);
+                insert(w, i, at[i], SIM_ARRIVAL, s->port);
         } else {
             at[i] = XOFF_NEVER;
             if (s->kind == SIM_TRANSMIT)

@@ -24,7 +24,8 @@ struct sim;
 /* The thread that handles an event, as the model sees it. */
 struct worker {
     struct sim *sim;
-    xoff_time now; /* time of the event */
+    xoff_time now;             /* time of the event */
+    xoff_time advances_before; /* sim_advance() reaches no time from here on */
 };
 
 /* The modelled network, as the engine sees it. */
@@ -89,7 +90,11 @@ void sim_at_timer(struct worker *w, uint32_t node, xoff_time at);
 /* Called while a transmit or timer event is handled. Returns true when this cell has no other event
  * in this window up to and including `at`. Time has then moved on to `at`, and the handler does at
  * once what it would have set a transmit event for. */
-bool sim_advance(struct worker *w, xoff_time at);
+bool sim_try_advance(struct worker *w, xoff_time at);
+static inline bool sim_advance(struct worker *w, xoff_time at)
+{
+    return at < w->advances_before && sim_try_advance(w, at);
+}
 /* The worker to pass to these functions before the run or from instant(). */
 struct worker *sim_exclusive(struct sim *sim);
 

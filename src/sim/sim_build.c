@@ -4,7 +4,8 @@
  * that the lookahead between cells reaches WORTHWHILE, as long as no cell gets larger than
  * CELL_SLOTS; below that, windows of single frames cost more than the larger cell does. Where links
  * are so slow that a window has room for less than a quarter of a frame, one thread runs all nodes
- * as one cell, in windows of two frames.
+ * as one cell. Its windows last eight frames: each looks through all slots once at its start and
+ * once at its end, which longer windows make rarer, and fuller buckets dearer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
     if (spec->n_threads == 1 && lookahead < spec->frame_for / 4) {
         const xoff_time whole = join(spec, XOFF_NEVER, parent, &largest);
         if (largest <= CELL_SLOTS)
-            return xoff_time_min(whole, 2 * spec->frame_for);
+            return xoff_time_min(whole, 8 * spec->frame_for);
     }
     lookahead = join(spec, bound, parent, &largest);
     XOFF_ASSERT(largest <= QUEUE_MAX_SLOTS);
@@ -168,7 +169,7 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
 static void number_slots(struct sim *sim)
 {
     for (uint32_t n = 0; n < sim->n_nodes; n++)
-        sim->cells[sim->cell_of[n]].n_slots += 2 * sim->n_ports[n] + 1;
+        sim->cells[sim->cell_of[n]].n_slots += 2 * sim->slots_of[n].n_ports + 1;
     uint32_t slot = 0;
     for (uint32_t c = 0; c < sim->n_cells; c++) {
         struct cell *cell = &sim->cells[c];
@@ -189,16 +190,16 @@ static void number_slots(struct sim *sim)
         sim->at[s] = XOFF_NEVER;
     for (uint32_t n = 0; n < sim->n_nodes; n++) {
         struct cell *cell = &sim->cells[sim->cell_of[n]];
-        sim->first_slot[n] = cell->first_slot + cell->n_slots;
+        sim->slots_of[n].first = cell->first_slot + cell->n_slots;
         cell->is_node = cell->n_slots == 0; /* until another node joins the cell */
-        struct slot *s = &sim->slots[sim->first_slot[n]];
-        for (uint32_t p = 0; p < sim->n_ports[n]; p++) {
+        struct slot *s = &sim->slots[sim->slots_of[n].first];
+        for (uint32_t p = 0; p < sim->slots_of[n].n_ports; p++) {
             s[p] = (struct slot){.node = n, .port = (uint16_t)p, .kind = SIM_ARRIVAL};
-            s[sim->n_ports[n] + p] =
+            s[sim->slots_of[n].n_ports + p] =
                 (struct slot){.node = n, .port = (uint16_t)p, .kind = SIM_TRANSMIT};
         }
-        s[2 * sim->n_ports[n]] = (struct slot){.node = n, .kind = SIM_TIMER};
-        cell->n_slots += 2 * sim->n_ports[n] + 1;
+        s[2 * sim->slots_of[n].n_ports] = (struct slot){.node = n, .kind = SIM_TIMER};
+        cell->n_slots += 2 * sim->slots_of[n].n_ports + 1;
     }
 }
 
@@ -221,7 +222,8 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         link->last_at = -1;
         link->step = (uint8_t)sim->step;
         link->last = (LINK_CHUNK - 1) * sim->step;
-        link->to_slot = sim->first_slot[l->to_node] + l->to_port;
+        link->to_slot = sim->slots_of[l->to_node].first + l->to_port;
+        link->to_port = (uint16_t)l->to_port;
         link->to_cell = sim->cell_of[l->to_node];
         link->from_cell = sim->cell_of[l->from_node];
         if (link->from_cell == link->to_cell) /* frames may arrive in the window they were sent */
@@ -229,8 +231,9 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         link->is_remote = sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner;
         struct slot *to = &sim->slots[link->to_slot];
         to->link = i;
-        sim->slots[sim->first_slot[l->from_node] + sim->n_ports[l->from_node] + l->from_port].link =
-            i;
+        sim->slots[sim->slots_of[l->from_node].first + sim->slots_of[l->from_node].n_ports +
+                   l->from_port]
+            .link = i;
         to->is_remote = link->is_remote;
         if (link->is_remote) {
             link->frames = make_ring(FIRST_RING * sim->step);
@@ -276,9 +279,8 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     XOFF_ASSERT(w->chunks != MAP_FAILED);
     w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
     w->active = malloc(sizeof *w->active * (sim->n_cells + 1));
-    w->queue.key = aligned_alloc(64, sizeof *w->queue.key * ((max_slots + 8) / 8 * 8));
-    w->queue.next = aligned_alloc(64, sizeof *w->queue.next * ((max_slots + 32) / 32 * 32));
-    XOFF_ASSERT(w->cells && w->active && w->queue.key && w->queue.next);
+    w->queue.entries = aligned_alloc(64, sizeof *w->queue.entries * ((max_slots + 4) / 4 * 4));
+    XOFF_ASSERT(w->cells && w->active && w->queue.entries);
     for (uint32_t c = 0; c < sim->n_cells; c++)
         if (sim->cells[c].owner == id)
             w->cells[w->n_cells++] = c;
@@ -304,12 +306,12 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     sim->n_nodes = spec->n_nodes;
     sim->n_threads = spec->n_threads;
     sim->step = spec->has_extra ? 2 : 1;
-    sim->n_ports = malloc(sizeof *sim->n_ports * spec->n_nodes);
-    sim->first_slot = malloc(sizeof *sim->first_slot * spec->n_nodes);
+    sim->slots_of = malloc(sizeof *sim->slots_of * spec->n_nodes);
     sim->cell_of = malloc(sizeof *sim->cell_of * spec->n_nodes);
     uint32_t *parent = malloc(sizeof *parent * spec->n_nodes);
-    XOFF_ASSERT(sim->n_ports && sim->first_slot && sim->cell_of && parent);
-    memcpy(sim->n_ports, spec->n_ports, sizeof *sim->n_ports * spec->n_nodes);
+    XOFF_ASSERT(sim->slots_of && sim->cell_of && parent);
+    for (uint32_t n = 0; n < spec->n_nodes; n++)
+        sim->slots_of[n].n_ports = spec->n_ports[n];
     sim->lookahead = choose_cells(spec, parent);
     deal_cells(sim, spec, parent);
     free(parent);
@@ -335,8 +337,8 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
 static void destroy_thread(struct thread *w)
 {
     munmap(w->chunks, chunk_bytes(w) * w->chunks_capacity);
-    free(w->cells), free(w->active), free(w->remote_in), free(w->queue.key), free(w->queue.next);
-    free(w->keys), free(w->sorted), free(w);
+    free(w->cells), free(w->active), free(w->remote_in), free(w->queue.entries), free(w->keys);
+    free(w->sorted), free(w);
 }
 
 void sim_destroy(struct sim *sim)
@@ -350,7 +352,7 @@ void sim_destroy(struct sim *sim)
         if (sim->links[i].is_remote)
             free(sim->links[i].frames), free(sim->links[i].spilled);
     free(sim->threads), free(sim->next_at), free(sim->links), free(sim->slots);
-    free(sim->at), free(sim->cells), free(sim->cell_of), free(sim->first_slot), free(sim->n_ports);
+    free(sim->at), free(sim->cells), free(sim->cell_of), free(sim->slots_of);
     free(sim);
 }
 

@@ -847,7 +847,7 @@ static void cells_by_bound(void **state)
 }
 
 /* Three nodes with 500 ns between them. Frames of 2 us fit four times into a window; from 2000004
- * ps on (a quarter of which is 500001 ps) one thread takes all in one cell, in windows of two
+ * ps on (a quarter of which is 500001 ps) one thread takes all in one cell, in windows of eight
  * frames. Several threads, and a bound that is stated, have it their way. */
 static void one_cell_for_slow_links(void **state)
 {
@@ -859,7 +859,7 @@ static void one_cell_for_slow_links(void **state)
         xoff_time lookahead;
     } rows[] = {
         {1, XOFF_PARAM_AUTO, 2000003, 3, 500 * XOFF_NS},
-        {1, XOFF_PARAM_AUTO, 2000004, 1, 4000008},
+        {1, XOFF_PARAM_AUTO, 2000004, 1, 16000032},
         {2, XOFF_PARAM_AUTO, 2000004, 3, 500 * XOFF_NS},
         {1, 0, 2000004, 3, 500 * XOFF_NS},
         {1, XOFF_PARAM_AUTO, QUEUE_MAX_WINDOW, 1, QUEUE_MAX_WINDOW},
