@@ -167,7 +167,7 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
 
 static void take_extra(const struct net *net, const struct frame *f, struct result_frame_extra *out)
 {
-    if (f->kind == FRAME_PAUSE)
+    if (f->kind == FRAME_PAUSE || f->is_bare)
         return;
     const struct transport *t = &net->transports[f->transport];
     /* A run whose frames carry telemetry has no tags. */

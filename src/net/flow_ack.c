@@ -40,7 +40,7 @@ static inline unsigned take_ack(struct host *host, const struct transport *t, st
     ack.n_sacks = 0;
     ack.is_nack = frame->kind == FRAME_NACK;
     ack.echo = frame->flags & FRAME_MARKED;
-    if (__builtin_expect(t->rel.shape.names_blocks, 0)) {
+    if (__builtin_expect(t->rel.shape.names_blocks, 0) && !frame->is_bare) {
         const struct sack *sack = &extra_at(frame)->sack;
         ack.n_sacks = (uint8_t)sack->n;
         for (uint32_t i = 0; i < sack->n; i++) {

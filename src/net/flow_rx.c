@@ -146,8 +146,9 @@ __attribute__((noinline)) static void send_ack(struct host *host, struct worker 
         .transport = data->transport,
         .priority = back_priority(host, priority, data),
         .flags = ack->echo ? FRAME_MARKED : 0,
+        .is_bare = !host->net->has_extra && !ack->n_sacks,
     };
-    if (host->store.step > 1)
+    if (!back.frame.is_bare)
         fill_extra(t, data, ack, &back.frame);
     host_queue_ack(host, w, &back.frame);
 }

@@ -118,12 +118,13 @@ static void send(struct host *host, struct worker *w)
         frame_copy(frame, store_at(&host->store, place), host->store.step);
         store_return(&host->store, place);
     } else {
-        if (host->store.step > 1) {
+        if (host->net->has_extra) {
             extra_of(frame)->telemetry.n = 0;
             extra_of(frame)->tag.kind = XOFF_NOTICE_NONE;
             add_limiter(host, flow_at(host, host->ready[p].head), frame);
         }
         flow_fill(host, host->ready[p].head, host_now(host, w), frame);
+        frame->is_bare = !host->net->has_extra;
     }
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NONE;
     if (emptied)

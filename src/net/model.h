@@ -22,6 +22,7 @@ struct net {
     uint32_t max_switches; /* most switches on a path; 0 where no transport needs it */
     bool has_extra;        /* frames have a second line ... */
     bool has_stamps;       /* ... with telemetry on data; else with a tag */
+    bool has_sacks;        /* ACKs that name ranges have one, whether or not others do */
     uint32_t n_hosts, n_switches;
     uint32_t payload_max; /* payload of a full frame */
     /* Indices of the next change and the next route statement. */
@@ -38,6 +39,12 @@ struct net {
     uint32_t n_warnings;
     xoff_time end_at;
 };
+
+/* Cache lines of a frame: its own, and the second one in a run where any frame needs it. */
+static inline uint32_t net_frame_lines(const struct net *net)
+{
+    return net->has_extra || net->has_sacks ? 2 : 1;
+}
 
 static inline struct sw *net_sw(const struct net *net, uint32_t node)
 {

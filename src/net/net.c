@@ -27,7 +27,7 @@ static void on_arrive_counted(void *context, struct worker *w, uint32_t node, ui
         on_arrive(context, w, node, port, frame);
         return;
     }
-    frame_copy(&copy.frame, frame, net->has_extra ? 2 : 1);
+    frame_copy(&copy.frame, frame, net_frame_lines(net));
     if (node < net->n_hosts) {
         copy.frame.sent_at = frame_sent_at(frame);
         host_arrive(&net->hosts[node], w, &copy.frame);

@@ -191,7 +191,7 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     host->node = index;
     host->n_ports = 1;
     host->store.free = NET_NONE;
-    host->store.step = net->has_extra ? 2 : 1;
+    host->store.step = net_frame_lines(net);
     host->free_flow = NET_NONE;
     host->free_rx_state = NET_NONE;
     host->messages.free = NET_NONE;
@@ -293,7 +293,7 @@ static void build_sim(struct net *net)
         .cell_bound = net->spec.cell_bound,
         .frame_for = xoff_time_of_bits(8ull * (net->spec.max_frame_bytes + XOFF_OVERHEAD_BYTES),
                                        fastest_bps),
-        .has_extra = net->has_extra,
+        .has_extra = net_frame_lines(net) > 1,
         .ties_by_port = net->spec.wire->is_one_sequence};
     if (net->spec.wire->is_one_sequence) {
         spec.n_threads = 1;
@@ -324,7 +324,7 @@ static void build_captures(struct net *net)
         port->capture = build_block(1, sizeof *port->capture);
         port->capture->limit =
             net->spec.capture_limit ? net->spec.capture_limit : NET_CAPTURE_LIMIT;
-        port->capture->step = net->has_extra ? 2 : 1;
+        port->capture->step = net_frame_lines(net);
     }
 }
 

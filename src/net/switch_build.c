@@ -16,7 +16,7 @@ void build_store(struct sw *sw)
 {
     struct frame_store *store = &sw->store;
     store->free = NET_NONE;
-    store->step = sw->net->has_extra ? 2 : 1;
+    store->step = net_frame_lines(sw->net);
     if (sw->occupancy)
         sw->occupancy->step = store->step;
     if (sw->net->spec.wire->has_free_priority) /* the number has no bound */

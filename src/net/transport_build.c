@@ -102,8 +102,8 @@ int build_transports(struct net *net, uint32_t *index, struct xoff_err *err)
         const struct net_transport *spec = &net->spec.transports[i % n];
         struct transport *t = &net->transports[i];
         code = build_transport(net, i % n, net->rates[i / n], t, err);
-        net->has_extra |= t->rel.shape.names_blocks || spec->np->has_telemetry ||
-                          t->rp.shape.tag_kind != XOFF_NOTICE_NONE;
+        net->has_extra |= spec->np->has_telemetry || t->rp.shape.tag_kind != XOFF_NOTICE_NONE;
+        net->has_sacks |= t->rel.shape.names_blocks;
         if (!code && i < n && (spec->has_common_rtt || spec->np->has_telemetry))
             net->max_rtt[i] = path_max_rtt(net, path_bytes(net, t, net->spec.max_frame_bytes),
                                            path_ack_bytes(net, t), &net->max_switches);

@@ -50,7 +50,9 @@ struct frame {
     uint16_t bytes;   /* MAC frame with FCS */
     uint16_t payload; /* on an ACK: frames it acknowledges; upper byte: those marked; on a
                          notification: bytes of the frame it is about */
-    uint8_t kind : 4, transport : 4;
+    uint8_t kind : 3;
+    uint8_t is_bare : 1; /* its second line, where frames have one, means nothing */
+    uint8_t transport : 4;
     uint8_t priority, flags;
     /* Scratch space of the node that holds the frame. */
     uint8_t pool;
@@ -64,6 +66,7 @@ struct frame {
 };
 
 _Static_assert(sizeof(struct frame) == 64, "a frame is one cache line");
+_Static_assert(FRAME_PROBE < 8, "a kind has three bits");
 
 /* In runs with a limit of hops the upper bits of sent_at count the switches that a frame has come
  * to; times go up to 2^55 ps, ten hours. Hosts and observers remove the count. */
@@ -93,7 +96,7 @@ struct long_frame {
 static inline void frame_copy(struct frame *to, const struct frame *from, uint32_t step)
 {
     *to = *from;
-    if (__builtin_expect(step > 1, 0))
+    if (__builtin_expect(step > 1, 0) && !from->is_bare)
         to[1] = from[1];
 }
 
