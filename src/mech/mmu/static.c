@@ -30,11 +30,11 @@ struct static_params {
 };
 
 struct static_cfg {
+    int64_t buffer_bytes, reserved_capacity_bytes, shared_capacity_bytes, headroom_capacity_bytes;
+    int64_t egress_limit_bytes;
     uint32_t n_ports;
     uint8_t lossless;
     int64_t xoff_bytes, xon_bytes;
-    int64_t egress_limit_bytes;
-    int64_t buffer_bytes, reserved_capacity_bytes, shared_capacity_bytes, headroom_capacity_bytes;
     int64_t limit_bytes[]; /* xoff + headroom of each lossless queue of port p */
 };
 
@@ -46,8 +46,9 @@ struct static_queue {
 
 struct static_state {
     int64_t used_total_bytes, peak_total_bytes;
-    int64_t used_bytes[XOFF_N_POOLS];
-    int64_t peak_bytes[XOFF_N_POOLS];
+    struct static_pool {
+        int64_t used_bytes, peak_bytes;
+    } pools[XOFF_N_POOLS];
     struct static_queue queues[]; /* [port * XOFF_N_PRIORITIES + priority] */
 };
 
@@ -201,9 +202,10 @@ static inline size_t static_index(const struct static_cfg *c, uint32_t port, uin
 
 static inline void static_raise(struct static_state *s, enum xoff_pool pool, int64_t bytes)
 {
-    s->used_bytes[pool] += bytes;
-    if (s->used_bytes[pool] > s->peak_bytes[pool])
-        s->peak_bytes[pool] = s->used_bytes[pool];
+    struct static_pool *p = &s->pools[pool];
+    p->used_bytes += bytes;
+    if (p->used_bytes > p->peak_bytes)
+        p->peak_bytes = p->used_bytes;
 }
 
 static inline void static_raise_total(struct static_state *s, int64_t bytes)
@@ -222,7 +224,7 @@ static enum xoff_pool static_admit_lossy(const struct static_cfg *c, struct stat
         return XOFF_POOL_DROP;
     /* Frames that were admitted and are still being processed are in no egress queue, but fill the
      * pool. */
-    if (s->used_bytes[XOFF_POOL_SHARED] + bytes > c->shared_capacity_bytes)
+    if (s->pools[XOFF_POOL_SHARED].used_bytes + bytes > c->shared_capacity_bytes)
         return XOFF_POOL_DROP;
     queue->bytes += bytes;
     static_raise(s, XOFF_POOL_SHARED, bytes);
@@ -248,7 +250,8 @@ static enum xoff_pool static_admit(const void *cfg, void *state, const struct xo
         queue->bytes = after;
         if (in_headroom > queue->headroom_peak_bytes)
             queue->headroom_peak_bytes = in_headroom;
-        static_raise(s, XOFF_POOL_HEADROOM, headroom);
+        if (headroom)
+            static_raise(s, XOFF_POOL_HEADROOM, headroom);
         static_raise(s, XOFF_POOL_RESERVED, after - before - headroom);
         static_raise_total(s, after - before);
     }
@@ -283,13 +286,14 @@ static void static_release(const void *cfg, void *state, const struct xoff_depar
     queue->bytes = after;
     s->used_total_bytes -= departure->bytes;
     if (!(c->lossless >> departure->priority & 1)) {
-        s->used_bytes[XOFF_POOL_SHARED] -= departure->bytes;
+        s->pools[XOFF_POOL_SHARED].used_bytes -= departure->bytes;
         return;
     }
     const int64_t headroom =
         shared_beyond(before, c->xoff_bytes) - shared_beyond(after, c->xoff_bytes);
-    s->used_bytes[XOFF_POOL_HEADROOM] -= headroom;
-    s->used_bytes[XOFF_POOL_RESERVED] -= departure->bytes - headroom;
+    if (headroom)
+        s->pools[XOFF_POOL_HEADROOM].used_bytes -= headroom;
+    s->pools[XOFF_POOL_RESERVED].used_bytes -= departure->bytes - headroom;
     if (queue->is_above && after <= c->xon_bytes) {
         queue->is_above = 0;
         out->at[out->n++] = (struct xoff_crossing){
@@ -310,8 +314,10 @@ static void static_view(const void *cfg, const void *state, struct xoff_mmu_view
     view->used_total_bytes = s->used_total_bytes;
     view->peak_total_bytes = s->peak_total_bytes;
     view->capacity_total_bytes = c->buffer_bytes;
-    memcpy(view->used_bytes, s->used_bytes, sizeof view->used_bytes);
-    memcpy(view->peak_bytes, s->peak_bytes, sizeof view->peak_bytes);
+    for (uint32_t pool = 0; pool < XOFF_N_POOLS; pool++) {
+        view->used_bytes[pool] = s->pools[pool].used_bytes;
+        view->peak_bytes[pool] = s->pools[pool].peak_bytes;
+    }
     view->capacity_bytes[XOFF_POOL_RESERVED] = c->reserved_capacity_bytes;
     view->capacity_bytes[XOFF_POOL_SHARED] = c->shared_capacity_bytes;
     view->capacity_bytes[XOFF_POOL_HEADROOM] = c->headroom_capacity_bytes;
@@ -319,7 +325,7 @@ static void static_view(const void *cfg, const void *state, struct xoff_mmu_view
 
 static int64_t static_used_bytes(const void *state, enum xoff_pool pool)
 {
-    return ((const struct static_state *)state)->used_bytes[pool];
+    return ((const struct static_state *)state)->pools[pool].used_bytes;
 }
 
 static int64_t static_ingress_bytes(const void *cfg, const void *state, uint32_t port,
