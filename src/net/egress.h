@@ -38,7 +38,7 @@ EGRESS_INLINE uint32_t sw_route(struct sw *sw, const struct frame *frame, uint32
     uint32_t out;
     if (__builtin_expect(sw->by_hash, 1))
         out = routes_lookup(routes, sw->node, frame->dst, frame->hash);
-    else if (xoff_path_is_by_hash(&sw->path) && !sw->keeps_flows)
+    else if (sw->by_draw)
         out = routes_lookup(routes, sw->node, frame->dst, xoff_rng_u32(&sw->path_rng));
     else
         out = sw_choose_path(sw, frame, now);
@@ -268,9 +268,12 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
     if (!eligible)
         return;
     const bool is_scheduled = port_is_scheduled(port, &sw->sched);
-    void *sched_state = sw->sched_states + port->number * sw->sched.shape.state_size;
-    const uint32_t priority = is_scheduled ? egress_select(sw, port, sched_state, eligible, now)
-                                           : (uint32_t)__builtin_ctz(eligible);
+    void *sched_state = NULL;
+    uint32_t priority = (uint32_t)__builtin_ctz(eligible);
+    if (is_scheduled) {
+        sched_state = sw->sched_states + port->number * sw->sched.shape.state_size;
+        priority = egress_select(sw, port, sched_state, eligible, now);
+    }
     struct egress *queue = sw_queue(sw, port->number, priority);
     const uint32_t place = egress_pop(sw, port, priority, now);
     struct frame *f = store_at(&sw->store, place);

@@ -182,6 +182,7 @@ int build_path(struct net *net, struct sw *sw, struct xoff_err *err)
         sw->path_ports = build_block(sw->n_ports, sizeof *sw->path_ports);
     sw->keeps_flows = xoff_path_keeps_flows(&sw->path);
     sw->by_hash = sw->keeps_flows && !net->spec.wire->hop;
+    sw->by_draw = !sw->keeps_flows && xoff_path_is_by_hash(&sw->path);
     xoff_rng_init(&sw->path_rng, net->spec.seed, sw->node, STREAM_PATHS);
     return 0;
 }

@@ -45,9 +45,9 @@ struct maxima {
 /* The books of a buffer: what it admits, whom it has paused, how full its headroom gets. */
 struct ledger {
     struct xoff_mmu mmu;
-    struct xoff_pause pause;
-    struct xoff_edges edges; /* decisions of the last call */
     struct maxima maxima;
+    struct xoff_edges edges; /* decisions of the last call */
+    struct xoff_pause pause;
     uint32_t timer; /* timer of the pause policy's deadline */
 };
 
@@ -58,35 +58,41 @@ struct sw {
             NODE_FIELDS
         };
     };
-    const struct net_switch *spec;
-    const struct fabric_ops *fabric;
+    /* Every frame reads the next two cache lines; one whose path is chosen, the third. */
+    alignas(64) const struct fabric_ops *fabric;
     struct port *ports;
     struct egress *queues; /* by port and priority: sw_queue() */
     struct frame_store store;
     uint8_t used;     /* priorities seen so far */
     bool keeps_flows; /* the path of a frame follows from its hash alone */
     bool by_hash;     /* and is what routes_lookup() says */
-    bool is_timed;    /* some congestion point has deadlines */
+    bool by_draw;     /* it is what routes_lookup() says for a draw in place of the hash */
     bool at_inputs;   /* congestion points watch inputs, not egress queues */
     bool detains;     /* admitted frames do not go straight to their queue: sw_move_on() */
     bool is_watched;  /* every change of an egress queue is to be told: egress_watch() */
-    struct xoff_sched sched;
-    unsigned char *sched_states; /* sched.shape.state_size apart */
-    struct point *points;        /* by port */
-    struct domain *domain;       /* NULL: none of its ports has a mode */
-    struct occupancy *occupancy; /* NULL: no congestion point draws frames from its queue */
-    struct xoff_path path;
-    struct xoff_path_port *path_ports; /* candidates of a frame; NULL: path does not read them */
-    struct xoff_rng marking_rng, path_rng;
+    bool is_timed;    /* some congestion point has deadlines */
+
     uint32_t *held_bytes;              /* lossless bytes by [rank of priority][in port][out port] */
     int8_t rank[XOFF_N_PRIORITIES];    /* -1: lossy */
-    struct fifo processing;            /* frames that wait out the processing delay */
-    xoff_time processing_for;          /* 0: none, or the fabric takes it itself */
-    uint64_t n_stops;                  /* of a pipeline (switch_pipeline.c) */
     xoff_time stopped_for, stopped_at; /* until it last went on; XOFF_NEVER: it runs */
-    int64_t made_bytes;                /* of frames it made itself, less tags it removed */
-    struct histogram *histograms;      /* per port; NULL: not asked for */
-    struct sampled *sampled;           /* per (port, priority); NULL: no series */
+    struct xoff_rng path_rng;
+    struct point *points;        /* by port */
+    unsigned char *sched_states; /* sched.shape.state_size apart */
+
+    struct xoff_path path;
+    struct xoff_path_port *path_ports; /* candidates of a frame; NULL: path does not read them */
+    struct domain *domain;             /* NULL: none of its ports has a mode */
+
+    struct xoff_sched sched;
+    struct occupancy *occupancy; /* NULL: no congestion point draws frames from its queue */
+    struct xoff_rng marking_rng;
+    const struct net_switch *spec;
+    struct fifo processing;                  /* frames that wait out the processing delay */
+    xoff_time processing_for;                /* 0: none, or the fabric takes it itself */
+    uint64_t n_stops;                        /* of a pipeline (switch_pipeline.c) */
+    int64_t made_bytes;                      /* of frames it made itself, less tags it removed */
+    struct histogram *histograms;            /* per port; NULL: not asked for */
+    struct sampled *sampled;                 /* per (port, priority); NULL: no series */
     struct xoff_pause_signalling signalling; /* how its ports signal pauses */
 };
 

@@ -40,27 +40,34 @@ struct pipeline_egress {
 
 struct pipeline {
     struct sw sw;
+    /* Every frame reads the first three cache lines. */
+    alignas(64) struct fifo line; /* frames in the pipeline; frame.at is when the next is done */
+    xoff_time line_at;            /* when the first of them has been processed */
+    xoff_time free_at;            /* when the pipeline can take the next frame */
+    uint64_t carry;               /* fractions of a ps, in 1 / packet_rate */
+    xoff_time processing_for;
+    uint32_t n_waiting;
+    uint32_t turn; /* the search for the next frame starts with this port, or behind the last */
+
+    xoff_time interval;             /* between two frames, without its fraction */
+    uint64_t packet_rate, fraction; /* of the interval, as carry */
+    int64_t egress_limit_bytes;     /* of each egress queue */
+    struct pipeline_egress egress;
+    bool is_two_sided; /* mmu has books of egress queues, not the fabric */
+    bool tells_policy; /* the pause policy is to see every frame of egress queues */
+    bool stops;
+
     struct ledger ledger; /* of ingress queues, and of egress queues if mmu is two-sided */
     struct fifo *inputs;  /* by port: frames that wait for the pipeline */
     uint64_t *waiting;    /* set of ports whose inputs are not empty */
-    uint32_t n_words, n_waiting;
-    uint32_t turn;    /* port that the search for the next frame starts with */
-    struct fifo line; /* frames in the pipeline; frame.at is when they have been processed */
-    xoff_time processing_for;
-    xoff_time interval;                    /* between two frames, without its fraction */
-    uint64_t packet_rate, fraction, carry; /* fractions of a ps, in 1 / packet_rate */
-    xoff_time free_at;                     /* when the pipeline can take the next frame */
-    uint32_t stuck;                        /* stopped: the place of the frame that found no room */
-    enum xoff_limit limit;                 /* stopped: why */
-    bool stops;
-    bool is_two_sided;          /* mmu has books of egress queues, not the fabric */
-    int64_t egress_limit_bytes; /* of each egress queue */
-    struct pipeline_egress egress;
+    uint32_t n_words;
+    uint32_t stuck;             /* stopped: the place of the frame that found no room */
+    enum xoff_limit limit;      /* stopped: why */
     struct xoff_mmu egress_mmu; /* describes the egress queues */
 };
 
-/* Timers of the fabric. */
-enum { PIPELINE_LINE, PIPELINE_PAUSE, PIPELINE_TIMERS };
+/* Timers of the fabric. The pipeline's own is the switch's clock, which comes before them. */
+enum { PIPELINE_PAUSE, PIPELINE_TIMERS };
 
 static inline struct pipeline *pipeline_of(const struct sw *sw)
 {
@@ -72,22 +79,21 @@ static inline bool is_stopped(const struct pipeline *p)
     return __builtin_expect(p->sw.stopped_at != XOFF_NEVER, 0);
 }
 
-/* Returns when the pipeline has something to do next. */
+/* Returns when the pipeline has something to do next. Frames that wait while others are in the
+ * pipeline enter it without an event of their own (catch_up). */
 static inline xoff_time next_at(const struct pipeline *p)
 {
-    xoff_time at = XOFF_NEVER;
     if (is_stopped(p))
-        return at;
+        return XOFF_NEVER;
     if (p->line.n)
-        at = store_at(&p->sw.store, p->line.head)->at + p->sw.stopped_for;
-    if (p->n_waiting && p->free_at + p->sw.stopped_for < at)
-        at = p->free_at + p->sw.stopped_for;
-    return at;
+        return p->line_at + p->sw.stopped_for;
+    return p->n_waiting ? p->free_at + p->sw.stopped_for : XOFF_NEVER;
 }
 
-static inline uint32_t line_timer(const struct pipeline *p)
+static inline void set_clock(struct pipeline *p, struct worker *w, xoff_time at)
 {
-    return node_timer(&p->sw.head, SW_TIMERS + PIPELINE_LINE);
+    p->sw.clock_at = at;
+    node_rearm(&p->sw.head, w);
 }
 
 /* Called when the pause policy was told something: applies its decisions and its new deadline. */
@@ -113,14 +119,14 @@ EGRESS_INLINE void release(struct sw *sw, struct worker *w, const struct frame *
         p->ledger.mmu.ops->egress_leave(p->ledger.mmu.cfg, p->ledger.mmu.state, &departure);
     else
         p->egress.used_bytes -= f->bytes;
-    if (xoff_pause_on_departure(&p->ledger.pause, &departure, &no_crossings, sim_now(w),
-                                &p->ledger.edges))
+    if (p->tells_policy && xoff_pause_on_departure(&p->ledger.pause, &departure, &no_crossings,
+                                                   sim_now(w), &p->ledger.edges))
         heed_policy(p, w);
     if (is_stopped(p)) /* there may be room now; an event of its own looks */
-        node_set_timer(&sw->head, w, line_timer(p), sim_now(w));
+        set_clock(p, w, sim_now(w));
 }
 
-static void send(struct sw *sw, struct worker *w, struct port *port)
+EGRESS_INLINE void send(struct sw *sw, struct worker *w, struct port *port)
 {
     egress_send(sw, w, port, release);
 }
@@ -151,7 +157,7 @@ static inline void take(struct pipeline *p, const struct frame *f)
 /* Ingress queues */
 
 /* A frame leaves its ingress queue: its output has been decided, or it is lost. */
-static void leave_input(struct pipeline *p, struct worker *w, const struct frame *f)
+EGRESS_INLINE void leave_input(struct pipeline *p, struct worker *w, const struct frame *f)
 {
     struct ledger *ledger = &p->ledger;
     const struct xoff_departure departure = sw_departure(f, 0);
@@ -172,8 +178,8 @@ static void lose(struct pipeline *p, struct worker *w, uint32_t place)
 
 /* The ingress queue of a frame takes it or drops it. A lossy frame is limited by the length of its
  * ingress queue, since its egress queue is not known. */
-static uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame, uint32_t in,
-                      uint32_t out)
+EGRESS_INLINE uint32_t take_in(struct sw *sw, struct worker *w, const struct frame *frame,
+                               uint32_t in, uint32_t out)
 {
     struct ledger *ledger = &pipeline_of(sw)->ledger;
     const xoff_time now = sim_now(w);
@@ -198,19 +204,26 @@ static uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame
     return sw_put(sw, frame, in, out, pool);
 }
 
+static uint32_t admit(struct sw *sw, struct worker *w, const struct frame *frame, uint32_t in,
+                      uint32_t out)
+{
+    return take_in(sw, w, frame, in, out);
+}
+
 /* The pipeline */
 
-/* A frame enters the pipeline, which is free. */
-static inline void enter(struct pipeline *p, xoff_time now, uint32_t place)
+/* A frame enters the pipeline, which is free, at a time of the pipeline. */
+static inline void enter(struct pipeline *p, xoff_time at, uint32_t place)
 {
-    const xoff_time at = now - p->sw.stopped_for;
     p->carry = at == p->free_at ? p->carry + p->fraction : p->fraction;
     p->free_at = at + p->interval;
     if (p->carry >= p->packet_rate) {
         p->carry -= p->packet_rate;
         p->free_at++;
     }
-    store_at(&p->sw.store, place)->at = at + p->processing_for;
+    /* A frame keeps the time of the one behind it, so that only its own cache line is read when it
+     * leaves. */
+    *(p->line.n ? &store_at(&p->sw.store, p->line.tail)->at : &p->line_at) = at + p->processing_for;
     fifo_push(&p->line, &p->sw.store, place);
 }
 
@@ -218,7 +231,7 @@ static inline void enter(struct pipeline *p, xoff_time now, uint32_t place)
 static uint32_t next_frame(struct pipeline *p)
 {
     uint32_t word = p->turn / 64;
-    uint64_t bits = p->waiting[word] & ~UINT64_C(0) << p->turn % 64;
+    uint64_t bits = word < p->n_words ? p->waiting[word] & ~UINT64_C(0) << p->turn % 64 : 0;
     while (!bits) {
         word = word + 1 < p->n_words ? word + 1 : 0;
         bits = p->waiting[word];
@@ -227,32 +240,49 @@ static uint32_t next_frame(struct pipeline *p)
     const uint32_t place = fifo_pop(&p->inputs[in], &p->sw.store);
     if (!p->inputs[in].n)
         p->waiting[word] &= ~(UINT64_C(1) << in % 64);
-    p->turn = in + 1 < p->sw.n_ports ? in + 1 : 0;
+    p->turn = in + 1;
     p->n_waiting--;
     return place;
 }
 
+/* Lets the frames enter that the pipeline, which runs, took before `now`, a time of its own. What
+ * takes its turn when shows only `processing_for` later, so no event is spent on it: it is made up
+ * for before a frame comes in or is decided about. */
+static inline void catch_up(struct pipeline *p, xoff_time now)
+{
+    while (__builtin_expect(p->n_waiting && p->free_at < now, 0))
+        enter(p, p->free_at, next_frame(p));
+}
+
 /* A frame has its place in an ingress queue: it enters the pipeline or waits for its turn. */
-static void join(struct sw *sw, struct worker *w, uint32_t place)
+EGRESS_INLINE void queue_up(struct sw *sw, struct worker *w, uint32_t place)
 {
     struct pipeline *p = pipeline_of(sw);
     const uint32_t in = store_at(&sw->store, place)->in_port;
-    if (!p->n_waiting && !is_stopped(p) && p->free_at + p->sw.stopped_for <= sim_now(w)) {
-        p->turn = in + 1 < sw->n_ports ? in + 1 : 0;
-        enter(p, sim_now(w), place);
-        if (p->line.n > 1) /* its timer is set */
+    const xoff_time now = sim_now(w) - sw->stopped_for;
+    if (!is_stopped(p))
+        catch_up(p, now);
+    if (!p->n_waiting && !is_stopped(p) && p->free_at <= now) {
+        p->turn = in + 1;
+        enter(p, now, place);
+        if (p->line.n > 1) /* the clock is set */
             return;
     } else {
         fifo_push(&p->inputs[in], &sw->store, place);
         p->waiting[in / 64] |= UINT64_C(1) << in % 64;
-        if (p->n_waiting++ || is_stopped(p))
+        if (p->n_waiting++ || p->line.n || is_stopped(p))
             return;
     }
-    node_set_timer(&sw->head, w, line_timer(p), next_at(p));
+    set_clock(p, w, next_at(p));
+}
+
+static void join(struct sw *sw, struct worker *w, uint32_t place)
+{
+    queue_up(sw, w, place);
 }
 
 /* Moves a frame into its egress queue, which has room. */
-static void forward(struct pipeline *p, struct worker *w, uint32_t place)
+EGRESS_INLINE void forward(struct pipeline *p, struct worker *w, uint32_t place)
 {
     struct sw *sw = &p->sw;
     const struct frame *f = store_at(&sw->store, place);
@@ -260,8 +290,8 @@ static void forward(struct pipeline *p, struct worker *w, uint32_t place)
     const struct xoff_arrival arrival = sw_arrival(sw, f, f->in_port, f->out_port);
     sw_hold(sw, f, f->in_port, f->out_port);
     take(p, f);
-    if (xoff_pause_on_arrival(&p->ledger.pause, &arrival, &no_crossings, sim_now(w),
-                              &p->ledger.edges))
+    if (p->tells_policy && xoff_pause_on_arrival(&p->ledger.pause, &arrival, &no_crossings,
+                                                 sim_now(w), &p->ledger.edges))
         heed_policy(p, w);
     egress_join(sw, w, place, release, send);
 }
@@ -294,6 +324,7 @@ static void decide(struct pipeline *p, struct worker *w)
     struct sw *sw = &p->sw;
     const uint32_t place = fifo_pop(&p->line, &sw->store);
     struct frame *f = store_at(&sw->store, place);
+    p->line_at = f->at;
     const uint32_t out = sw_route(sw, f, f->in_port, sim_now(w));
     if (__builtin_expect(out == ROUTE_NONE, 0)) {
         lose(p, w, place);
@@ -317,6 +348,11 @@ XOFF_SELDOM static void try_again(struct pipeline *p, struct worker *w)
         return;
     p->sw.stopped_for += sim_now(w) - p->sw.stopped_at;
     p->sw.stopped_at = XOFF_NEVER;
+    const xoff_time now = sim_now(w) - p->sw.stopped_for;
+    if (p->free_at < now) { /* frames that came in meanwhile enter now, not when it became free */
+        p->free_at = now;
+        p->carry = 0;
+    }
     if (is_up) {
         forward(p, w, p->stuck);
         return;
@@ -326,23 +362,25 @@ XOFF_SELDOM static void try_again(struct pipeline *p, struct worker *w)
 }
 
 /* The pipeline's time has come. Goes on as long as nothing else comes between. */
-static void heed_line(struct pipeline *p, struct worker *w)
+static void clock_line(struct sw *sw, struct worker *w)
 {
-    struct sw *sw = &p->sw;
+    struct pipeline *p = pipeline_of(sw);
     xoff_time at;
-    heap_remove(&sw->timers, line_timer(p));
+    sw->clock_at = XOFF_NEVER; /* what is set meanwhile must not see it */
     if (is_stopped(p))
         try_again(p, w);
     do {
-        const xoff_time now = sim_now(w);
-        if (p->line.n && !is_stopped(p) &&
-            store_at(&sw->store, p->line.head)->at + p->sw.stopped_for <= now)
-            decide(p, w);
-        if (p->n_waiting && !is_stopped(p) && p->free_at + p->sw.stopped_for <= now)
-            enter(p, now, next_frame(p));
+        const xoff_time now = sim_now(w) - sw->stopped_for;
+        if (!is_stopped(p)) {
+            catch_up(p, now);
+            if (p->line.n && p->line_at <= now)
+                decide(p, w);
+        }
+        if (!is_stopped(p)) /* one that enters now does so after the decision, which may stop it */
+            catch_up(p, now + 1);
         at = next_at(p);
     } while (at < heap_top_at(&sw->timers) && sim_advance(w, at));
-    heap_set(&sw->timers, line_timer(p), at);
+    sw->clock_at = at;
 }
 
 /* The calls of the boundary */
@@ -352,16 +390,19 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
     if (!port_rx(&sw->head, &sw->ports[in], w, frame))
         return;
     sw->used |= (uint8_t)(1u << frame->priority);
-    const uint32_t place = admit(sw, w, frame, in, in);
+    const uint32_t place = take_in(sw, w, frame, in, in);
     if (place == NET_NONE)
         return;
     if (__builtin_expect(sw->at_inputs, 0))
         input_take(sw, w, place);
-    join(sw, w, place);
+    queue_up(sw, w, place);
 }
 
 static void transmit(struct sw *sw, struct worker *w, uint32_t port)
 {
+    struct pipeline *p = pipeline_of(sw);
+    if (!is_stopped(p)) /* a notification made here comes after what entered at the same time */
+        catch_up(p, sim_now(w) - sw->stopped_for + 1);
     if (port_on_transmit(&sw->head, &sw->ports[port], w))
         send(sw, w, &sw->ports[port]);
 }
@@ -369,10 +410,7 @@ static void transmit(struct sw *sw, struct worker *w, uint32_t port)
 static void timer(struct sw *sw, struct worker *w, uint32_t own)
 {
     struct pipeline *p = pipeline_of(sw);
-    if (own == PIPELINE_LINE) {
-        heed_line(p, w);
-        return;
-    }
+    (void)own; /* there is one */
     xoff_pause_expire(&p->ledger.pause, sim_now(w), &p->ledger.edges);
     heed_policy(p, w);
 }
@@ -383,7 +421,7 @@ static void link_down(struct sw *sw, struct worker *w, uint32_t port)
     struct pipeline *p = pipeline_of(sw);
     egress_flush(sw, w, port, release);
     if (is_stopped(p))
-        node_set_timer(&sw->head, w, line_timer(p), sim_now(w));
+        set_clock(p, w, sim_now(w));
 }
 
 static void count_list(const struct sw *sw, const struct fifo *list, int64_t *bytes)
@@ -567,6 +605,7 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
         code = ledger_build(sw, &limited, PIPELINE_PAUSE, &p->ledger, part, err);
     if (code)
         return code;
+    p->tells_policy = p->ledger.pause.shape.every_frame;
     sw->signalling = p->ledger.pause.shape.signalling;
     if (!p->stops) /* else nothing is lost */
         try_egress(p, &limited, err);
@@ -628,6 +667,8 @@ const struct fabric_ops fabric_pipeline = {
     .admit = admit,
     .transmit = transmit,
     .timer = timer,
+    .clock = clock_line,
+    .clock_before = PIPELINE_PAUSE,
     .processed = join,
     .link_down = link_down,
     .buffer = buffer,
