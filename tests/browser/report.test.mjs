@@ -840,6 +840,30 @@ test("the scoreboard can be filtered", () =>
     assert.equal((await shown()).length, 6);
   }));
 
+test("many categories have a wide figure and upright names", () =>
+  withPage(files.reproduce, {}, async (page) => {
+    const figures = await page.evaluate(() =>
+      [...document.querySelectorAll("figure .chart:not([hidden])")].map((box) => {
+        const chart = echarts.getInstanceByDom(box);
+        const x = chart.getOption().xAxis[0];
+        return {
+          n: (x.data || []).length,
+          rotate: x.axisLabel.rotate || 0,
+          isWide: box.parentElement.classList.contains("wide"),
+          share: box.clientWidth / box.closest(".grid").clientWidth,
+          plot: chart.getModel().getComponent("grid").coordinateSystem.getRect().height,
+        };
+      }),
+    );
+    assert.equal(figures.filter((f) => f.n > 8).length, 1);
+    for (const f of figures) {
+      assert.equal(f.isWide, f.n > 8);
+      assert.equal(f.rotate, f.n > 8 ? 90 : 0);
+      assert.ok(f.isWide ? f.share > 0.9 : f.share < 0.6, JSON.stringify(f));
+      assert.ok(f.plot > 150, JSON.stringify(f));
+    }
+  }));
+
 test("a figure's key shows every name, above the plot", () =>
   withPage(files.reproduce, { viewport: { width: 700, height: 900 } }, async (page) => {
     const figures = await page.evaluate(() =>

@@ -25,7 +25,7 @@ function figure(f) {
   charts.add(chart);
   waiting.push(chart);
   const element = h(
-    "figure.card",
+    f.isWide ? "figure.card.wide" : "figure.card",
     h("div.figure-head", h("h3", f.title), button),
     f.controls,
     box,

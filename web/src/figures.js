@@ -7,7 +7,8 @@ function paperFigure(paper, f) {
   return figure({
     title: [f.id, f.title].filter(Boolean).join(": ") || "Figure",
     run: paper.paper,
-    height: (width) => 298 + keyHeight(keyNames(f, series, marks), width),
+    isWide: list(categories(f)).length > WIDE_FROM,
+    height: (width) => 298 + keyHeight(keyNames(f, series, marks), width) + turnedHeight(f, width),
     controls:
       f.state === "shipped" && h("p.small.soft.shipped", `Not run now: ${shippedName(paper)}.`),
     nothing:
@@ -64,6 +65,23 @@ function categories(f) {
   return f.x && Array.isArray(f.x.categories) ? f.x.categories : null;
 }
 
+const WIDE_FROM = 8; // categories: from here on a figure takes the whole width
+const LETTER = 6.5; // px, rather more than most letters have
+
+function slotWidth(f, width) {
+  return (width - 90) / categories(f).length - 6;
+}
+
+// Names of categories stand upright where their longest word does not fit below its bars. Returns
+// how high they are then, or 0.
+function turnedHeight(f, width) {
+  const names = list(categories(f)).map(String);
+  const word = Math.max(0, ...names.flatMap((n) => n.split(" ")).map((w) => w.length));
+  return names.length && word * LETTER > slotWidth(f, width)
+    ? LETTER * Math.max(...names.map((n) => n.length))
+    : 0;
+}
+
 function nameOfX(f, x) {
   const names = categories(f);
   return names && isFigure(x) && names[x] !== undefined ? names[x] : x;
@@ -99,6 +117,7 @@ function paperOption(f, series, marks, width) {
   const xUnit = (f.x && f.x.unit) || "";
   const title = (a) => (a && a.label) || "";
   const label = (v) => (names ? v : show(v, xUnit, 3));
+  const turned = turnedHeight(f, width);
   const right = Math.max(
     ...series.flatMap((s) => list(s.points).map((p) => p[0])),
     ...marks.flatMap((m) => list(m.points).map((p) => p[0])),
@@ -111,7 +130,7 @@ function paperOption(f, series, marks, width) {
       left: 10,
       right: 18,
       top: 40 + keyHeight(keyNames(f, series, marks), width),
-      bottom: names ? 48 : 26,
+      bottom: turned ? 26 : names ? 48 : 26,
       containLabel: true,
     },
     legend: {
@@ -132,18 +151,14 @@ function paperOption(f, series, marks, width) {
       scale: f.kind !== "cdf", // distributions of several figures are compared by eye
       name: title(f.x),
       nameLocation: "middle",
-      nameGap: names ? 50 : 28,
+      nameGap: turned ? turned + 16 : names ? 50 : 28,
       splitLine: { show: false },
       axisLabel: {
         formatter: label,
-        ...(names
-          ? {
-              interval: 0,
-              hideOverlap: false,
-              width: Math.min(90, (width - 90) / names.length - 6),
-              overflow: "break",
-              lineHeight: 13,
-            }
+        ...(names ? { interval: 0, hideOverlap: false } : {}),
+        ...(turned ? { rotate: 90 } : {}),
+        ...(names && !turned
+          ? { width: Math.min(90, slotWidth(f, width)), overflow: "break", lineHeight: 13 }
           : {}),
       },
     }),
