@@ -355,7 +355,7 @@ def main(folder):
     check_two_sides(folder)
     check_stops(folder)
 
-    for verb in ("run", "check", "topology", "bench", "schema"):
+    for verb in ("run", "check", "topology", "decode", "encode", "bench", "schema"):
         run = xoff(verb, "--help")
         again = xoff("help", verb)
         check(f"help {verb} is the same", again.stdout == run.stdout, again)

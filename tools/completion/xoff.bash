@@ -42,6 +42,16 @@ _xoff() {
         compopt -o filenames 2>/dev/null
         return
         ;;
+    --only)
+        _xoff_fill "$(compgen -W "pause pfc cc-update mac-control cnm cn-tag bcn rrt rate-tag notice lldp
+            ipv4 udp tcp roce aeth cnp hpcc ctlos malformed" -- "$cur")"
+        return
+        ;;
+    --pcap)
+        _xoff_fill "$(compgen -f -- "$cur")"
+        compopt -o filenames 2>/dev/null
+        return
+        ;;
     --write)
         [[ $verb == run ]] || return
         _xoff_fill "$(compgen -W "hpcc conweave none" -- "$cur")"
@@ -71,6 +81,18 @@ _xoff() {
             compgen -d -- "$cur"
         )"
         compopt -o filenames 2>/dev/null
+        ;;
+    decode)
+        _xoff_fill "$(
+            compgen -f -X '!*.@(pcap|pcapng|txt|hex)' -- "$cur"
+            compgen -d -- "$cur"
+        )"
+        compopt -o filenames 2>/dev/null
+        ;;
+    encode)
+        # Kinds stand at the end of the help, each with what it is.
+        options=$("${COMP_WORDS[0]}" encode --help 2>/dev/null | sed -n 's/^  \([a-z-]*\): .*/\1/p')
+        _xoff_fill "$(compgen -W "$options" -- "$cur")"
         ;;
     report)
         _xoff_fill "$(
