@@ -122,11 +122,14 @@ static const struct argp_option options[] = {
      3},
     {"feedback", OPTION_FEEDBACK, "N", 0, "Quantized feedback, 0 to 63 (default: 1)", 3},
     {"cp", OPTION_CP, "ID", 0, "Congestion point", 3},
-    {"queue-offset", OPTION_OFFSET, "N", 0, "In units of 64 octets; negative: congested", 3},
-    {"queue-delta", OPTION_DELTA, "N", 0, "The same; negative: growing", 3},
+    {"queue-offset", OPTION_OFFSET, "N", 0,
+     "Queue above its set point, in units of 64 octets; negative: above", 3},
+    {"queue-delta", OPTION_DELTA, "N", 0,
+     "Growth of the queue in the same units; negative: growing", 3},
     {"about-priority", OPTION_ABOUT_PRIORITY, "N", 0, "Priority of the sampled frame", 3},
-    {"about-destination", OPTION_ABOUT_DESTINATION, "MAC", 0, "Its destination", 3},
-    {"msdu", OPTION_MSDU, "HEX", 0, "Its first octets, 64 at most", 3},
+    {"about-destination", OPTION_ABOUT_DESTINATION, "MAC", 0, "Destination of the sampled frame",
+     3},
+    {"msdu", OPTION_MSDU, "HEX", 0, "First octets of the sampled frame's MSDU, 64 at most", 3},
     {"stop", OPTION_STOP, NULL, 0, "bcn: severe congestion", 3},
     {"rate", OPTION_RATE, "RATE", 0, "Rate of the tag, such as 10Gbps (default: none yet)", 3},
     {"back", OPTION_BACK, NULL, 0, "The tag is on its way back to the source", 3},
@@ -151,7 +154,7 @@ static const struct argp_option options[] = {
     {"cn", OPTION_CN_TLV, "CLASS,...", 0, "Congestion notification TLV: its priorities", 5},
     {NULL, 0, NULL, 0, "cc-update and ctlos:", 6},
     {"consumed", OPTION_CONSUMED, "N,...", 0, "Up to 16 counters of consumed credits", 6},
-    {"upper", OPTION_UPPER, NULL, 0, "Of channels 16 to 31 (default: 0 to 15)", 6},
+    {"upper", OPTION_UPPER, NULL, 0, "Counters of channels 16 to 31 (default: 0 to 15)", 6},
     {"type", OPTION_TYPE, "TYPE", 0, "ack, nack, init, init-echo or update", 6},
     {"sequence", OPTION_SEQUENCE, "N", 0, "LLR sequence number, 20 bits", 6},
     {"credit", OPTION_CREDIT, "CHANNEL:FREED,...", 0, "Up to two entries of an update", 6},
@@ -169,7 +172,7 @@ struct encode_state {
     struct argp_state *argp;
     const char *option, *value; /* being parsed */
     const char *pcap;
-    bool has_fcs;
+    bool has_fcs, has_destination;
     uint64_t count;
     xoff_time interval;
     uint8_t n_consumed, n_credits;
@@ -368,6 +371,7 @@ static void parse_any(struct encode_state *s, int key)
         return;
     case OPTION_DESTINATION:
         address(s, s->a.eth.destination);
+        s->has_destination = true;
         return;
     case OPTION_PRIORITY:
         vlan_tag(s)->priority = (uint8_t)whole(s, 7, "a number from 0 to 7");
@@ -577,6 +581,9 @@ static void check(const struct encode_state *s)
         argp_error(s->argp, "give a kind, such as: pfc --pause 3:65535");
     if (s->a.eth.n_tags && (is_mac_control(kind) || kind == ENCODE_CTLOS))
         argp_error(s->argp, "%s has no VLAN tag: leave out --priority and --vlan",
+                   kind_names[kind]);
+    if (s->has_destination && (is_mac_control(kind) || kind == ENCODE_LLDP))
+        argp_error(s->argp, "%s has a destination of its own: leave out --destination",
                    kind_names[kind]);
     if (kind == ENCODE_CTLOS && (s->has_fcs || s->pcap))
         argp_error(s->argp, "an ordered set is no frame: leave out --fcs and --pcap");

@@ -192,6 +192,7 @@ BAD = [
     ("encode pfc --pause 3:-1", "quanta from 0 to 65535"),
     ("encode --pause 3:1 pfc", "give the kind first"),
     ("encode pause --pause 3:1", "--pause is not for pause"),
+    ("encode pfc --destination 02-00-00-00-00-09", "destination of its own"),
     ("encode pfc --priority 3", "has no VLAN tag"), ("encode cnm --feedback 64", "from 0 to 63"),
     ("encode cnm --msdu 123", "pairs of hex digits"), ("encode cnm --flow 65536", "below 65536"),
     ("encode cnm --queue-offset 32768", "from -32768 to 32767"),
