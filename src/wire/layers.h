@@ -109,7 +109,7 @@ struct layers_out {
     uint32_t least_octets; /* zeros fill the frame up to these, FCS not included */
     bool has_fcs, has_bad_fcs;
 };
-#define LAYERS_MORE_OCTETS (LAYERS_MAX * 60) /* room for headers, ICRC and FCS */
+#define LAYERS_MORE_OCTETS (LAYERS_MAX * 80) /* room for headers, ICRC and FCS */
 
 const char *xoff_layer_name(enum layer_kind kind);
 
