@@ -280,52 +280,78 @@ static void tell_check(struct values *f, const char *name, enum layer_check chec
         values_text(f, name, check == CHECK_GOOD ? "good" : "bad");
 }
 
-static void tell_layer(struct values *f, const struct layers *layers, const struct layer *l)
+/* Headers up to IPv4. */
+static void tell_link(struct values *f, const struct layers *layers, const struct layer *l)
 {
     switch (l->kind) {
     case LAYER_ETH:
         tell_eth(f, &l->eth);
-        return tell_check(f, "fcs", layers->fcs);
+        tell_check(f, "fcs", layers->fcs);
+        break;
     case LAYER_CN_TAG:
-        return values_unsigned(f, "flow", l->cn_tag.flow);
+        values_unsigned(f, "flow", l->cn_tag.flow);
+        break;
     case LAYER_RRT:
-        return tell_rrt(f, &l->rrt);
+        tell_rrt(f, &l->rrt);
+        break;
     case LAYER_RATE_TAG:
-        return tell_rate_tag(f, &l->rate_tag);
+        tell_rate_tag(f, &l->rate_tag);
+        break;
     case LAYER_PAUSE:
-        return values_unsigned(f, "quanta", l->pause.quanta[0]);
+        values_unsigned(f, "quanta", l->pause.quanta[0]);
+        break;
     case LAYER_PFC:
-        return tell_pfc(f, &l->pause);
+        tell_pfc(f, &l->pause);
+        break;
     case LAYER_CC_UPDATE:
-        return tell_cc_update(f, &l->cc_update);
+        tell_cc_update(f, &l->cc_update);
+        break;
     case LAYER_MAC_CONTROL:
-        return tell_mac_control(f, &l->mac_control);
+        tell_mac_control(f, &l->mac_control);
+        break;
     case LAYER_CNM:
-        return tell_cnm(f, &l->cnm);
+        tell_cnm(f, &l->cnm);
+        break;
     case LAYER_BCN:
-        return tell_bcn(f, &l->bcn);
-    case LAYER_NOTICE:
-        return tell_notice(f, &l->notice);
+        tell_bcn(f, &l->bcn);
+        break;
+    default:
+        tell_notice(f, &l->notice);
+    }
+}
+
+static void tell_layer(struct values *f, const struct layers *layers, const struct layer *l)
+{
+    switch (l->kind) {
     case LAYER_IPV4:
         tell_ipv4(f, &l->ipv4);
-        return tell_check(f, "checksum", layers->ip_checksum);
+        tell_check(f, "checksum", layers->ip_checksum);
+        break;
     case LAYER_UDP:
         values_unsigned(f, "source_port", l->udp.source);
         values_unsigned(f, "destination_port", l->udp.destination);
         values_unsigned(f, "length", l->udp.length);
-        return tell_check(f, "checksum", layers->l4_checksum);
+        tell_check(f, "checksum", layers->l4_checksum);
+        break;
     case LAYER_TCP:
         tell_tcp(f, &l->tcp);
-        return tell_check(f, "checksum", layers->l4_checksum);
+        tell_check(f, "checksum", layers->l4_checksum);
+        break;
     case LAYER_ROCE:
         tell_roce(f, &l->roce);
-        return tell_check(f, "icrc", layers->icrc);
+        tell_check(f, "icrc", layers->icrc);
+        break;
     case LAYER_AETH:
-        return tell_aeth(f, &l->aeth);
+        tell_aeth(f, &l->aeth);
+        break;
     case LAYER_HPCC:
-        return tell_hpcc(f, &l->hpcc);
+        tell_hpcc(f, &l->hpcc);
+        break;
+    case LAYER_CNP:
+        tell_cnp(f, l->cnp);
+        break;
     default:
-        return tell_cnp(f, l->cnp);
+        tell_link(f, layers, l);
     }
 }
 
