@@ -105,7 +105,7 @@ static void tell_dcbx(struct values *f, const struct xoff_dcbx_tlv *tlv)
     }
     for (int i = 0; i < XOFF_DCBX_N_REMARKS; i++)
         if (tlv->remarks >> i & 1)
-            values_text(f, "remark", xoff_dcbx_remark_text(i));
+            values_text(f, "remark", xoff_dcbx_remark_text((enum xoff_dcbx_remark)i));
 }
 
 static bool is_text(uint8_t type)
