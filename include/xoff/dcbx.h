@@ -144,8 +144,13 @@ unsigned xoff_dcbx_on_frame(const struct xoff_dcbx_cfg *cfg, struct xoff_dcbx *d
 /* A frame was received that is void as a whole. */
 void xoff_dcbx_on_void(struct xoff_dcbx *dcbx);
 
-/* When expire() or take() has something to do; XOFF_NEVER: nothing is pending. */
-xoff_time xoff_dcbx_deadline(const struct xoff_dcbx *dcbx);
+/* When expire() has something to do; XOFF_NEVER: nothing is pending. */
+xoff_time xoff_dcbx_lapse_at(const struct xoff_dcbx *dcbx);
+/* When expire() or take() has something to do. */
+static inline xoff_time xoff_dcbx_deadline(const struct xoff_dcbx *dcbx)
+{
+    return xoff_time_min(xoff_dcbx_lapse_at(dcbx), dcbx->tx.due_at);
+}
 /* Neighbours lapse. Call at the deadline, then take() where a frame is due. */
 unsigned xoff_dcbx_expire(const struct xoff_dcbx_cfg *cfg, struct xoff_dcbx *dcbx, xoff_time now);
 

@@ -56,6 +56,10 @@ uint8_t xoff_gate_expire(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate
 void xoff_gate_hold(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time now,
                     xoff_time until);
 
+/* PFC is no longer in force for these priorities: they may send, and what the peer said of them is
+ * void. cfg->obeys does not have them any more. */
+void xoff_gate_release(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, uint8_t priorities);
+
 static inline bool xoff_gate_is_due(const struct xoff_gate *gate, xoff_time now)
 {
     return now >= gate->next_at;

@@ -35,6 +35,10 @@ void xoff_signal_on_edge(const struct xoff_signal_cfg *cfg, struct xoff_signal *
                          uint8_t priorities, bool pause);
 void xoff_signal_expire(struct xoff_signal *signal, xoff_time now);
 
+/* The peer has not obeyed pauses of these priorities and does so now: those it was told of are due
+ * once more. */
+void xoff_signal_repeat(struct xoff_signal *signal, uint8_t priorities);
+
 /* The link came back: the peer knows nothing of earlier pauses. */
 void xoff_signal_forget(struct xoff_signal *signal);
 

@@ -284,16 +284,36 @@ static bool flush(struct capture_writer *w)
     return is_fine;
 }
 
+/* Writes the octets of an LLDP frame and their FCS; returns the length. */
+static uint32_t write_lldp(struct capture_writer *w, const struct result_frame *frame,
+                           uint8_t *octets)
+{
+    const struct result_lldp *lldp = w->results->lldp;
+    while (lldp->node != frame->from || lldp->port != frame->to || lldp->number != frame->flow)
+        lldp++;
+    memcpy(octets, lldp->octets, lldp->length);
+    const uint32_t crc = xoff_crc32_octets(&w->crc32, CRC32_START, octets, lldp->length);
+    xoff_crc32_put(frame->is_corrupt ? ~crc : crc, octets + lldp->length);
+    return lldp->length + (uint32_t)PACKET_FCS_BYTES;
+}
+
+static uint32_t write_packet(struct capture_writer *w, uint64_t index, uint8_t *octets)
+{
+    if (w->capture->frames[index].kind == RESULT_FRAME_LLDP)
+        return write_lldp(w, &w->capture->frames[index], octets);
+    struct packet packet;
+    fill_packet(w, index, &packet);
+    return xoff_packet_encode(&packet, &w->crc32, octets);
+}
+
 static bool write_frame(struct capture_writer *w, uint64_t index)
 {
     const struct result_frame *frame = &w->capture->frames[index];
-    struct packet packet;
-    fill_packet(w, index, &packet);
     bool is_fine = true;
     if (w->out.capacity - w->out.length < ROOM_BYTES)
         is_fine = flush(w);
     uint8_t *octets = xoff_pcapng_packet_place(&w->out);
-    const uint32_t bytes = xoff_packet_encode(&packet, &w->crc32, octets);
+    const uint32_t bytes = write_packet(w, index, octets);
     char *comment = comment_of(w, frame);
     const struct pcapng_packet about = {
         .at_ns = (uint64_t)(frame->at / XOFF_NS),

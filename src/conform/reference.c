@@ -240,7 +240,7 @@ static void arrive(struct reference *r)
         free(frame);
         return;
     }
-    dcbx_receive(r, frame);
+    agent_receive(r, frame);
     if (r->setup.kind == XOFF_DEVICE_STATION)
         host_receive(r, frame);
     else
@@ -254,7 +254,7 @@ static xoff_time next_event(const struct reference *r)
     xoff_time at = r->arrivals.head ? r->arrivals.head->at : XOFF_NEVER;
     at = xoff_time_min(at, xoff_pause_deadline(&r->pause));
     at = xoff_time_min(at, host_deadline(r));
-    at = xoff_time_min(at, dcbx_deadline(r));
+    at = xoff_time_min(at, agent_deadline(r));
     for (uint32_t i = 0; i < r->setup.n_ports; i++) {
         const struct reference_port *p = &r->ports[i];
         at = xoff_time_min(at, p->gate.next_at);
@@ -273,8 +273,8 @@ static void handle_events(struct reference *r)
         bridge_expire(r, r->now);
     if (host_deadline(r) <= r->now)
         host_expire(r);
-    if (dcbx_deadline(r) <= r->now)
-        dcbx_expire(r);
+    if (agent_deadline(r) <= r->now)
+        agent_expire(r);
     for (uint16_t i = 0; i < r->setup.n_ports; i++) {
         struct reference_port *p = &r->ports[i];
         if (xoff_gate_is_due(&p->gate, r->now))

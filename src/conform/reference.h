@@ -165,10 +165,10 @@ void bridge_enqueue(struct reference *r, uint16_t port, struct held *frame);
 uint8_t reference_lossless(const struct reference *r, uint8_t enabled);
 
 /* DCBX at all ports. A frame that is received stays the caller's. */
-int dcbx_build(struct reference *r, struct xoff_err *err);
-void dcbx_receive(struct reference *r, const struct held *frame);
-xoff_time dcbx_deadline(const struct reference *r);
-void dcbx_expire(struct reference *r);
+int agent_build(struct reference *r, struct xoff_err *err);
+void agent_receive(struct reference *r, const struct held *frame);
+xoff_time agent_deadline(const struct reference *r);
+void agent_expire(struct reference *r);
 
 /* Congestion notification in a bridge: a frame that came in gets another priority at the edge of
  * the domain; one that joined a queue may be sampled; one that goes out may lose its tag. */

@@ -167,7 +167,7 @@ int reference_build(struct reference *r, struct xoff_err *err)
     if (!code)
         code = r->setup.kind == XOFF_DEVICE_STATION ? host_build(r, err) : cn_build(r, err);
     if (!code && r->setup.has_dcbx)
-        code = dcbx_build(r, err);
+        code = agent_build(r, err);
     return code;
 }
 

@@ -85,6 +85,14 @@ void build_use_transports(struct net *net, struct host *host);
 void build_free_transports(struct net *net);
 /* Checks that switches write telemetry, and have room for it, where a transport reads it. */
 int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_err *err);
+/* net_dcbx_build.c: ports that speak, after the gates and the engine are built; *entry is the one
+ * that an error is about. The scheduler of a node with such ports has a cfg for each. */
+int build_dcbx(struct net *net, uint32_t *entry, struct xoff_err *err);
+bool build_has_dcbx(const struct net *net, uint32_t node);
+void build_split_sched(struct net *net, uint32_t node, struct xoff_sched *sched);
+unsigned char *build_split_states(const struct xoff_sched *sched, uint32_t n_ports);
+void build_free_sched(struct xoff_sched *sched, uint32_t n_ports);
+void build_free_dcbx(struct port *port);
 /* switch_build.c: allocates the frames of a switch, once every mechanism has said what frames
  * carry. */
 void build_store(struct sw *sw);

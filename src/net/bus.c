@@ -38,7 +38,7 @@ void bus_send(struct port *port, struct worker *w, const struct frame *frame)
                          &free_at);
     port->busy_for += free_at - now;
     port->free_at = free_at;
-    if (frame->kind != FRAME_PAUSE)
+    if (!frame_is_control(frame))
         take(host, frame->bytes, now);
     sim_send(w, port->link_out, frame, last_bit + port->delay);
 }

@@ -127,6 +127,12 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
         take_pause(f, out);
         return;
     }
+    if (f->kind == FRAME_LLDP) {
+        out->from = f->src;
+        out->to = f->dst;
+        out->flow = f->flow;
+        return;
+    }
     const bool has_tag =
         (f->kind == FRAME_DATA || f->kind == FRAME_PROBE) && f->flags & FRAME_ASKS_RATE;
     const uint32_t source = f->kind == FRAME_DATA || has_tag ? f->src : f->dst;
@@ -167,7 +173,7 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
 
 static void take_extra(const struct net *net, const struct frame *f, struct result_frame_extra *out)
 {
-    if (f->kind == FRAME_PAUSE || f->is_bare)
+    if (frame_is_control(f) || f->is_bare)
         return;
     const struct transport *t = &net->transports[f->transport];
     /* A run whose frames carry telemetry has no tags. */
@@ -191,12 +197,12 @@ static void take_extra(const struct net *net, const struct frame *f, struct resu
 
 void capture_collect(struct net *net, struct results *r)
 {
-    _Static_assert((int)RESULT_FRAME_DATA == FRAME_DATA && (int)RESULT_FRAME_ACK == FRAME_ACK &&
-                       (int)RESULT_FRAME_NACK == FRAME_NACK && (int)RESULT_FRAME_CNP == FRAME_CNP &&
-                       (int)RESULT_FRAME_PAUSE == FRAME_PAUSE &&
-                       (int)RESULT_FRAME_NOTICE == FRAME_NOTICE &&
-                       (int)RESULT_FRAME_PROBE == FRAME_PROBE,
-                   "kinds of frames have the same numbers in the network and in results");
+    _Static_assert(
+        (int)RESULT_FRAME_DATA == FRAME_DATA && (int)RESULT_FRAME_ACK == FRAME_ACK &&
+            (int)RESULT_FRAME_NACK == FRAME_NACK && (int)RESULT_FRAME_CNP == FRAME_CNP &&
+            (int)RESULT_FRAME_PAUSE == FRAME_PAUSE && (int)RESULT_FRAME_LLDP == FRAME_LLDP &&
+            (int)RESULT_FRAME_NOTICE == FRAME_NOTICE && (int)RESULT_FRAME_PROBE == FRAME_PROBE,
+        "kinds of frames have the same numbers in the network and in results");
     if (!net->spec.n_captures)
         return;
     r->captures = make(net->spec.n_captures, sizeof *r->captures);

@@ -221,7 +221,7 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
             .resume_rx = port->resume_rx[p],
             .paused_for = port->paused_for[p],
         };
-        if (!(port->open >> p & 1))
+        if (!(port->gate.open >> p & 1))
             q->paused_for += net->end_at - port->closed_at[p];
         r->packet_hops += q->tx_frames;
         if (!sw) {
@@ -387,7 +387,8 @@ static void collect_notes(struct net *net, struct results *r)
                                                  .out_port = n->out_port,
                                                  .priority = n->priority,
                                                  .cause = n->cause,
-                                                 .lossless = net->spec.lossless >> n->priority & 1,
+                                                 .lossless = n->is_agreed &&
+                                                             net->spec.lossless >> n->priority & 1,
                                                  .frames = n->frames,
                                                  .bytes = n->bytes,
                                                  .first_at = n->first_at};
@@ -516,6 +517,7 @@ struct results *net_collect(struct net *net)
     histogram_collect(net, r);
     collect_maxima(net, r);
     collect_counters(net, r);
+    dcbx_collect(net, r);
     capture_collect(net, r);
     trace_collect(net, r);
     collect_pauses(net, r);
@@ -542,7 +544,9 @@ void net_free_results(struct results *r)
     free(r->histograms), free(r->headroom_maxima);
     for (uint32_t i = 0; i < r->n_captures; i++)
         free(r->captures[i].frames), free(r->captures[i].extras);
-    free(r->captures), free(r->trace);
+    for (uint32_t i = 0; i < r->n_lldp; i++)
+        free(r->lldp[i].octets);
+    free(r->captures), free(r->trace), free(r->lldp);
     free(r->operations), free(r->heard), free(r->samples), free(r->deadlocks),
         free(r->deadlock_ports), free(r->findings), free(r);
 }

@@ -16,8 +16,8 @@ void domain_arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
 {
     struct domain *domain = sw->domain;
     const uint8_t priority =
-        frame->kind == FRAME_PAUSE ? 0 : domain->ports[in].priority[frame->priority];
-    if (frame->kind != FRAME_PAUSE && priority != frame->priority) {
+        frame_is_control(frame) ? 0 : domain->ports[in].priority[frame->priority];
+    if (!frame_is_control(frame) && priority != frame->priority) {
         frame_copy(&domain->in.frame, frame, sw->store.step);
         domain->in.frame.priority = priority;
         frame = &domain->in.frame;

@@ -1,6 +1,7 @@
 /* A host: one port, a NIC that picks among ready flows and queued ACKs of the priorities its gate
  * leaves open, timers of its apps and flows, and the receive path. */
 #include "net/model.h"
+#include "net/net_dcbx.h"
 
 /* Called after an event: arms the port and the timers for what the event left to do. `scans`: a NIC
  * that scans its flows does so after this event. */
@@ -272,6 +273,8 @@ void host_timer(struct host *host, struct worker *w)
             heap_remove(&host->timers, HOST_NEXT);
         } else if (timer == HOST_PAUSE) {
             receiver_expire(host, w);
+        } else if (timer == HOST_DCBX) {
+            dcbx_timer(&host->head, w);
         } else if (timer == HOST_SERVICE) {
             receiver_serve(host, w);
         } else {

@@ -260,7 +260,7 @@ static inline void message_return(struct message_store *store, uint32_t m)
 }
 
 /* Timer numbers of a host: those of its port, then its own, then pace and timeout of each flow. */
-enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_PAUSE, HOST_NEXT, HOST_APPS };
+enum { HOST_SERVICE = PORT_TIMERS, HOST_DELAYED, HOST_PAUSE, HOST_NEXT, HOST_DCBX, HOST_APPS };
 static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
 {
     return HOST_APPS + host->n_apps + 2 * flow;

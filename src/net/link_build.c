@@ -53,4 +53,5 @@ void build_free_port(struct port *port)
     if (port->capture)
         build_free_frames(port->capture);
     free(port->capture);
+    build_free_dcbx(port);
 }

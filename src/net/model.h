@@ -112,6 +112,9 @@ void net_start(struct net *net, struct sim_model *model);
 /* audit.c */
 void audit(struct net *net, struct results *results);
 
+/* net_dcbx_collect.c */
+void dcbx_collect(const struct net *net, struct results *results);
+
 /* capture.c */
 void capture_collect(struct net *net, struct results *results);
 

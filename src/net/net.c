@@ -89,7 +89,7 @@ struct lost_at {
 static void on_lost(void *context, const struct frame *frame)
 {
     const struct lost_at *at = context;
-    if (frame->kind == FRAME_PAUSE)
+    if (frame_is_control(frame))
         return;
     struct port *port = net_port(at->net, at->node, at->port);
     port->rx[frame->priority].frames++;

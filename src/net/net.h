@@ -3,6 +3,7 @@
 #ifndef NET_NET_H
 #define NET_NET_H
 
+#include <xoff/dcbx.h>
 #include <xoff/headroom.h>
 #include <xoff/registry.h>
 
@@ -76,6 +77,20 @@ struct net_defence {
     uint8_t priority, mode, alternate; /* mode: enum net_defence_mode */
 };
 
+/* A port that speaks DCBX, from a time on. The first entry of a port is from 0. */
+struct net_dcbx {
+    uint32_t node, port;
+    xoff_time from;
+    enum xoff_dcbx_tie tie;
+    enum xoff_dcbx_version version;
+    bool follows_last;
+    bool is_enabled;        /* LLDP is on */
+    bool pushes;            /* what it agrees on is administered to the other ports of its node */
+    uint8_t needs_lossless; /* priorities that are not sent without PFC */
+    struct xoff_dcbx_admin admin;
+    uint32_t entry; /* of the scenario's list, for messages */
+};
+
 /* A port whose frames are noted down. */
 struct net_capture {
     uint32_t node, port;
@@ -145,6 +160,10 @@ struct net_spec {
     uint32_t n_receivers;
     const struct net_defence *defences; /* of ports of switches; the others are interior-ready */
     uint32_t n_defences;
+    const struct net_dcbx *dcbx; /* by time */
+    uint32_t n_dcbx;
+    struct xoff_lldp_tx_cfg lldp;
+    const bool *passes_lldp; /* per node: a switch that forwards LLDP frames; NULL: none does */
     const struct app_set *apps;
     /* Measuring. */
     xoff_time measure_every; /* 0: no series */

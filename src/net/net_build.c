@@ -98,6 +98,11 @@ int build_sched(struct net *net, uint32_t node, struct xoff_sched *sched, unsign
     int code = xoff_sched_configure(sched, kind->sched, kind->sched_params, &env, cfg, err);
     if ((code = net_configured(net, NET_PART_SCHED, node, code, err)))
         return code;
+    if (build_has_dcbx(net, node)) {
+        build_split_sched(net, node, sched);
+        *states = build_split_states(sched, n_ports);
+        return 0;
+    }
     *states = build_block(n_ports, sched->shape.state_size);
     for (uint32_t p = 0; p < n_ports; p++)
         xoff_sched_init(sched, *states + p * sched->shape.state_size);
@@ -401,6 +406,11 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     build_gates(net);
     build_sim(net);
     build_apps(net);
+    blame->part = NET_PART_DCBX;
+    if ((code = build_dcbx(net, &blame->index, err))) {
+        net_destroy(net);
+        return code;
+    }
     for (uint32_t s = 0; s < net->n_switches; s++)
         node_rearm(&net->switches[s]->head, sim_exclusive(net->sim));
     build_captures(net);
@@ -422,7 +432,7 @@ static void free_host(struct host *host)
     build_free_port(&host->port);
     build_free_receiver(host->receiver);
     free(host->bus);
-    free((void *)host->sched.cfg), free(host->sched_state);
+    build_free_sched(&host->sched, 1), free(host->sched_state);
     free(host->store.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
     free(host->app_rngs), free(host->app_connections), free(host->rx), free(host->flow_notes);
     free(host->rx_notes), free(host->operations), free(host->app_first_connection);

@@ -24,6 +24,7 @@ struct pause_note {
 struct drop_note {
     uint32_t port, out_port;
     uint8_t priority, cause;
+    bool is_agreed; /* PFC was in force for the priority at the port */
     uint64_t frames, bytes;
     xoff_time first_at;
 };
@@ -38,7 +39,8 @@ struct notes {
     uint32_t n_drops, drops_capacity;
     struct result_sample *samples;
     uint64_t n_samples, samples_capacity;
-    struct tracer *tracer; /* NULL: no trace */
+    struct tracer *tracer;         /* NULL: no trace */
+    const struct port *dcbx_ports; /* of the node, where PFC is agreed upon; NULL: nowhere */
 };
 
 /* `timers` holds the gate and the signal of each port (port.h), then the owner's own timers from
@@ -51,6 +53,7 @@ struct notes {
     struct heap timers;     \
     xoff_time clock_at;     \
     xoff_time timer_at;     \
+    bool passes_lldp;       \
     struct notes notes;
 
 struct node {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "net/model.h"
+#include "net/net_dcbx.h"
 
 #define MAX_PAUSES_PER_NODE 4000000u /* 192 MB; more are counted, not kept */
 
@@ -55,7 +56,7 @@ static void trace(struct tracer *t, uint32_t port, const struct frame *frame,
     to->next = 0;
     if (!t->queues)
         return;
-    if (what != RESULT_EVENT_RECEIVE && frame->kind != FRAME_PAUSE)
+    if (what != RESULT_EVENT_RECEIVE && !frame_is_control(frame))
         to->next = (uint32_t)t->queues[port * XOFF_N_PRIORITIES + frame->priority].bytes;
     else if (t->ports[port].is_control_due) /* queue 0, where pause frames wait */
         to->next = t->ports[port].wire->pause_bytes;
@@ -72,14 +73,21 @@ void note_pause(struct notes *notes, const struct pause_note *note)
     notes->pauses[notes->n_pauses++] = *note;
 }
 
+static bool is_pfc_agreed(const struct notes *notes, uint32_t port, uint32_t priority)
+{
+    const struct dcbx_port *dcbx = notes->dcbx_ports ? notes->dcbx_ports[port].dcbx : NULL;
+    return !dcbx || !dcbx->n_entries || dcbx->permitted >> priority & 1;
+}
+
 void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const struct frame *frame,
                enum result_drop_cause cause, xoff_time now)
 {
     struct drop_note *d = NULL;
+    const bool is_agreed = is_pfc_agreed(notes, port, frame->priority);
     for (uint32_t i = notes->n_drops; i-- > 0 && !d;) {
         struct drop_note *n = &notes->drops[i];
         if (n->port == port && n->out_port == out_port && n->priority == frame->priority &&
-            n->cause == cause)
+            n->cause == cause && n->is_agreed == is_agreed)
             d = n;
     }
     if (!d) {
@@ -90,6 +98,7 @@ void note_drop(struct notes *notes, uint32_t port, uint32_t out_port, const stru
                                 .out_port = out_port,
                                 .priority = frame->priority,
                                 .cause = (uint8_t)cause,
+                                .is_agreed = is_agreed,
                                 .first_at = now};
     }
     d->frames++;
@@ -344,4 +353,18 @@ void occupancy_grow_places(struct occupancy *occupancy, uint32_t n_places)
     const size_t n = (size_t)occupancy->n_places * occupancy->per_frame;
     occupancy->index = realloc(occupancy->index, n * sizeof *occupancy->index);
     XOFF_ASSERT(occupancy->index);
+}
+
+void dcbx_add_edition(struct dcbx_port *dcbx, const uint8_t *octets, size_t length)
+{
+    struct edition *e = calloc(1, sizeof *e + length);
+    XOFF_ASSERT(e);
+    e->number = dcbx->n_editions++;
+    e->length = (uint16_t)length;
+    memcpy(e->octets, octets, length);
+    if (dcbx->last)
+        dcbx->last->next = e;
+    else
+        dcbx->editions = e;
+    dcbx->last = e;
 }

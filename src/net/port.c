@@ -1,11 +1,11 @@
 /* A port: see port.h. */
-#include "net/port.h"
+#include "net/net_dcbx.h"
 
 static void mirror(struct port *port)
 {
     port->gate_at = port->gate.next_at;
-    port->open = port->gate.open;
-    port->is_control_due = xoff_signal_is_due(&port->signal);
+    port->open = port->gate.open & port->lets;
+    port->is_control_due = xoff_signal_is_due(&port->signal) | port->is_lldp_due;
 }
 
 /* Accounts for gates that changed at `at`: notes when they closed, and adds how long they were
@@ -24,6 +24,7 @@ static void account(struct port *port, uint32_t changed, xoff_time at)
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta)
 {
     port->is_up = true;
+    port->lets = XOFF_ALL_PRIORITIES;
     port->response_quanta = response_quanta;
     port_set_rate(port, rate_bps);
     xoff_gate_init(&port->gate);
@@ -68,6 +69,10 @@ void port_tx_begin(struct port *port, struct worker *w, const struct frame *fram
 
 void port_tx_control(struct node *node, struct port *port, struct worker *w)
 {
+    if (!xoff_signal_is_due(&port->signal)) {
+        dcbx_send(node, port, w);
+        return;
+    }
     struct long_frame control = {
         .frame = {.bytes = (uint16_t)port->wire->pause_bytes, .kind = FRAME_PAUSE}};
     struct frame *frame = &control.frame;
@@ -92,7 +97,8 @@ void port_tx_control(struct node *node, struct port *port, struct worker *w)
 static void hear(struct port *port, const struct xoff_pause_frame *frame, xoff_time now)
 {
     port->control_rx++;
-    const uint8_t before = port_open(port, now);
+    port_open(port, now);
+    const uint8_t before = port->gate.open;
     if (!xoff_gate_on_frame(&port->gate_cfg, &port->gate, frame, now))
         return;
     account(port, before ^ port->gate.open, now); /* the ring was full: its oldest took effect */
@@ -117,6 +123,10 @@ void port_rx_control(struct node *node, struct port *port, struct worker *w,
         port_note_corrupt(port);
         return;
     }
+    if (frame->kind == FRAME_LLDP) {
+        dcbx_receive(node, port, w, frame);
+        return;
+    }
     hear(port, &frame->pause, sim_now(w));
     if (port->keeps_heard)
         note_heard(&node->notes, node->node, port->number, &frame->pause, sim_now(w));
@@ -130,8 +140,8 @@ void port_rx_corrupt(struct node *node, struct port *port, const struct frame *f
     note_drop(&node->notes, port->number, UINT32_MAX, frame, RESULT_DROP_CORRUPT, now);
 }
 
-void port_apply_edge(struct node *node, struct port *port, struct worker *w,
-                     const struct xoff_edge *edge, struct pause_note *note)
+static void apply(struct node *node, struct port *port, struct worker *w,
+                  const struct xoff_edge *edge, struct pause_note *note)
 {
     note->at = sim_now(w);
     note->port = port->number;
@@ -144,6 +154,56 @@ void port_apply_edge(struct node *node, struct port *port, struct worker *w,
     if (port->tracer)
         port_note_edge(port, edge, note->at);
     xoff_signal_on_edge(&port->signal_cfg, &port->signal, edge->priorities, edge->pause);
+    mirror(port);
+    port_wake(node, port, w);
+}
+
+void port_apply_edge(struct node *node, struct port *port, struct worker *w,
+                     const struct xoff_edge *edge, struct pause_note *note)
+{
+    if (__builtin_expect(!port->dcbx, 1)) {
+        apply(node, port, w, edge, note);
+        return;
+    }
+    struct xoff_edge permitted = *edge;
+    permitted.priorities = dcbx_mask(port->dcbx, edge);
+    if (permitted.priorities)
+        apply(node, port, w, &permitted, note);
+}
+
+void port_permit(struct node *node, struct port *port, struct worker *w, uint8_t pfc, uint8_t lets)
+{
+    const xoff_time now = sim_now(w);
+    port_open(port, now);
+    const uint8_t before = port->gate_cfg.obeys, open = port->gate.open;
+    const uint8_t both[2] = {before & (uint8_t)~pfc, pfc & (uint8_t)~before}; /* gone, new */
+    port->gate_cfg.obeys = pfc;
+    port->lets = lets;
+    xoff_gate_release(&port->gate_cfg, &port->gate, both[0]);
+    account(port, (uint32_t)(open ^ port->gate.open), now);
+    for (uint8_t pause = 0; pause < 2; pause++) {
+        const struct xoff_edge edge = {
+            .port = port->number, .priorities = both[pause] & port->dcbx->asked, .pause = pause};
+        struct pause_note note = {.egress_port = UINT32_MAX};
+        if (edge.priorities)
+            apply(node, port, w, &edge, &note);
+    }
+    mirror(port);
+    heap_set(&node->timers, port_timer(port, PORT_GATE), port->gate_at);
+    heap_set(&node->timers, port_timer(port, PORT_SIGNAL), port->signal.next_at);
+    port_wake(node, port, w);
+    node_rearm(node, w);
+}
+
+void port_repeat(struct node *node, struct port *port, struct worker *w, uint8_t priorities)
+{
+    xoff_signal_repeat(&port->signal, priorities);
+    heap_set(&node->timers, port_timer(port, PORT_SIGNAL), port->signal.next_at);
+    port_refresh(node, port, w);
+}
+
+void port_refresh(struct node *node, struct port *port, struct worker *w)
+{
     mirror(port);
     port_wake(node, port, w);
 }
@@ -199,6 +259,8 @@ void port_set_up(struct node *node, struct port *port, struct worker *w, bool up
     mirror(port);
     heap_set(&node->timers, port_timer(port, PORT_GATE), port->gate_at);
     heap_set(&node->timers, port_timer(port, PORT_SIGNAL), port->signal.next_at);
+    if (port->dcbx)
+        dcbx_set_up(node, port, w, up, now);
     node_rearm(node, w);
 }
 

@@ -60,13 +60,16 @@ struct port {
     bool is_armed;       /* a transmit event is pending */
     uint8_t open;        /* priorities that the gate lets through */
     uint8_t backlog;     /* priorities with something to send */
-    bool is_control_due; /* a pause frame is to be sent */
+    bool is_control_due; /* a pause or LLDP frame is to be sent */
     bool is_watched;     /* every frame that crosses it is noted down: captured, or traced */
 
     alignas(64) struct tally rx[XOFF_N_PRIORITIES];
 
     struct xoff_wire_clock clock;
     const struct net_wire *wire;
+    struct dcbx_port *dcbx;        /* NULL: it does not speak DCBX */
+    bool is_lldp_due;              /* an LLDP frame is to be sent */
+    uint8_t lets;                  /* priorities that it sends at all, whatever the gate says */
     bool keeps_heard;              /* pause frames are noted where they are received, too */
     struct capture *capture;       /* NULL: not captured */
     struct tracer *tracer;         /* that of the node; NULL: not traced */
@@ -93,8 +96,8 @@ void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
  * link at once with its arrival time, which makes serialisation part of the lookahead. */
 void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame);
 
-/* Sends the pause frame that is due. It overtakes all queued data, but waits for the frame being
- * sent. */
+/* Sends the pause or LLDP frame that is due. It overtakes all queued data, but waits for the frame
+ * being sent. */
 void port_tx_control(struct node *node, struct port *port, struct worker *w);
 
 /* The first notes a frame that crosses a watched port; the second, called right after, notes that
@@ -110,6 +113,15 @@ XOFF_SELDOM void port_note_edge(struct port *port, const struct xoff_edge *edge,
  * `note` names the egress queue behind it; the rest is filled here. */
 void port_apply_edge(struct node *node, struct port *port, struct worker *w,
                      const struct xoff_edge *edge, struct pause_note *note);
+
+/* From now on PFC is in force for these priorities and no others, and only those of `lets` are
+ * sent. The peer is told to go on with priorities that no longer can be paused, and to stop those
+ * that the pause policy has wanted paused all along. */
+void port_permit(struct node *node, struct port *port, struct worker *w, uint8_t pfc, uint8_t lets);
+/* The peer is told once more of the pauses among these priorities. */
+void port_repeat(struct node *node, struct port *port, struct worker *w, uint8_t priorities);
+/* is_lldp_due may have changed. */
+void port_refresh(struct node *node, struct port *port, struct worker *w);
 
 /* Brings the gate up to `now`. */
 void port_gate_expire(struct port *port, xoff_time now);
@@ -217,8 +229,8 @@ static inline uint32_t port_select(const struct port *port, const struct xoff_sc
     return xoff_sched_select(sched, state, &view);
 }
 
-/* A pause frame ends here, and so does a frame that an error of the link hit. Out of line, so the
- * fast path spills no registers. */
+/* A pause or LLDP frame ends here, and so does a frame that an error of the link hit. Out of line,
+ * so the fast path spills no registers. */
 XOFF_SELDOM void port_rx_control(struct node *node, struct port *port, struct worker *w,
                                  const struct frame *frame);
 XOFF_SELDOM void port_rx_corrupt(struct node *node, struct port *port, const struct frame *frame,
@@ -230,7 +242,7 @@ static inline bool port_rx(struct node *node, struct port *port, struct worker *
 {
     if (__builtin_expect(port->is_watched, 0))
         port_note_frame(port, frame, false, sim_now(w));
-    if (__builtin_expect(frame->kind == FRAME_PAUSE, 0)) {
+    if (__builtin_expect(frame_is_control(frame), 0)) {
         port_rx_control(node, port, w, frame);
         return false;
     }

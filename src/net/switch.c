@@ -1,6 +1,7 @@
 /* The parts of a switch that are the same for every fabric: timers, causes of pauses, marks,
  * samples. */
 #include "net/egress.h"
+#include "net/net_dcbx.h"
 
 /* Finds an egress queue that holds up all inputs; UINT32_MAX: none does, the pipeline is slow. */
 static void find_stopper(const struct sw *sw, struct pause_note *note)
@@ -313,6 +314,8 @@ static void expire(struct sw *sw, struct worker *w, uint32_t timer)
         port_on_timer(&sw->head, &sw->ports[timer / PORT_TIMERS], w, timer % PORT_TIMERS);
     } else if (timer >= sw_point_timer(sw, 0, 0)) {
         expire_point(sw, timer, sim_now(w));
+    } else if (timer == node_timer(&sw->head, SW_DCBX)) {
+        dcbx_timer(&sw->head, w);
     } else if (timer > processing) {
         sw->fabric->timer(sw, w, timer - node_timer(&sw->head, SW_TIMERS));
     } else {
@@ -384,7 +387,7 @@ static void sample_queue(struct sw *sw, uint32_t number, uint32_t p, xoff_time n
     if (spec->measure & NET_PAUSE) {
         port_gate_expire(port, now);
         xoff_time paused_for = port->paused_for[p];
-        if (!(port->open >> p & 1))
+        if (!(port->gate.open >> p & 1))
             paused_for += now - port->closed_at[p];
         s.metric = RESULT_PAUSED_FRACTION;
         s.value = (double)(paused_for - before->paused_for) / (double)spec->measure_every;

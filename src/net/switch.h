@@ -98,7 +98,7 @@ struct sw {
 
 /* Timers of a switch behind those of its ports; the fabric's timers follow, then one for each
  * congestion point if sw->is_timed. */
-enum { SW_PROCESSING, SW_TIMERS };
+enum { SW_PROCESSING, SW_DCBX, SW_TIMERS };
 
 static inline uint32_t sw_n_fabric_timers(const struct sw *sw)
 {

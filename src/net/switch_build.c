@@ -197,7 +197,7 @@ void sw_destroy(struct sw *sw)
         free(sw->store.frames);
     build_free_occupancy(sw->occupancy);
     build_free_domain(sw->domain);
-    free((void *)sw->sched.cfg), free(sw->sched_states);
+    build_free_sched(&sw->sched, sw->n_ports), free(sw->sched_states);
     free((void *)sw->path.cfg), free(sw->path.state), free(sw->path_ports), free(sw->points);
     free(sw->held_bytes), free(sw->timers.entries), free(sw->timers.pos);
     free(sw->histograms), free(sw->sampled), free(sw->queues), free(sw->ports);

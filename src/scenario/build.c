@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "scenario/build.h"
+#include "scenario/plan_read.h"
 #include "scenario/sections.h"
 #include "scenario/topology.h"
 
@@ -430,6 +431,91 @@ static int build_defences(const struct plan *plan, struct built *b, struct xoff_
     return 0;
 }
 
+static void add_dcbx(struct built *b, const struct plan_dcbx *d, uint32_t entry, uint32_t node,
+                     uint32_t port)
+{
+    b->dcbx = realloc(b->dcbx, sizeof *b->dcbx * (b->n_dcbx + 1));
+    XOFF_ASSERT(b->dcbx);
+    uint32_t i = b->n_dcbx++;
+    for (; i > 0 && b->dcbx[i - 1].from > d->from; i--)
+        b->dcbx[i] = b->dcbx[i - 1];
+    b->dcbx[i] = d->net;
+    b->dcbx[i].node = node;
+    b->dcbx[i].port = port;
+    b->dcbx[i].entry = entry;
+}
+
+/* Adds the ports that one word of `at` names. False: there is none, and `message` says why. */
+static bool add_dcbx_at(struct built *b, const struct plan_dcbx *d, uint32_t entry,
+                        const char *word, char message[FIND_MESSAGE])
+{
+    const struct topo *topo = &b->topo;
+    struct net_capture place;
+    if (strchr(word, ':')) {
+        if (!find_port(topo, word, &place, message))
+            return false;
+        add_dcbx(b, d, entry, place.node, place.port);
+        return true;
+    }
+    const bool all = strcmp(word, "all") == 0, hosts = strcmp(word, "hosts") == 0;
+    const bool switches = strcmp(word, "switches") == 0;
+    const uint32_t before = b->n_dcbx;
+    for (uint32_t n = 0; n < topo->n_nodes; n++)
+        for (uint32_t p = 0; p < topo->nodes[n].n_ports; p++)
+            if (all || (n < topo->n_hosts ? hosts : switches) ||
+                strcmp(topo->nodes[n].name, word) == 0)
+                add_dcbx(b, d, entry, n, p);
+    if (b->n_dcbx > before)
+        return true;
+    uint32_t *found = calloc(topo->n_hosts + 1, sizeof *found), n_found = 0;
+    XOFF_ASSERT(found);
+    struct xoff_err unused = {0};
+    const bool is_range = topology_hosts(topo, word, found, &n_found, &unused) == 0;
+    for (uint32_t i = 0; is_range && i < n_found; i++)
+        add_dcbx(b, d, entry, found[i], 0);
+    free(found);
+    return is_range && n_found;
+}
+
+/* `lldp.forward`: switches that pass LLDP frames on. */
+static int build_forward(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    if (!plan->lldp.forward[0])
+        return 0;
+    uint8_t *marks = calloc(b->topo.n_nodes, 1);
+    b->passes_lldp = calloc(b->topo.n_nodes, sizeof *b->passes_lldp);
+    XOFF_ASSERT(marks && b->passes_lldp);
+    const int code = topology_switches(&b->topo, plan->lldp.forward, 1, marks, err);
+    for (uint32_t n = b->topo.n_hosts; n < b->topo.n_nodes && !code; n++)
+        b->passes_lldp[n] = marks[n - b->topo.n_hosts];
+    free(marks);
+    if (!code)
+        return 0;
+    snprintf(err->subject, sizeof err->subject, "forward");
+    return located(plan, plan->lldp_place, "lldp", err);
+}
+
+static int build_dcbx(const struct plan *plan, struct built *b, struct xoff_err *err)
+{
+    const int code = build_forward(plan, b, err);
+    if (code)
+        return code;
+    for (uint32_t i = 0; i < plan->n_dcbx; i++) {
+        const struct plan_dcbx *d = &plan->dcbx[i];
+        char word[XOFF_PARAM_TEXT];
+        for (const char *at = d->at; plan_next_entry(&at, word, sizeof word);) {
+            char subject[32], message[FIND_MESSAGE] = "no node is called so; give NODE:PORT, NODE, "
+                                                      "a range of hosts, hosts, switches or all";
+            if (add_dcbx_at(b, d, i, word, message))
+                continue;
+            snprintf(subject, sizeof subject, "dcbx.%u.at", i);
+            xoff_err_set(err, XOFF_E_UNKNOWN, subject, word, message);
+            return located(plan, d->place, NULL, err);
+        }
+    }
+    return 0;
+}
+
 static int build_captures(const struct build_options *options, struct built *b,
                           struct xoff_err *err)
 {
@@ -460,6 +546,9 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
     spec->n_receivers = b->n_receivers;
     spec->defences = b->defences;
     spec->n_defences = b->n_defences;
+    spec->dcbx = b->dcbx;
+    spec->n_dcbx = b->n_dcbx;
+    spec->passes_lldp = b->passes_lldp;
     spec->apps = &b->apps;
     spec->measured = b->measured;
     spec->curves = b->curves;
@@ -523,6 +612,10 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
         const bool is_point = blame.part == NET_PART_RECEIVE_POINT;
         snprintf(prefix, sizeof prefix, "receivers.%u%s", i, is_point ? ".marking" : "");
         return located(plan, is_point ? r->marking_place : r->place, prefix, err);
+    }
+    if (blame.part == NET_PART_DCBX) {
+        snprintf(prefix, sizeof prefix, "dcbx.%u", i);
+        return located(plan, plan->dcbx[i].place, prefix, err);
     }
     if (blame.part == NET_PART_TRANSPORT) { /* a transport that only traffic names has no place */
         const struct plan_transport *t = &plan->transports[i < plan->n_transports ? i : 0];
@@ -639,6 +732,8 @@ int build_create(const struct plan *plan, const struct build_options *options, s
     if (!code)
         code = build_defences(plan, b, err);
     if (!code)
+        code = build_dcbx(plan, b, err);
+    if (!code)
         code = build_measured(plan, b, err);
     if (!code)
         code = build_curves(plan, b, err);
@@ -675,6 +770,8 @@ void build_destroy(struct built *b)
     app_set_fini(&b->apps);
     free(b->receivers);
     free(b->defences);
+    free(b->dcbx);
+    free(b->passes_lldp);
     free(b->kind_of);
     free(b->measured);
     for (uint32_t i = 0; i < b->n_curves; i++)

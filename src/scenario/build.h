@@ -30,6 +30,9 @@ struct built {
     uint32_t n_curves;
     struct net_defence *defences;
     uint32_t n_defences;
+    struct net_dcbx *dcbx; /* by time */
+    uint32_t n_dcbx;
+    bool *passes_lldp; /* by node; NULL: none does */
     struct net_capture *captures;
     uint32_t n_captures;
     struct net_transport transports[NET_MAX_TRANSPORTS];

@@ -187,7 +187,11 @@ static const char whole[] =
     "curves: {q: {of: queue, at: leaf0:1, priority: 3, from: 1ms}, b-1: {of: buffer, at: leaf0}}\n"
     "deadlock: {after: 0s, stop: true}\n"
     "expect: [\"drops == 0\", 'pauses > 0']\n"
-    "switches: [{match: [spine1, leaf?], mmu: {alpha: 1/2}}]\n";
+    "switches: [{match: [spine1, leaf?], mmu: {alpha: 1/2}}]\n"
+    "lldp: {second: 1us, interval: 40, forward: spine0}\n"
+    "dcbx:\n"
+    "  - {at: [leaf0, h0..h3], pfc: [3, 4], ets: [0: 40, 3: 60], strict: 7, recommend: same,\n"
+    "     apps: [fcoe: 3, udp 4791: 4], cn: [5, 6], willing: [pfc, apps], tie: higher}\n";
 
 static void check_whole_network(const struct plan *p)
 {
@@ -221,6 +225,25 @@ static void check_whole_network(const struct plan *p)
     assert_int_equal(p->n_defences, 1);
     assert_int_equal(p->defences[0].mode, NET_DEFENCE_EDGE);
     assert_int_equal(p->defences[0].priority + 10 * p->defences[0].alternate, 23);
+    assert_int_equal(p->net.lldp.interval_s, 40);
+    assert_true(p->net.lldp.second_for == XOFF_US);
+    assert_int_equal(p->n_dcbx, 1);
+    const struct xoff_dcbx_admin *admin = &p->dcbx[0].net.admin;
+    const uint8_t class_of[8] = {0, 0, 0, 3, 0, 0, 0, 7};
+    assert_memory_equal(admin->ets.class_of, class_of, 8);
+    assert_int_equal(admin->ets.percent[0] + admin->ets.percent[3], 100);
+    assert_int_equal(admin->ets.tsa[3], XOFF_TSA_ETS);
+    assert_int_equal(admin->ets.tsa[7], XOFF_TSA_STRICT);
+    assert_memory_equal(admin->recommendation.percent, admin->ets.percent, 8);
+    assert_int_equal(admin->pfc.enabled, 0x18);
+    assert_int_equal(admin->cn_priorities, 0x60);
+    assert_true(admin->pfc.is_willing && admin->is_willing_apps && !admin->ets.is_willing);
+    assert_int_equal(admin->apps.n, 2);
+    assert_int_equal(admin->apps.app[0].protocol, XOFF_APP_FCOE);
+    assert_int_equal(admin->apps.app[1].selector, XOFF_APP_UDP);
+    assert_int_equal(admin->apps.app[1].protocol, 4791);
+    assert_int_equal(admin->sends, 0x1f);
+    assert_int_equal(p->dcbx[0].net.tie, XOFF_DCBX_TIE_HIGHER);
     assert_int_equal(p->n_receivers, 1);
     assert_string_equal(p->receivers[0].rate, "10Gbps,1ms: 1Gbps,2ms: 0bps");
     assert_int_equal(p->receivers[0].net.n_servers, 1);
@@ -998,11 +1021,11 @@ static void test_schema(void **state)
     assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
     const json_t *properties = json_object_get(schema, "properties");
     static const char *const keys[] = {
-        "title",         "seed",     "stop",     "drain",      "compat",
-        "reroute_after", "topology", "switch",   "port",       "transport",
-        "transports",    "host",     "links",    "priorities", "receivers",
-        "measure",       "traffic",  "expect",   "deadlock",   "variants",
-        "routes",        "curves",   "switches", "cn_ports",   "hops"};
+        "title",    "seed",       "stop",      "drain",     "compat",     "reroute_after",
+        "topology", "switch",     "port",      "transport", "transports", "host",
+        "links",    "priorities", "receivers", "measure",   "traffic",    "expect",
+        "deadlock", "variants",   "routes",    "curves",    "switches",   "cn_ports",
+        "hops",     "lldp",       "dcbx"};
     assert_int_equal(json_object_size(properties), sizeof keys / sizeof keys[0]);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_non_null(json_object_get(properties, keys[i]));

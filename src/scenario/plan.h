@@ -90,6 +90,24 @@ struct plan_defence {
     struct plan_place place;
 };
 
+/* `lldp:`: when ports send, in seconds of the length given, and who passes LLDP on. */
+struct plan_lldp {
+    int64_t second, interval, ttl, fast, fast_frames, tx_delay, reinit;
+    char forward[XOFF_PARAM_TEXT]; /* switches */
+};
+
+/* `dcbx:` entries: what ports administer from a time on. */
+struct plan_dcbx {
+    char
+        at[XOFF_PARAM_TEXT]; /* "leaf0:3", a node for all its ports, hosts, switches, all; a list */
+    int64_t from, lldp, version, tie, pfc_classes, pushes, follows_last;
+    char willing[XOFF_PARAM_TEXT], pfc[XOFF_PARAM_TEXT], ets[XOFF_PARAM_TEXT];
+    char strict[XOFF_PARAM_TEXT], recommend[XOFF_PARAM_TEXT], apps[XOFF_PARAM_TEXT];
+    char cn[XOFF_PARAM_TEXT], needs_lossless[XOFF_PARAM_TEXT];
+    struct net_dcbx net; /* without its port */
+    struct plan_place place;
+};
+
 struct plan_traffic {
     const struct traffic_kind *kind;
     char name[TOPO_NAME]; /* `name:`; default kind#index */
@@ -172,6 +190,10 @@ struct plan {
     uint32_t n_receivers;
     struct plan_defence *defences;
     uint32_t n_defences;
+    struct plan_lldp lldp;
+    struct plan_place lldp_place;
+    struct plan_dcbx *dcbx;
+    uint32_t n_dcbx;
     char measured_at[XOFF_PARAM_TEXT]; /* nodes or "all" */
     struct plan_curve *curves;
     uint32_t n_curves;

@@ -9,10 +9,10 @@
 
 #include <xoff/units.h>
 
-const char *const plan_sections[] = {"topology",  "switch",     "switches",   "port",    "host",
-                                     "transport", "transports", "priorities", "traffic", "links",
-                                     "routes",    "receivers",  "cn_ports",   "measure", "curves",
-                                     "deadlock",  "variants",   "expect",     NULL};
+const char *const plan_sections[] = {
+    "topology",   "switch",  "switches", "port",     "host",      "transport", "transports",
+    "priorities", "traffic", "links",    "routes",   "receivers", "cn_ports",  "lldp",
+    "dcbx",       "measure", "curves",   "deadlock", "variants",  "expect",    NULL};
 
 static const struct yaml_node absent = {.kind = YAML_MAPPING};
 
@@ -66,6 +66,8 @@ int plan_create(struct fields_reader *r, const struct yaml_node *root, struct pl
     if (!rc)
         rc = read_defences(r, yaml_find(root, "cn_ports"), plan);
     if (!rc)
+        rc = plan_read_dcbx(r, root, plan);
+    if (!rc)
         rc = read_measure(r, root, plan);
     if (!rc)
         rc = plan_read_curves(r, root, plan);
@@ -111,6 +113,7 @@ void plan_destroy(struct plan *plan)
     free(plan->routes);
     plan_free_receivers(plan);
     free(plan->defences);
+    free(plan->dcbx);
     free(plan->curves);
     free(plan);
 }

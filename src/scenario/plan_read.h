@@ -27,6 +27,8 @@ int plan_read_curves(struct fields_reader *r, const struct yaml_node *root, stru
 int plan_read_traffic(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
 /* Receivers name traffic, which must have been read before. */
 int plan_read_receivers(struct fields_reader *r, const struct yaml_node *node, struct plan *plan);
+/* Reads `lldp` and `dcbx`; priorities must have been read before. */
+int plan_read_dcbx(struct fields_reader *r, const struct yaml_node *root, struct plan *plan);
 void plan_free_receivers(struct plan *plan);
 
 /* Cuts the next entry of a comma-separated list without the spaces around it; false: no more. */

@@ -290,6 +290,14 @@ static void print_lists(FILE *out, const struct plan *plan)
         print_flow(out, section_defence, &plan->defences[i]);
         fprintf(out, "\n");
     }
+    fprintf(out, "lldp: ");
+    print_flow(out, section_lldp, &plan->lldp);
+    fprintf(out, plan->n_dcbx ? "\ndcbx:\n" : "\ndcbx: []\n");
+    for (uint32_t i = 0; i < plan->n_dcbx; i++) {
+        fprintf(out, "  - ");
+        print_flow(out, section_dcbx, &plan->dcbx[i]);
+        fprintf(out, "\n");
+    }
 }
 
 static void print_measure(FILE *out, const struct plan *plan)

@@ -220,6 +220,74 @@ const struct xoff_param section_defence[] = {
     {0},
 };
 
+const struct xoff_param section_lldp[] = {
+    {"second", XOFF_P_TIME, FIELD(plan_lldp, second), .preset = "1s", .min = "1ns", .max = "1s",
+     .help = "How long a second of the timers below is: shorter in networks that are simulated for "
+             "milliseconds."},
+    {"interval", XOFF_P_INT, FIELD(plan_lldp, interval), .preset = "30", .min = "1", .max = "3600",
+     .help = "Seconds between frames without news."},
+    {"ttl", XOFF_P_INT, FIELD(plan_lldp, ttl), .preset = "120", .min = "1", .max = "65535",
+     .help = "Seconds for which what was said holds."},
+    {"fast", XOFF_P_INT, FIELD(plan_lldp, fast), .preset = "1", .min = "1", .max = "3600",
+     .help = "Seconds between frames at the start and when a neighbour is new."},
+    {"fast_frames", XOFF_P_INT, FIELD(plan_lldp, fast_frames), .preset = "4", .min = "1",
+     .max = "8", .help = "How many of these frames there are."},
+    {"tx_delay", XOFF_P_INT, FIELD(plan_lldp, tx_delay), .preset = "2", .min = "1", .max = "8192",
+     .help = "Least seconds from a frame to the next one that a change causes."},
+    {"reinit", XOFF_P_INT, FIELD(plan_lldp, reinit), .preset = "2", .min = "1", .max = "10",
+     .help = "Seconds from a shutdown frame to the next start."},
+    {"forward", XOFF_P_TEXT, FIELD(plan_lldp, forward), .preset = "",
+     .help = "Switches that pass LLDP frames on to all other ports, which none should: names, a "
+             "range, a pattern, all, or a list of these."},
+    {0},
+};
+
+static const char *const versions[] = {
+    [XOFF_DCBX_AUTO] = "auto", [XOFF_DCBX_IEEE] = "ieee", [XOFF_DCBX_BASELINE] = "baseline", NULL};
+static const char *const ties[] = {
+    [XOFF_DCBX_TIE_LOWER] = "lower", [XOFF_DCBX_TIE_HIGHER] = "higher", NULL};
+
+const struct xoff_param section_dcbx[] = {
+    {"at", XOFF_P_TEXT, FIELD(plan_dcbx, at), .preset = NULL,
+     .help = "Ports: NODE:PORT, NODE for all ports of a node, a range of hosts such as h0..h3, "
+             "hosts, switches, all, or a list of these."},
+    {"from", XOFF_P_TIME, FIELD(plan_dcbx, from), .preset = "0s", .min = "0s", .max = "1000s",
+     .help = "From when on the entry holds, in place of an earlier one for the same port."},
+    {"pfc", XOFF_P_TEXT, FIELD(plan_dcbx, pfc), .preset = "lossless",
+     .help = "Priorities with PFC, a list; lossless: those that are lossless under priorities."},
+    {"pfc_classes", XOFF_P_INT, FIELD(plan_dcbx, pfc_classes), .preset = "8", .min = "0",
+     .max = "8", .help = "Priorities that the port can hold lossless at once."},
+    {"ets", XOFF_P_TEXT, FIELD(plan_dcbx, ets), .preset = "",
+     .help = "Shares of priorities in per cent, such as [0: 40, 3: 60], adding up to 100; empty: "
+             "ETS is not spoken of, and the weights under priorities hold."},
+    {"strict", XOFF_P_TEXT, FIELD(plan_dcbx, strict), .preset = "",
+     .help = "Strict priorities, a list; with ets."},
+    {"recommend", XOFF_P_TEXT, FIELD(plan_dcbx, recommend), .preset = "",
+     .help = "Shares that the peer is recommended: as ets, or same for these; empty: none."},
+    {"apps", XOFF_P_TEXT, FIELD(plan_dcbx, apps), .preset = "",
+     .help = "Priorities of applications, such as [fcoe: 3, iscsi: 4, udp 4791: 5]."},
+    {"cn", XOFF_P_TEXT, FIELD(plan_dcbx, cn), .preset = "",
+     .help = "Priorities under congestion notification, a list."},
+    {"willing", XOFF_P_TEXT, FIELD(plan_dcbx, willing), .preset = "",
+     .help = "What is taken from the peer: a list of pfc, ets and apps, or all."},
+    {"tie", XOFF_P_CHOICE, FIELD(plan_dcbx, tie), .preset = "lower", .choices = ties,
+     .help = "Whose PFC counts where both are willing: that of the lower or the higher MAC "
+             "address."},
+    {"version", XOFF_P_CHOICE, FIELD(plan_dcbx, version), .preset = "auto", .choices = versions,
+     .help = "ieee: 802.1Qaz; baseline: the older CEE; auto: 802.1Qaz, and Baseline with a peer "
+             "that speaks nothing else."},
+    {"lldp", XOFF_P_BOOL, FIELD(plan_dcbx, lldp), .preset = "true",
+     .help = "false: LLDP is off, after a shutdown frame."},
+    {"push", XOFF_P_BOOL, FIELD(plan_dcbx, pushes), .preset = "false",
+     .help = "What this port agrees on is administered to the other ports of its node."},
+    {"needs_lossless", XOFF_P_TEXT, FIELD(plan_dcbx, needs_lossless), .preset = "",
+     .help = "Priorities that are not sent while PFC is not in force for them, a list: what T11 "
+             "asks of FCoE."},
+    {"follows_last", XOFF_P_BOOL, FIELD(plan_dcbx, follows_last), .preset = "false",
+     .help = "Of several neighbours the one heard last counts: a fault of some devices."},
+    {0},
+};
+
 const char *const section_series[] = {"queue", "throughput", "pause", "buffer",
                                       "pools", "input",      "point", NULL};
 
@@ -305,6 +373,8 @@ const struct section sections[] = {
     {"receivers[].vms[]", section_vm, "Virtual machines that share a receive queue."},
     {"cn_ports[]", section_defence,
      "Ports of switches at the edge of a congestion notification domain."},
+    {"lldp", section_lldp, "When ports send LLDP frames, and which switches pass them on."},
+    {"dcbx[]", section_dcbx, "Ports that agree on PFC, ETS and applications with their peers."},
     {"measure", section_measure, "Series over time."},
     {"curves.NAME", section_curve, "A series at one place, kept by name with its figures."},
     {"deadlock", section_deadlock, "Detection of deadlocks while running."},

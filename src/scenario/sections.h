@@ -15,6 +15,8 @@ extern const struct xoff_param section_deadlock[];  /* struct net_spec */
 extern const struct xoff_param section_receiver[];  /* struct plan_receiver */
 extern const struct xoff_param section_vm[];        /* struct plan_vm */
 extern const struct xoff_param section_defence[];   /* struct plan_defence */
+extern const struct xoff_param section_lldp[];      /* struct plan_lldp */
+extern const struct xoff_param section_dcbx[];      /* struct plan_dcbx */
 extern const struct xoff_param section_curve[];     /* struct plan_curve */
 extern const struct xoff_param section_transport[]; /* struct plan_transport */
 

@@ -6,6 +6,7 @@
 #define SIM_FRAME_H
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <xoff/pfc_frame.h>
@@ -16,9 +17,11 @@ enum frame_kind {
     FRAME_ACK,    /* seq: next byte expected */
     FRAME_NACK,   /* seq: next byte expected; something after it arrived */
     FRAME_CNP,    /* frames of the flow were marked */
-    FRAME_PAUSE,  /* PAUSE or PFC: stops at the port that receives it */
     FRAME_NOTICE, /* from a congestion point on the path, to the source of a frame */
     FRAME_PROBE,  /* a tag without payload; with FRAME_ASKS_RATE on its way to the receiver */
+    /* From here on: between the two ports of a link. */
+    FRAME_PAUSE, /* PAUSE or PFC */
+    FRAME_LLDP,  /* src, dst: node and port of its sender; flow: number of its contents there */
 };
 
 enum {
@@ -66,7 +69,7 @@ struct frame {
 };
 
 _Static_assert(sizeof(struct frame) == 64, "a frame is one cache line");
-_Static_assert(FRAME_PROBE < 8, "a kind has three bits");
+_Static_assert(FRAME_LLDP < 8, "a kind has three bits");
 
 /* In runs with a limit of hops the upper bits of sent_at count the switches that a frame has come
  * to; times go up to 2^55 ps, ten hours. Hosts and observers remove the count. */
@@ -79,6 +82,12 @@ static inline uint32_t frame_count_hop(struct frame *frame)
 static inline xoff_time frame_sent_at(const struct frame *frame)
 {
     return frame->sent_at % FRAME_HOP;
+}
+
+/* Whether it ends at the port that receives it, and counts as no traffic. */
+static inline bool frame_is_control(const struct frame *frame)
+{
+    return frame->kind >= FRAME_PAUSE;
 }
 
 /* The second cache line behind a frame, in runs that have one. The model defines its meaning. */

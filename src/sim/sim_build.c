@@ -471,7 +471,7 @@ uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
     struct walk at = {to->frames, to->head};
     uint32_t n = 0;
     for (const struct frame *frame; (frame = walk_on(sim, link, &at)) != NULL;)
-        if (frame->kind != FRAME_PAUSE) {
+        if (!frame_is_control(frame)) {
             *bytes += frame->bytes;
             n++;
         }

@@ -10,7 +10,7 @@ static const char *const families[] = {
     "headroom",    "insurance",     "jain",        "marks",     "notices",         "operations",
     "packet_hops", "pause_time",    "pauses",      "queue",     "retransmissions", "sent",
     "slowdown",    "throughput",    "utilisation", "min_share", "starved",         "tags",
-    "traffic_end", "traffic_start", "feedback",    "stops",     "stop_time"};
+    "traffic_end", "traffic_start", "feedback",    "stops",     "stop_time",       "dcbx"};
 
 bool summary_has_family(const char *name)
 {

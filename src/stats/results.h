@@ -125,6 +125,26 @@ struct result_heard {
     uint8_t priorities, pause;
 };
 
+/* Ports that speak DCBX, at the end of the run. */
+struct result_dcbx {
+    uint64_t sent, received; /* LLDP frames */
+    uint64_t changes;        /* times that other parameters came into force at a port */
+    uint32_t ports, peers;   /* ports that speak, and those of them that have one peer */
+    uint32_t taken;          /* that have taken something from the peer */
+    uint32_t differing;      /* whose peer says something else than what is in force */
+    uint32_t unusable;       /* that cannot apply what the peer says */
+    uint32_t multiple;       /* with several neighbours */
+    uint32_t foreign;        /* whose peer speaks the other version */
+    uint32_t lossless;       /* (port, priority) with PFC in force */
+};
+
+/* The octets of LLDP frames that a port sent, without FCS; captures refer to them. */
+struct result_lldp {
+    uint32_t node, port, number;
+    uint16_t length;
+    uint8_t *octets;
+};
+
 /* How often a port's queues were found with k to k + 1 kB in them. */
 struct result_histogram {
     uint32_t node, port;
@@ -137,9 +157,10 @@ enum result_frame_kind {
     RESULT_FRAME_ACK,
     RESULT_FRAME_NACK,
     RESULT_FRAME_CNP,
-    RESULT_FRAME_PAUSE,  /* PAUSE or PFC */
     RESULT_FRAME_NOTICE, /* from a congestion point, to the source of a frame */
-    RESULT_FRAME_PROBE   /* a tag alone, on its way to the receiver or back */
+    RESULT_FRAME_PROBE,  /* a tag alone, on its way to the receiver or back */
+    RESULT_FRAME_PAUSE,  /* PAUSE or PFC */
+    RESULT_FRAME_LLDP    /* its octets are those of a result_lldp */
 };
 enum { RESULT_BY_GO_BACK_N, RESULT_BY_DATAGRAM, RESULT_BY_TCP };
 
@@ -150,8 +171,8 @@ struct result_frame {
     union {
         struct {
             uint64_t seq;      /* first payload byte; ACK, NACK: next expected */
-            uint32_t from, to; /* hosts */
-            uint32_t flow;     /* number at the host that sends the data */
+            uint32_t from, to; /* hosts; LLDP: node and port of its sender */
+            uint32_t flow;     /* number at the host that sends the data; LLDP: of its contents */
             uint32_t hash;     /* chooses among equal-cost paths */
             uint32_t psn;      /* number of frames before it; ACK: psn of the last acknowledged */
         };
@@ -309,6 +330,9 @@ struct results {
     uint32_t n_drops;
     struct result_pause *pauses; /* sorted by (at, node, order of decision) */
     uint64_t n_pauses;
+    struct result_dcbx dcbx; /* not part of the digest, as lldp */
+    struct result_lldp *lldp;
+    uint32_t n_lldp;
     struct result_heard *heard; /* on request; sorted by (at, node) */
     uint64_t n_heard;
     struct result_histogram *histograms; /* on request; by node and port */

@@ -25,6 +25,7 @@ static void add_throughput(struct build *b, const struct tally *tally, const cha
 static void add_fairness(struct build *b, const struct tally *tally, const char *group);
 static void add_drops(struct build *b);
 static void add_pauses(struct build *b);
+static void add_dcbx(struct build *b);
 static void add_ports(struct build *b);
 static void add_buffers(struct build *b);
 static void add_maxima(struct build *b);
@@ -58,6 +59,7 @@ struct summary *summary_create(const struct results *results)
         add_operations(&b);
         add_drops(&b);
         add_pauses(&b);
+        add_dcbx(&b);
         add_ports(&b);
         add_maxima(&b);
         add_buffers(&b);
@@ -347,6 +349,29 @@ static void add_pauses(struct build *b)
     add(b, "feedback", NULL, NULL, "frames", feedback, "notifications sent, and tags come back");
     if (time_s > 0)
         add(b, "feedback", NULL, "rate", "/s", feedback / time_s, "messages to sources per second");
+}
+
+/* Ports that speak DCBX, and how they stand at the end. */
+static void add_dcbx(struct build *b)
+{
+    const struct result_dcbx *d = &b->results->dcbx;
+    if (!d->ports)
+        return;
+    add(b, "dcbx", NULL, "ports", "", d->ports, "ports that speak DCBX");
+    add(b, "dcbx", NULL, "peers", "", d->peers, "of these, ports with one peer at the end");
+    add(b, "dcbx", NULL, "sent", "frames", (double)d->sent, "LLDP frames sent");
+    add(b, "dcbx", NULL, "received", "frames", (double)d->received, "LLDP frames understood");
+    add(b, "dcbx", NULL, "changes", "", (double)d->changes,
+        "times that other parameters came into force at a port");
+    add(b, "dcbx", NULL, "taken", "", d->taken, "ports that have taken something from their peer");
+    add(b, "dcbx", NULL, "differing", "", d->differing,
+        "ports whose peer says something else than what is in force here");
+    add(b, "dcbx", NULL, "unusable", "", d->unusable,
+        "ports that cannot apply what their peer says");
+    add(b, "dcbx", NULL, "multiple", "", d->multiple, "ports with several neighbours");
+    add(b, "dcbx", NULL, "foreign", "", d->foreign,
+        "ports whose peer speaks the other version of DCBX");
+    add(b, "dcbx", NULL, "lossless", "", d->lossless, "(port, priority) with PFC in force");
 }
 
 static void add_ports(struct build *b)

@@ -181,9 +181,9 @@ void xoff_dcbx_on_void(struct xoff_dcbx *dcbx)
     dcbx->n_void++;
 }
 
-xoff_time xoff_dcbx_deadline(const struct xoff_dcbx *dcbx)
+xoff_time xoff_dcbx_lapse_at(const struct xoff_dcbx *dcbx)
 {
-    xoff_time at = xoff_time_min(dcbx->tx.due_at, dcbx->too_many_until);
+    xoff_time at = dcbx->too_many_until;
     for (unsigned i = 0; i < XOFF_DCBX_MAX_NEIGHBOURS; i++)
         at = xoff_time_min(at, dcbx->neighbours[i].lapses_at);
     return at;

@@ -85,6 +85,14 @@ void xoff_gate_hold(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xof
     gate->next_at = next_change_of_all(cfg, gate);
 }
 
+void xoff_gate_release(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, uint8_t priorities)
+{
+    for (unsigned i = 0; i < gate->n_pending; i++)
+        gate->pending[pending_index(gate, i)].classes &= (uint8_t)~priorities;
+    gate->open |= priorities;
+    gate->next_at = next_change_of_all(cfg, gate);
+}
+
 /* The oldest pending frame takes effect at `at`. */
 static void take_over(const struct xoff_gate_cfg *cfg, struct xoff_gate *gate, xoff_time at)
 {

@@ -602,6 +602,30 @@ static void hold_until_a_pause_could_be_here(void **state)
     assert_true(gate.next_at == XOFF_NEVER);
 }
 
+/* Priorities 3 and 4 are paused, and a longer pause of both is on its way. PFC ends for 4: it may
+ * send at once, what waits is void for it, and 3 goes on as before. 200 quanta are 10.24 us. */
+static void release_opens_and_forgets(void **state)
+{
+    (void)state;
+    struct xoff_gate gate;
+    xoff_gate_init(&gate);
+    receive(&pfc, &gate, 0x18, 100, 0);
+    assert_next(&pfc, &gate, RESPONSE, 0xe7);
+    receive(&pfc, &gate, 0x18, 200, RESPONSE);
+    struct xoff_gate_cfg less = pfc;
+    less.obeys = 0xef;
+    xoff_gate_release(&less, &gate, 0x10);
+    assert_int_equal(gate.open, 0xf7);
+    assert_int_equal(xoff_gate_expire(&less, &gate, 2 * RESPONSE), 0);
+    assert_int_equal(gate.open, 0xf7);
+    assert_next(&less, &gate, 2 * RESPONSE + 10240 * XOFF_NS, 0xff);
+
+    /* Nothing to release is nothing changed. */
+    xoff_gate_release(&less, &gate, 0x10);
+    assert_int_equal(gate.open, 0xff);
+    assert_int_equal(gate.next_at, XOFF_NEVER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -631,6 +655,7 @@ int main(void)
         cmocka_unit_test(agrees_with_the_model),
         cmocka_unit_test(replay_is_identical),
         cmocka_unit_test(hold_until_a_pause_could_be_here),
+        cmocka_unit_test(release_opens_and_forgets),
     };
     return cmocka_run_group_tests_name("gate", tests, NULL, NULL);
 }

@@ -83,6 +83,12 @@ void xoff_signal_expire(struct xoff_signal *signal, xoff_time now)
     set_next_at(signal);
 }
 
+void xoff_signal_repeat(struct xoff_signal *signal, uint8_t priorities)
+{
+    signal->stale |= signal->told & priorities;
+    set_next_at(signal);
+}
+
 void xoff_signal_forget(struct xoff_signal *signal)
 {
     signal->told = 0;

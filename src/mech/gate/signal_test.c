@@ -459,6 +459,23 @@ static void the_peer_stays_paused_while_wanted(void **state)
     }
 }
 
+/* 3 and 4 are paused. The peer begins to obey pauses of 4 and 5: both that are told go out once
+ * more, as with a refresh; of 5 there is nothing to say. */
+static void repeat_tells_once_more(void **state)
+{
+    (void)state;
+    const struct xoff_signal_cfg cfg = configured(XOFF_WIRE_PFC, true, true);
+    struct xoff_signal signal = fresh();
+    xoff_signal_on_edge(&cfg, &signal, 0x18, true);
+    assert_takes(&cfg, &signal, 0, 0x18, 0);
+    xoff_signal_repeat(&signal, 0x20);
+    assert_false(xoff_signal_is_due(&signal));
+    assert_true(signal.next_at == HALF);
+    xoff_signal_repeat(&signal, 0x30);
+    assert_takes(&cfg, &signal, 1000, 0x18, 0);
+    assert_true(signal.next_at == 1000 + HALF);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +499,7 @@ int main(void)
         cmocka_unit_test(odd_rates_leave_room_for_the_carry),
         cmocka_unit_test(quanta_zero_is_refused),
         cmocka_unit_test(the_peer_stays_paused_while_wanted),
+        cmocka_unit_test(repeat_tells_once_more),
     };
     return cmocka_run_group_tests_name("signal", tests, NULL, NULL);
 }
