@@ -11,17 +11,18 @@
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "cli/conform_capture.h"
 #include "conform/devices.h"
 #include "stats/whole.h"
 #include "wire/pcapng.h"
 
 struct conform {
-    const char *device, *suite, *test, *explain, *evidence, *serve;
+    const char *device, *suite, *test, *explain, *evidence, *serve, *pcap;
     xoff_rate rate_bps;
     bool json, lists, is_verbose, by_hand;
 };
 
-enum { OPTION_EXPLAIN = 256, OPTION_LIST, OPTION_RATE, OPTION_SERVE, OPTION_BY_HAND };
+enum { OPTION_EXPLAIN = 256, OPTION_LIST, OPTION_RATE, OPTION_SERVE, OPTION_BY_HAND, OPTION_PCAP };
 
 static const struct argp_option options[] = {
     {"device", 'd', "NAME", 0,
@@ -35,6 +36,8 @@ static const struct argp_option options[] = {
     {"test", 't', "ID", 0, "only this test", 0},
     {"rate", OPTION_RATE, "RATE", 0, "rate of the ports (default 10Gbps; with tap: 1Mbps)", 0},
     {"evidence", 'e', "DIR", 0, "write the frames of each test to DIR/ID.pcapng", 0},
+    {"pcap", OPTION_PCAP, "FILE", 0,
+     "check what can be seen in a capture of a link (at --rate) instead", 0},
     {"list", OPTION_LIST, NULL, 0, "print tests and devices, and run nothing", 0},
     {"explain", OPTION_EXPLAIN, "ID", 0, "print purpose and procedure of a test", 0},
     {"verbose", 'v', NULL, 0, "print what was seen for tests that pass, too", 0},
@@ -83,6 +86,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'e':
         c->evidence = arg;
+        return 0;
+    case OPTION_PCAP:
+        c->pcap = arg;
         return 0;
     case OPTION_SERVE:
         c->serve = arg;
@@ -204,7 +210,7 @@ static void print_wrapped(const char *text, int indent)
     }
 }
 
-static void print_result(const struct conform *c, const struct xoff_conform_result *r)
+void cli_print_conform(const struct xoff_conform_result *r, bool is_verbose)
 {
     const struct cli_style *s = cli_style(stdout);
     const char *colour = r->verdict == XOFF_PASS   ? s->green
@@ -212,11 +218,11 @@ static void print_result(const struct conform *c, const struct xoff_conform_resu
                                                    : s->dim;
     printf("%-8s %s%s%s  %-36.36s %9llu frames\n", r->test->id, colour, verdicts[r->verdict],
            s->off, r->test->title, (unsigned long long)r->n_frames);
-    if (r->verdict != XOFF_PASS || c->is_verbose)
+    if (r->verdict != XOFF_PASS || is_verbose)
         print_wrapped(r->observed, 15);
 }
 
-static json_t *json_of(const struct xoff_conform_result *r)
+json_t *cli_conform_json(const struct xoff_conform_result *r)
 {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "id", r->test->id, "suite",
                      r->test->suite, "title", r->test->title, "purpose", r->test->purpose,
@@ -314,9 +320,9 @@ static int run_tests(const struct conform *c, const struct xoff_device *device)
         status = run_test(c, xoff_conform_test(i), device, &result);
         counts[result.verdict]++;
         if (c->json)
-            json_array_append_new(results, json_of(&result));
+            json_array_append_new(results, cli_conform_json(&result));
         else
-            print_result(c, &result);
+            cli_print_conform(&result, c->is_verbose);
     }
     json_t *all =
         json_pack("{s:s, s:I, s:i, s:i, s:i, s:o}", "device", c->device, "rate_bps",
@@ -394,6 +400,8 @@ int cmd_conform(int argc, char **argv)
         return list(&c);
     if (c.explain)
         return explain(&c);
+    if (c.pcap)
+        return cli_conform_capture(c.pcap, c.rate_bps, c.json, c.is_verbose);
     struct xoff_device *device = open_device(&c);
     if (!device)
         return EXIT_BAD_INPUT;

@@ -13,6 +13,7 @@
 #include <xoff/conform.h>
 
 #include "base/doc_testing.h"
+#include "conform/watch.h"
 
 /* The tables of docs/conform.md. */
 static bool write_region(FILE *out, const char *mark)
@@ -23,6 +24,13 @@ static bool write_region(FILE *out, const char *mark)
             const struct xoff_conform_test *t = xoff_conform_test(i);
             fprintf(out, "| %s | %s | %s |\n", t->id, t->title, t->purpose);
         }
+        return true;
+    }
+    if (!strcmp(mark, "captures")) {
+        fputs("| id | check | passes if |\n|---|---|---|\n", out);
+        for (uint32_t i = 0; i < WATCH_N_CHECKS; i++)
+            fprintf(out, "| %s | %s | %s |\n", watch_tests[i].id, watch_tests[i].title,
+                    watch_tests[i].purpose);
         return true;
     }
     if (strcmp(mark, "devices"))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""xoff conform as a user meets it: tables, exit codes, JSON, evidence, devices in
-other processes.
+"""xoff conform as a user meets it: tables, exit codes, JSON, evidence, captures,
+devices in other processes.
 
     conform_test.py XOFF
 """
@@ -95,6 +95,26 @@ def check_evidence(folder):
     check("nothing half-written", [f.name for f in (folder / "new").iterdir()] == ["PFC.1.5.pcapng"])
 
 
+def check_capture(folder):
+    xoff("--test", "PFC.3.3", "--evidence", folder)
+    capture = folder / "PFC.3.3.pcapng"
+    run = xoff("--pcap", capture)
+    check("a capture is checked", run.returncode == 0 and "renewed 9 times" in run.stdout, run)
+    check("80 columns", all(len(line) <= 80 for line in run.stdout.split("\n")), run)
+    # At 20 Gb/s the same pauses last half as long, and the refreshes come too late.
+    run = xoff("--pcap", capture, "--rate", "20Gbps", "-j")
+    late = json.loads(run.stdout)["checks"][2]
+    check("late refreshes are found", run.returncode == 1 and late["verdict"] == "fail" and
+          late["findings"][0]["frame"] > 0, run)
+    cut = folder / "cut.pcapng"
+    cut.write_bytes(capture.read_bytes()[:-5])
+    run = xoff("--pcap", cut)
+    check("a capture that is cut off", run.returncode == 2 and "cut.pcapng" in run.stderr and
+          "PFC" in run.stdout, run)
+    run = xoff("--pcap", folder / "none")
+    check("no such capture", run.returncode == 2 and "cannot be read" in run.stderr, run)
+
+
 def pair(folder, device, *args):
     """A station and a device in two processes, with a pair of pipes between them."""
     there, back = folder / "there", folder / "back"
@@ -170,6 +190,7 @@ check_choice()
 check_bad()
 with tempfile.TemporaryDirectory() as name:
     check_evidence(pathlib.Path(name))
+    check_capture(pathlib.Path(name))
     check_files(pathlib.Path(name))
 check_tap()
 print(f"{len(wrong)} wrong" if wrong else "all right")

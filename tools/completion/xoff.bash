@@ -37,6 +37,11 @@ _xoff() {
         _xoff_fill "$(compgen -W "$(_xoff_conform "$prev")" -- "$cur")"
         return
         ;;
+    --pcap)
+        _xoff_fill "$(compgen -f -- "$cur")"
+        compopt -o filenames 2>/dev/null
+        return
+        ;;
     -e | --evidence)
         _xoff_fill "$(compgen -d -- "$cur")"
         compopt -o filenames 2>/dev/null
