@@ -28,6 +28,12 @@ int host_build(struct reference *r, struct xoff_err *err)
                                     .payload_bytes = r->setup.source_bytes};
     XOFF_ASSERT(ops->params_size <= sizeof params);
     xoff_param_defaults(ops->params, params);
+    if (r->setup.rate_bps < 10 * XOFF_MBPS) { /* the default does not fit such a link */
+        char text[32];
+        xoff_format_rate(text, sizeof text, r->setup.rate_bps / 2);
+        if (xoff_param_set(xoff_param_find(ops->params, "min_rate"), params, text, err))
+            return -(int)err->code;
+    }
     const int code = xoff_rp_configure(&r->rp, ops, params, &env,
                                        reference_keep(r, xoff_rp_cfg_size(ops, 1)), err);
     if (code)

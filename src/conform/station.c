@@ -469,7 +469,7 @@ bool station_is_pfc(const struct station *st, const struct logged *frame,
 
 bool station_check(struct station *st, bool holds, const char *text, ...)
 {
-    if (holds || st->has_failed)
+    if (holds || st->has_failed || st->is_left_out)
         return holds;
     va_list arguments;
     va_start(arguments, text);
@@ -479,9 +479,15 @@ bool station_check(struct station *st, bool holds, const char *text, ...)
     return false;
 }
 
+void station_leave_out(struct station *st, const char *why)
+{
+    snprintf(st->result->observed, sizeof st->result->observed, "%s", why);
+    st->is_left_out = true;
+}
+
 void station_note(struct station *st, const char *text, ...)
 {
-    if (st->has_failed)
+    if (st->has_failed || st->is_left_out)
         return;
     va_list arguments;
     va_start(arguments, text);
@@ -510,7 +516,7 @@ void xoff_conform_run(const struct xoff_conform_test *test, const struct xoff_de
     st.shots = calloc(STATION_MAX_SHOTS, sizeof *st.shots);
     XOFF_ASSERT(st.shots);
     test->run(&st);
-    result->verdict = st.has_failed ? XOFF_FAIL : XOFF_PASS;
+    result->verdict = st.is_left_out ? XOFF_SKIP : st.has_failed ? XOFF_FAIL : XOFF_PASS;
     free(st.shots);
     free(st.log);
     free(st.bytes);
