@@ -29,7 +29,7 @@ static const char *wanted = ""; /* part of the names of mechanisms to be explore
 
 #define SIH "alpha=1 reserved=0B resume_offset=76B"
 #define DSH SIH " port_resume_offset=76B"
-#define STATIC "xoff=152B xon=76B egress_limit=1B"
+#define STATIC "xoff=152B xon=76B egress_limit=152B"
 #define TWO_SIDED "dedicated=0B xoff=152B xon=76B"
 #define NS3 "headroom=304B reserved=0B shift=0 resume_offset=76B"
 #define ROOMY "alpha=8 reserved=0B resume_offset=0B"
@@ -56,7 +56,7 @@ static const struct mechanism mechanisms[] = {
     {"sih", "sih", SIH, "pfc", "quanta=3", 160, Q, MAIN},
     {"dsh", "dsh", DSH, "pfc", "quanta=3", 460, P, MAIN},
     {"insurance-only", "insurance-only", SIH, "pfc", "quanta=3", 160, P, MAIN},
-    {"static", "static", STATIC, "pfc", "quanta=3", 3 * 2 * 152 + 3 * 7, Q, MAIN},
+    {"static", "static", STATIC, "pfc", "quanta=3", 3 * 9 * 152, Q, MAIN},
     {"two-sided", "two-sided", TWO_SIDED, "pfc", "quanta=3", 160, Q, MAIN},
     {"ns3", "ns3", NS3, "pfc", "quanta=3", 160, P, MAIN},
     {"pfc, trigger egress", "sih", ROOMY, "pfc", EGRESS, ROOM, Q, MAIN},
@@ -86,6 +86,7 @@ static const struct world_spec surroundings[] = {
     {.n_senders = 1, .n_priorities = 1, .has_reverse = true, .has_mishaps = true},
     {.n_senders = 1, .n_priorities = 1, .has_short = true, .is_lazy = true},
     {.n_senders = 1, .n_priorities = 2, .has_reverse = true},
+    {.n_senders = 1, .n_priorities = 2, .is_second_lossy = true, .has_reverse = true},
     {.n_senders = 1, .n_priorities = 2, .has_mishaps = true},
     {.n_senders = 2, .n_priorities = 1},
     {.n_senders = 2, .n_priorities = 1, .has_reverse = true},

@@ -66,7 +66,8 @@ struct world_spec {
     const char *pause, *pause_params; /* likewise */
     int64_t shared_bytes;             /* of the buffer, beyond headroom */
     bool is_by_port;                  /* headroom is for a port, not for each of its queues */
-    uint32_t n_senders, n_priorities; /* priorities 3 and 4, lossless */
+    uint32_t n_senders, n_priorities; /* priorities 3 and 4 */
+    bool is_second_lossy;             /* otherwise both are lossless */
     bool has_short;                   /* frames of 64 B besides those of 76 B */
     bool has_reverse;                 /* data to senders */
     bool has_mishaps;

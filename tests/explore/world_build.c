@@ -216,7 +216,7 @@ static void find_stream(struct world *w)
 
 int64_t world_buffer_bytes(const struct world *w, uint32_t n_ports)
 {
-    const uint32_t n_shares = w->spec.is_by_port ? 1 : w->spec.n_priorities;
+    const uint32_t n_shares = w->spec.is_by_port ? 1 : (uint32_t)__builtin_popcount(w->lossless);
     return w->spec.shared_bytes + n_ports * n_shares * w->headroom_bytes;
 }
 
@@ -232,7 +232,7 @@ int world_init(struct world *w, const struct world_spec *spec, struct xoff_err *
         .spec = *spec,
         .model = world_model,
         .n_ports = spec->n_senders + 1,
-        .lossless = spec->n_priorities > 1 ? 0x18 : 0x08,
+        .lossless = spec->n_priorities > 1 && !spec->is_second_lossy ? 0x18 : 0x08,
         .n_sizes = spec->has_short ? 2 : 1,
         .delay_ticks = DELAY_TICKS,
         .response_ticks = RESPONSE_TICKS,

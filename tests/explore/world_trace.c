@@ -190,7 +190,7 @@ void world_print_scenario(struct world *w, const struct explorer_answer *answer,
     fprintf(out, "}\n  pause: {kind: %s", w->spec.pause);
     print_params(w->spec.pause_params, out);
     fprintf(out, "}\npriorities: {3: {lossless: true}%s}\n",
-            w->spec.n_priorities > 1 ? ", 4: {lossless: true}" : "");
+            w->lossless >> 4 & 1 ? ", 4: {lossless: true}" : "");
     fprintf(out, "receivers: [{host: h0, rate: 0bps, buffer: 1MB, xoff: 1B, xon: 0B}]\ntraffic:\n");
     for (uint32_t p = 0; p < w->spec.n_priorities; p++)
         fprintf(out,
