@@ -302,6 +302,21 @@ static void pause_speaks_for_the_port(void **state)
     assert_int_equal(signal.next_at, XOFF_NEVER);
 }
 
+/* A frame is filled to its last byte and no further. */
+static void frame_ends_where_it_ends(void **state)
+{
+    (void)state;
+    const struct xoff_signal_cfg cfg = configured(XOFF_WIRE_PAUSE, true, true);
+    struct xoff_signal signal = fresh();
+    struct xoff_pause_frame frames[2], untouched;
+    memset(frames, 0xa5, sizeof frames);
+    memset(&untouched, 0xa5, sizeof untouched);
+    xoff_signal_on_edge(&cfg, &signal, XOFF_ALL_PRIORITIES, true);
+    xoff_signal_take(&cfg, &signal, 0, &frames[0]);
+    assert_int_equal(frames[0].quanta[7], 0);
+    assert_memory_equal(&frames[1], &untouched, sizeof untouched);
+}
+
 static void misuse_is_an_error_of_the_caller(void **state)
 {
     (void)state;
@@ -492,6 +507,7 @@ int main(void)
         cmocka_unit_test(without_refreshes_each_edge_sends),
         cmocka_unit_test(once_only_and_no_resume),
         cmocka_unit_test(pause_speaks_for_the_port),
+        cmocka_unit_test(frame_ends_where_it_ends),
         cmocka_unit_test(misuse_is_an_error_of_the_caller),
         cmocka_unit_test(no_wire_no_frames),
         cmocka_unit_test(quanta_too_short_to_refresh_are_refused),
