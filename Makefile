@@ -6,12 +6,13 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 3600
 EXPLORE_STATES ?= 100000000
+MUTANTS ?= 300
 QUICKSTART := scenarios/quickstart.yaml
 RESULTS := run-quickstart
 
 export JOBS
 
-.PHONY: all setup run test bench bench-peers fuzz explore install clean help
+.PHONY: all setup run test bench bench-peers fuzz explore mutants install clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/xoff
@@ -57,6 +58,10 @@ explore: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) --quiet explore_test
 	@XOFF_STATES=$(EXPLORE_STATES) $(BUILD)/explore_test
 
+mutants:
+	@tools/setup test
+	@tools/mutants --count $(MUTANTS) --jobs $(JOBS)
+
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
@@ -72,6 +77,7 @@ help:
 	@echo "make bench-peers  the same traffic on ns-3 and here"
 	@echo "make fuzz         libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) per target"
 	@echo "make explore      small worlds of flow control, EXPLORE_STATES=$(EXPLORE_STATES) of each"
+	@echo "make mutants      changes that a test must notice, MUTANTS=$(MUTANTS) of them"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
 	@echo "make clean        remove builds, run-* folders and reproduce/"
 	@echo
