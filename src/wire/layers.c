@@ -457,6 +457,7 @@ uint32_t xoff_layers_encode(const struct layers *layers, const struct layers_out
                             struct crc32 *crc32, uint8_t *buf)
 {
     struct places places = {0};
+    XOFF_ASSERT(crc32 || !out->has_fcs);
     const uint32_t headers = put_headers(layers, buf, &places), n = out->payload_octets;
     const bool is_zeros = !out->payload;
     if (is_zeros)
@@ -467,7 +468,9 @@ uint32_t xoff_layers_encode(const struct layers *layers, const struct layers_out
     uint32_t length = tail + (places.bth ? ROCE_ICRC_OCTETS : 0);
     if (places.ip)
         finish_ip(buf, &places, headers, length, is_zeros);
-    if (places.bth) {
+    if (places.bth && !crc32) {
+        memset(buf + tail, 0, ROCE_ICRC_OCTETS);
+    } else if (places.bth) {
         uint32_t crc = xoff_roce_icrc(crc32, buf, places.ip, places.bth, headers);
         crc = payload_crc(crc32, crc, buf + headers, n, is_zeros);
         xoff_crc32_put(crc, buf + tail);

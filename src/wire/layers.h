@@ -120,7 +120,8 @@ int xoff_layers_decode(const struct layers_in *in, struct layers *layers, struct
 /* Appends a header of zeros to `layers` and names it in the EtherType of the header before. */
 struct layer *xoff_layers_add(struct layers *layers, enum layer_kind kind);
 /* Writes a frame. `buf` has room for LAYERS_MORE_OCTETS more than payload and least octets. The
- * lengths and checksums in `layers` are not looked at. Returns the octets written. */
+ * lengths and checksums in `layers` are not looked at. Without `crc32` there is no FCS, and the
+ * invariant CRC is 0. Returns the octets written. */
 uint32_t xoff_layers_encode(const struct layers *layers, const struct layers_out *out,
                             struct crc32 *crc32, uint8_t *buf);
 

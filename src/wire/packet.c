@@ -209,22 +209,27 @@ static void add_pause(struct layers *layers, const struct packet *p)
         p->pause;
 }
 
+void xoff_packet_layers(const struct packet *p, struct layers *layers)
+{
+    XOFF_ASSERT(p->n_sacks <= PACKET_MAX_SACKS && p->n_hops <= PACKET_MAX_HOPS);
+    layers->n = layers->kinds = 0;
+    add_eth(layers, p);
+    add_tag(layers, p);
+    if (p->kind == PACKET_PAUSE)
+        add_pause(layers, p);
+    else if (p->kind == PACKET_NOTICE)
+        add_message(layers, p);
+    else if (p->kind != PACKET_PROBE && p->protocol == PACKET_TCP)
+        add_tcp(layers, p);
+    else if (p->kind != PACKET_PROBE)
+        add_roce(layers, p);
+}
+
 uint32_t xoff_packet_encode(const struct packet *p, struct crc32 *crc32, uint8_t *buf)
 {
     struct layers layers;
-    XOFF_ASSERT(p->n_sacks <= PACKET_MAX_SACKS && p->n_hops <= PACKET_MAX_HOPS);
     XOFF_ASSERT(p->payload_bytes <= p->bytes);
-    layers.n = layers.kinds = 0;
-    add_eth(&layers, p);
-    add_tag(&layers, p);
-    if (p->kind == PACKET_PAUSE)
-        add_pause(&layers, p);
-    else if (p->kind == PACKET_NOTICE)
-        add_message(&layers, p);
-    else if (p->kind != PACKET_PROBE && p->protocol == PACKET_TCP)
-        add_tcp(&layers, p);
-    else if (p->kind != PACKET_PROBE)
-        add_roce(&layers, p);
+    xoff_packet_layers(p, &layers);
     const struct layers_out out = {
         .payload_octets = p->kind == PACKET_DATA ? p->payload_bytes : 0,
         .least_octets = p->bytes > PACKET_FCS_BYTES ? p->bytes - (uint32_t)PACKET_FCS_BYTES : 0,

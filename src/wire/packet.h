@@ -94,6 +94,10 @@ struct packet {
     struct packet_hop hops[PACKET_MAX_HOPS];
 };
 
+/* The headers of the frame, without what follows from the frame as a whole (wire/layers.h). */
+struct layers;
+void xoff_packet_layers(const struct packet *packet, struct layers *layers);
+
 /* Writes the frame and returns its length on the wire, FCS included. The length is `bytes`, except
  * for frames that the simulator counts as shorter than their headers: a capture of those has the
  * first `bytes`. `buf` has PACKET_BUFFER_BYTES(bytes); `crc32` was made by xoff_crc32_init(). */
