@@ -274,6 +274,55 @@ static void times(void **unused)
     }
 }
 
+/* An interface of 20 octets, without options; one with options up to the last octet of its block;
+ * FCS of the interface and of a packet; a direction that is reserved; the interface of an old
+ * packet block. */
+static void options(void **unused)
+{
+    (void)unused;
+    length = 0;
+    put_section();
+    size_t from = begin_block(1);
+    put(1, 2);
+    put(0, 6);
+    end_block(from);
+    assert_int_equal(length, 28 + 20);
+    from = begin_block(1);
+    put(1, 2);
+    put(0, 6);
+    put(2, 2);
+    put(17, 2);
+    put_text("leaf0:0 to spine1", 17);
+    put(13, 2);
+    put(1, 2);
+    put_text("\4", 1);
+    put(9, 2);
+    put(1, 2);
+    put_text("\3", 1); /* no end of the list follows */
+    end_block(from);
+    put_packet(0, 5, "abc", 3, 3, 0);
+    put_packet(1, 5, "abc", 3, 3, 3);          /* reserved direction; FCS not said */
+    put_packet(1, 5, "abc", 3, 3, 1 | 2 << 5); /* an FCS of two octets is none of Ethernet's */
+    from = begin_block(2);
+    put(1, 2);
+    put(0, 8);
+    put(0, 2);
+    put(1, 4);
+    put(1, 4);
+    put_text("x", 1);
+    end_block(from);
+    assert_int_equal(read_all(4096), 4);
+    assert_int_equal(frames[0].fcs_octets, 0);
+    assert_string_equal(frames[0].interface->name, "");
+    assert_int_equal(frames[1].fcs_octets, 4);
+    assert_int_equal(frames[1].direction, CAPTURE_NO_DIRECTION);
+    assert_string_equal(frames[1].interface->name, "leaf0:0 to spine1");
+    assert_true(frames[1].at_ns == 5000000);
+    assert_int_equal(frames[2].fcs_octets, 0);
+    assert_int_equal(frames[2].direction, CAPTURE_INBOUND);
+    assert_int_equal(frames[3].interface_index, 1);
+}
+
 /* What the writer writes is read. */
 static void our_own_files(void **unused)
 {
@@ -371,6 +420,22 @@ static void lies(void **unused)
               "offset 92 of the file: more than the original length behind it");
     check_lie(76, 0x100004, "block length",
               "offset 76 of the file: more than 1048576, the most that is read");
+    check_lie(76, 0x100000, "capture",
+              "cut off at offset 120 of the file, in the middle of a block");
+    length = 0;
+    put_section();
+    put_interface(9, 0, 0);
+    const size_t simple = begin_block(3);
+    put(5, 4);
+    put_text("abcd", 4);
+    end_block(simple);
+    assert_refused(read_all(64), &err, "captured length",
+                   "offset 80 of the file: more than the block has");
+    size_t used;
+    struct capture_frame frame;
+    xoff_capture_begin(&in, CAPTURE_PCAPNG);
+    assert_refused(xoff_capture_next(&in, file + 28, 44, &used, &frame, &err), &err, "block type",
+                   "offset 0 of the file: the first block must be a section header");
     length = 0;
     put_section();
     put_interface(9, 0, 0);
@@ -381,6 +446,11 @@ static void lies(void **unused)
     set32(92, 262144);
     assert_refused(read_all(64), &err, "captured length",
                    "offset 92 of the file: more than the block has");
+    set32(92, 5); /* 3 octets and 1 of padding are there */
+    assert_refused(read_all(64), &err, "captured length",
+                   "offset 92 of the file: more than the block has");
+    set32(92, 4);
+    assert_int_equal(read_all(64), 1);
     set32(72, 0x0bad); /* skipped, up to a length at its end that is wrong */
     set32(104, 44);
     assert_refused(read_all(64), &err, "block length",
@@ -441,9 +511,10 @@ static void damaged_files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats), cmocka_unit_test(pcap),          cmocka_unit_test(pcapng),
-        cmocka_unit_test(times),   cmocka_unit_test(our_own_files), cmocka_unit_test(cut_files),
-        cmocka_unit_test(lies),    cmocka_unit_test(limits),        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(formats),       cmocka_unit_test(pcap),    cmocka_unit_test(pcapng),
+        cmocka_unit_test(times),         cmocka_unit_test(options), cmocka_unit_test(our_own_files),
+        cmocka_unit_test(cut_files),     cmocka_unit_test(lies),    cmocka_unit_test(limits),
+        cmocka_unit_test(damaged_files),
     };
     return cmocka_run_group_tests_name("capture_in", tests, NULL, NULL);
 }

@@ -94,6 +94,10 @@ static void dumps_and_lines(void **unused)
     assert_int_equal(line("0000 01 02"), HEX_NOTHING);
     assert_refused(line("0003 03"), &err, "hex",
                    "this offset does not follow from the lines before");
+    /* Not an offset, since no lone pair follows. */
+    xoff_hex_begin(&in);
+    assert_int_equal(line("0000 0102"), HEX_FRAME);
+    assert_octets("\0\0\1\2", 4);
     /* Not an offset, since no dump began: the digits are octets. */
     xoff_hex_begin(&in);
     assert_int_equal(line("0010 01"), HEX_FRAME);

@@ -78,6 +78,7 @@ static void mac_control(void **unused)
     assert_int_equal(layers.layer[1].mac_control.opcode, 2);
     assert_int_equal(decode_hex(ADDRESSES "8808 1234 " ZEROS_26), 0);
     assert_int_equal(layers.layer[1].mac_control.opcode, 0x1234);
+    assert_int_equal(layers.layer[1].mac_control.company, 0);
     assert_refused(decode_hex(ADDRESSES "8808 01"), &err, "opcode",
                    "octet 14: cut off, what contains it ends at octet 15");
     /* A tagged pause frame pauses nobody: 802.3 31B has no room for a tag. */
@@ -269,6 +270,28 @@ static void snapped_frames(void **unused)
     }
 }
 
+/* The checksum of a segment that is not all there cannot be checked. */
+static void snapped_segments(void **unused)
+{
+    (void)unused;
+    layers.n = layers.kinds = 0;
+    xoff_layers_add(&layers, LAYER_ETH);
+    xoff_layers_add(&layers, LAYER_IPV4)->ipv4 = (struct ipv4){.ttl = 1, .protocol = 6};
+    xoff_layers_add(&layers, LAYER_TCP);
+    const struct layers_out out = {.payload = (const uint8_t *)"hello", .payload_octets = 5};
+    const uint32_t n = xoff_layers_encode(&layers, &out, &crc32, buf);
+    struct layers_in in = {.octets = buf, .captured = n, .original = n};
+    assert_int_equal(xoff_layers_decode(&in, &layers, &err), 0);
+    assert_int_equal(layers.l4_checksum, CHECK_GOOD);
+    buf[n - 1] ^= 1;
+    assert_int_equal(xoff_layers_decode(&in, &layers, &err), 0);
+    assert_int_equal(layers.l4_checksum, CHECK_BAD);
+    in.captured = n - 1;
+    assert_int_equal(xoff_layers_decode(&in, &layers, &err), 0);
+    assert_int_equal(layers.l4_checksum, CHECK_ABSENT);
+    assert_int_equal(layers.payload_end - layers.payload_at, 4);
+}
+
 /* The FCS: known to be there, looked for, cut off. */
 static void frame_check_sequence(void **unused)
 {
@@ -434,6 +457,7 @@ int main(void)
         cmocka_unit_test(acknowledgements_and_cnps),
         cmocka_unit_test(fragments_are_payload),
         cmocka_unit_test(snapped_frames),
+        cmocka_unit_test(snapped_segments),
         cmocka_unit_test(frame_check_sequence),
         cmocka_unit_test(telemetry_is_read_on_request),
         cmocka_unit_test(whole_frames_survive),

@@ -43,8 +43,11 @@ static void golden_telemetry(void **unused)
     assert_int_equal(hpcc.hops[0].at_ns, 0x123456);
     assert_int_equal(hpcc.hops[0].tx_units, 0xabcde);
     assert_int_equal(hpcc.hops[0].queue_units, 10);
-    for (unsigned code = 0; code < 10; code++)
+    static const unsigned gbps[] = {1, 10, 25, 40, 50, 100, 200, 400, 800, 1600};
+    for (unsigned code = 0; code < 10; code++) {
+        assert_true(xoff_hpcc_rate_of_code((uint8_t)code) == gbps[code] * UINT64_C(1000000000));
         assert_int_equal(xoff_hpcc_code_of_rate(xoff_hpcc_rate_of_code((uint8_t)code)), code);
+    }
     assert_int_equal(xoff_hpcc_code_of_rate(3), 15);
     assert_true(xoff_hpcc_rate_of_code(10) == 0);
     assert_true(xoff_hpcc_rate_of_code(15) == 0);
@@ -126,6 +129,26 @@ static void invariant_crc(void **unused)
     }
 }
 
+/* The longest header of IPv4: the CRC is that of 8 ones, 60 + 8 + 12 octets with ones in them, and
+ * what follows. */
+static void invariant_crc_behind_all_options(void **unused)
+{
+    (void)unused;
+    static struct crc32 crc32;
+    uint8_t frame[90], masked[8 + 90];
+    struct xoff_rng rng;
+    xoff_crc32_init(&crc32);
+    xoff_rng_init(&rng, CODEC_SEED, 1, 0);
+    random_octets(&rng, frame, sizeof frame);
+    memset(masked, 0xff, 8);
+    memcpy(masked + 8, frame, sizeof frame);
+    static const size_t changing[] = {1, 8, 10, 11, 66, 67, 72};
+    for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
+        masked[8 + changing[i]] = 0xff;
+    assert_int_equal(xoff_roce_icrc(&crc32, frame, 0, 60 + 8, sizeof frame),
+                     xoff_crc32_octets(&crc32, CRC32_START, masked, sizeof masked));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +158,7 @@ int main(void)
         cmocka_unit_test(malformed_headers_are_refused),
         cmocka_unit_test(acknowledgements_have_an_aeth),
         cmocka_unit_test(invariant_crc),
+        cmocka_unit_test(invariant_crc_behind_all_options),
     };
     return cmocka_run_group_tests_name("roce", tests, NULL, NULL);
 }
