@@ -81,6 +81,12 @@ static const struct {
     {"pause_time", "time paused, all ports", "paused"},
     {"stops", "stops of pipelines", "stops"},
     {"stop_time", "  time, all switches", "stopped"},
+    {"dcbx.ports", "ports that speak DCBX", "DCBX ports"},
+    {"dcbx.taken", "  that took from the peer", "taken"},
+    {"dcbx.differing", "  whose peer differs", "differing"},
+    {"dcbx.unusable", "  that cannot apply it", "unusable"},
+    {"dcbx.multiple", "  with several peers", "several"},
+    {"dcbx.foreign", "  of another version", "foreign"},
     {"marks", "ECN marks", "ECN marks"},
     {"notices.sent", "congestion notifications", "notifications"},
     {"notices.received", "  at their source", "at source"},
@@ -279,9 +285,10 @@ static void print_sizes(FILE *out, const struct cli_run *runs, uint32_t n_runs)
 static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_runs)
 {
     static const char *const only_if_any[] = {
-        "starved",          "stops",     "stop_time",     "marks",         "notices.sent",
-        "notices.received", "tags.sent", "tags.received", "feedback.rate", "retransmissions",
-        "deadlocks"};
+        "starved",          "stops",      "stop_time",      "marks",         "notices.sent",
+        "notices.received", "tags.sent",  "tags.received",  "feedback.rate", "retransmissions",
+        "deadlocks",        "dcbx.taken", "dcbx.differing", "dcbx.unusable", "dcbx.multiple",
+        "dcbx.foreign"};
     bool is_there = false, is_zero = true, is_listed = false;
     for (uint32_t i = 0; i < n_runs; i++) {
         const struct metric *m = summary_find(runs[i].summary, metric);
@@ -296,7 +303,9 @@ static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_r
 /* Prints a metric of a run, in red where it is a trouble. */
 static void print_cell(FILE *out, const struct cli_run *run, const char *metric, int columns)
 {
-    static const char *const troubles[] = {"drops.lossless", "deadlocks", "starved"};
+    static const char *const troubles[] = {"drops.lossless", "deadlocks",     "starved",
+                                           "dcbx.differing", "dcbx.unusable", "dcbx.multiple",
+                                           "dcbx.foreign"};
     const struct cli_style *s = cli_style(out);
     const struct metric *m = summary_find(run->summary, metric);
     char text[32] = "-";
