@@ -59,7 +59,8 @@ static struct xoff_sched_env sched_env(const struct net *net, const struct xoff_
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         const uint8_t class = ets->class_of[p];
         const bool is_ets = ets->tsa[class] == XOFF_TSA_ETS;
-        env.strict |= is_ets ? 0 : (uint8_t)(1u << p);
+        if (!is_ets)
+            env.strict |= (uint8_t)(1u << p);
         env.weight[p] = is_ets && ets->percent[class] > 0 ? ets->percent[class] : 1;
     }
     return env;

@@ -70,7 +70,7 @@ static int check_length(const uint8_t *frame, const struct xoff_lldp_tlv *found,
 
 static uint16_t remark(bool applies, enum xoff_dcbx_remark which)
 {
-    return applies ? (uint16_t)(1u << which) : 0;
+    return (uint16_t)((unsigned)applies << which);
 }
 
 enum xoff_dcbx_kind xoff_dcbx_kind_of(const struct xoff_lldp_tlv *tlv)
@@ -303,7 +303,7 @@ static void get_pfc(struct octets_in *in, struct xoff_dcbx_tlv *tlv)
     pfc->enabled = get8(in, "enabled");
     unsigned n_enabled = 0;
     for (unsigned n = 0; n < N_PRIORITIES; n++)
-        n_enabled += pfc->enabled >> n & 1u;
+        n_enabled += (unsigned)pfc->enabled >> n & 1u;
     tlv->remarks = remark(flags & PFC_RESERVED, XOFF_DCBX_REMARK_RESERVED) |
                    remark(n_enabled > pfc->max_classes, XOFF_DCBX_REMARK_TOO_LOSSLESS);
 }

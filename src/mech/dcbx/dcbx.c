@@ -236,7 +236,8 @@ void xoff_dcbx_take(const struct xoff_dcbx_cfg *cfg, struct xoff_dcbx *dcbx, xof
     pdu->apps = dcbx->admin.apps;
     pdu->cn.priorities = dcbx->admin.cn_priorities;
     for (unsigned p = 0; p < XOFF_N_PRIORITIES; p++)
-        pdu->cn.ready |= dcbx->operational.cn_mode[p] >= XOFF_CN_INTERIOR ? BIT(p) : 0;
+        if (dcbx->operational.cn_mode[p] >= XOFF_CN_INTERIOR)
+            pdu->cn.ready |= BIT(p);
 }
 
 const struct xoff_dcbx_remote *xoff_dcbx_peer(const struct xoff_dcbx_cfg *cfg,
