@@ -84,6 +84,9 @@ struct xoff_device_ops {
     bool (*take)(void *device, xoff_time until, struct xoff_device_frame *frame);
     /* Frees it. NULL: there is nothing to free. */
     void (*destroy)(void *device);
+    /* By how much frames were late at most since the last reset, for devices in real time. A test
+     * in which that exceeds `uncertainty` has no verdict. NULL: they never are. */
+    xoff_time (*late_for)(void *device);
     /* How exact its times are. Tests that need more are left out. 0: to the picosecond. */
     xoff_time uncertainty;
     uint16_t max_ports; /* tests that need more are left out; 0: XOFF_CONFORM_MAX_PORTS */

@@ -80,9 +80,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         *(key == 't' ? &c->test : &c->explain) = arg;
         return 0;
     case OPTION_RATE:
-        if (xoff_parse_rate(arg, &c->rate_bps) || c->rate_bps < XOFF_MBPS ||
+        if (xoff_parse_rate(arg, &c->rate_bps) || c->rate_bps < 100 * XOFF_KBPS ||
             c->rate_bps > 800 * XOFF_GBPS)
-            argp_error(state, "--rate %s: a rate from 1Mbps to 800Gbps", arg);
+            argp_error(state, "--rate %s: a rate from 100kbps to 800Gbps", arg);
         return 0;
     case 'e':
         c->evidence = arg;

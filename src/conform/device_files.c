@@ -150,7 +150,7 @@ static const struct xoff_device_ops files_ops = {.name = "files",
 
 struct xoff_device *files_create(const char *spec, struct xoff_err *err)
 {
-    FILE *pair[2];
+    FILE *pair[2] = {NULL, NULL};
     if (open_pair(spec, true, pair, err))
         return NULL;
     struct files *f = calloc(1, sizeof *f);
@@ -189,7 +189,7 @@ static int answer(struct files *f, const struct xoff_device *model, struct xoff_
 
 int files_serve(const char *spec, const struct xoff_device *model, struct xoff_err *err)
 {
-    FILE *pair[2];
+    FILE *pair[2] = {NULL, NULL};
     int code = open_pair(spec, false, pair, err);
     if (code)
         return code;

@@ -29,7 +29,9 @@
 #define ETHERTYPE_ALL 0x0003
 #define SETUP_STREAM 0xfffffffdu  /* in the place of a test frame's stream */
 #define ANSWER_STREAM 0xfffffffcu /* the number behind it says which set-up it answers */
+#define LATE_STREAM 0xfffffffbu   /* asks, and tells, by how much frames were late */
 #define SETUP_AT 22               /* octets before the text: header, stream, number */
+#define UNSURE_QUANTA 40          /* 20 ms at 1 Mb/s; tests have margins of 150 */
 #define POLL_FOR (200 * XOFF_US)  /* how often a model that serves looks at its clock */
 
 struct tap {
@@ -38,8 +40,9 @@ struct tap {
     uint16_t n_ports;
     int sockets[XOFF_CONFORM_MAX_PORTS];
     xoff_time began_at; /* by the machine's clock */
+    xoff_time late_for; /* at most, since then */
     bool by_hand;
-    uint32_t n_setups;
+    uint32_t n_setups; /* number of the last set-up */
     uint8_t octets[MAX_FRAME];
 };
 
@@ -187,6 +190,11 @@ static bool is_words(struct tap *tap, uint32_t length, uint32_t stream, uint32_t
     return is_ours && !in.cut_field;
 }
 
+static void note_lateness(struct tap *tap, xoff_time late)
+{
+    tap->late_for = late > tap->late_for ? late : tap->late_for;
+}
+
 /* The station's end */
 
 static int reset(void *state, const struct xoff_device_setup *setup, struct xoff_err *err)
@@ -197,6 +205,7 @@ static int reset(void *state, const struct xoff_device_setup *setup, struct xoff
     uint32_t number, length = 0;
     bool is_done = tap->by_hand;
     tap->n_setups++;
+    tap->ops.uncertainty = xoff_quanta_time(UNSURE_QUANTA, setup->rate_bps);
     setup_format(setup, text, sizeof text);
     for (uint32_t i = 0; i < 10 && !is_done; i++) {
         send_words(tap, SETUP_STREAM, tap->n_setups, text);
@@ -213,7 +222,27 @@ static int reset(void *state, const struct xoff_device_setup *setup, struct xoff
     while (wait_frame(tap, 0, &port)) /* what is left of the step before */
         continue;
     tap->began_at = clock_now();
+    tap->late_for = 0;
     return 0;
+}
+
+/* The worse of both ends. Without an answer the other end is not ours, or is stuck. */
+static xoff_time late_for(void *state)
+{
+    struct tap *tap = state;
+    uint16_t port;
+    uint32_t number, length;
+    for (uint32_t i = 0; i < 10 && !tap->by_hand; i++) {
+        send_words(tap, LATE_STREAM, tap->n_setups, "");
+        const xoff_time until = clock_now() + XOFF_S / 5;
+        while ((length = wait_frame(tap, until, &port))) {
+            if (!is_words(tap, length, LATE_STREAM, &number) || length <= SETUP_AT)
+                continue;
+            note_lateness(tap, strtoll((const char *)tap->octets + SETUP_AT, NULL, 10));
+            return tap->late_for;
+        }
+    }
+    return tap->late_for;
 }
 
 static void give(void *state, const struct xoff_device_frame *frame)
@@ -222,6 +251,7 @@ static void give(void *state, const struct xoff_device_frame *frame)
     const xoff_time at = tap->began_at + frame->at;
     const struct timespec when = {.tv_sec = at / XOFF_S, .tv_nsec = at % XOFF_S / XOFF_NS};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
+    note_lateness(tap, clock_now() - at);
     transmit(tap, frame);
 }
 
@@ -231,6 +261,7 @@ static bool take(void *state, xoff_time until, struct xoff_device_frame *frame)
     uint16_t port = 0;
     const uint32_t length = wait_frame(tap, tap->began_at + until, &port);
     const xoff_time at = clock_now() - tap->began_at;
+    note_lateness(tap, at - until);
     *frame = (struct xoff_device_frame){
         .at = at < until ? at : until, .port = port, .length = length, .octets = tap->octets};
     return length > 0;
@@ -257,7 +288,8 @@ static struct tap *create(const char *spec, struct xoff_err *err)
                                         .give = give,
                                         .take = take,
                                         .destroy = destroy,
-                                        .uncertainty = 5 * XOFF_MS,
+                                        .late_for = late_for,
+                                        .uncertainty = XOFF_MS, /* reset() knows better */
                                         .max_ports = tap->n_ports,
                                         .lacks_bad_fcs = true};
     tap->device = (struct xoff_device){.ops = &tap->ops, .state = tap};
@@ -270,17 +302,24 @@ struct xoff_device *tap_create(const char *spec, bool by_hand, struct xoff_err *
     if (!tap)
         return NULL;
     tap->by_hand = by_hand;
+    tap->n_setups = (uint32_t)(clock_now() / XOFF_NS); /* other than those of a station before */
     return &tap->device;
 }
 
 /* The device's end */
 
-static bool take_setup(struct tap *tap, const struct xoff_device *model, uint32_t length)
+/* Answers a set-up or a question of the station's; false: the frame is for the model. */
+static bool take_words(struct tap *tap, const struct xoff_device *model, uint32_t length)
 {
     struct xoff_device_setup setup;
     struct xoff_err err = {0};
     char answer[768] = "";
     uint32_t number;
+    if (is_words(tap, length, LATE_STREAM, &number)) {
+        snprintf(answer, sizeof answer, "%lld", (long long)tap->late_for);
+        send_words(tap, LATE_STREAM, number, answer);
+        return true;
+    }
     if (!is_words(tap, length, SETUP_STREAM, &number) || length <= SETUP_AT)
         return false;
     if (number != tap->n_setups || !number) { /* one that is repeated is only answered again */
@@ -289,6 +328,7 @@ static bool take_setup(struct tap *tap, const struct xoff_device *model, uint32_
             snprintf(answer, sizeof answer, "%s %s", err.subject, err.message);
         tap->n_setups = number;
         tap->began_at = clock_now();
+        tap->late_for = 0;
     }
     send_words(tap, ANSWER_STREAM, number, answer);
     return true;
@@ -304,13 +344,15 @@ int tap_serve(const char *spec, const struct xoff_device *model, const volatile 
         uint16_t port = 0;
         struct xoff_device_frame frame;
         const uint32_t length = wait_frame(tap, clock_now() + POLL_FOR, &port);
-        if (length && take_setup(tap, model, length))
+        if (length && take_words(tap, model, length))
             continue;
         if (!tap->began_at)
             continue;
         const xoff_time now = clock_now() - tap->began_at;
-        while (model->ops->take(model->state, now, &frame))
+        while (model->ops->take(model->state, now, &frame)) {
+            note_lateness(tap, now - frame.at);
             transmit(tap, &frame);
+        }
         if (!length)
             continue;
         frame = (struct xoff_device_frame){

@@ -62,6 +62,13 @@ static bool is_named(const char *ids, const char *id)
     return false;
 }
 
+/* With sanitizers a device takes the tests it should fail and every sixth of the others, each
+ * device another sixth. */
+static bool is_quick(void)
+{
+    return getenv("XOFF_QUICK");
+}
+
 static void check_model(const struct xoff_conform_model *model, xoff_rate rate_bps)
 {
     struct xoff_device *device = xoff_conform_model_create(model->name);
@@ -70,6 +77,9 @@ static void check_model(const struct xoff_conform_model *model, xoff_rate rate_b
     for (uint32_t i = 0; i < xoff_conform_count(); i++) {
         const struct xoff_conform_test *test = xoff_conform_test(i);
         struct xoff_conform_result result;
+        if (is_quick() && !is_named(model->fails, test->id) &&
+            (i + (uint32_t)(model - xoff_conform_models)) % 6)
+            continue;
         xoff_conform_run(test, device, rate_bps, NULL, &result);
         const enum xoff_verdict wanted = is_named(model->fails, test->id) ? XOFF_FAIL : XOFF_PASS;
         if (result.verdict != wanted) {
