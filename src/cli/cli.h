@@ -38,6 +38,7 @@ struct cli_options {
     bool json;
     bool is_ns3; /* --compat */
     uint32_t n_threads;
+    uint64_t memory_bytes; /* --memory; by default what is free */
     xoff_time cell_bound;
     const char **files;
     uint32_t n_files;
@@ -66,6 +67,8 @@ void cli_print_switches(const struct built *built, uint32_t kind);
 
 /* Prints file:line:column: subject: message, in the colours of the terminal, to standard error. */
 void cli_print_error(const struct xoff_err *err);
+/* EXIT_BAD_INPUT, or EXIT_FAILED where memory was short. */
+int cli_status(const struct xoff_err *err);
 void cli_print_warning(const struct xoff_err *warning);
 /* Makes file:line:column: subject: value: message. The caller frees it. */
 char *cli_warning_text(const struct xoff_err *warning);
@@ -84,6 +87,9 @@ char *cli_figure(char *buf, size_t size, double value, const char *unit);
 /* Seconds of a monotonic clock. */
 double cli_clock(void);
 uint64_t cli_peak_rss(void);
+/* Bytes of memory that are free, and that this process has. */
+uint64_t cli_free_memory(void);
+uint64_t cli_used_memory(void);
 
 /* A run of one plan, from building to summary. */
 struct cli_run {
@@ -95,6 +101,7 @@ struct cli_run {
     char *config_text;
     struct compare *compare;
     double began_s; /* time of the first event, by cli_clock() */
+    bool is_short;  /* ended early: it would have taken more memory than it may */
 };
 /* Runs a plan of `input`. Warnings go to standard error, and so does progress when it is a
  * terminal; the options' own progress is replaced. `input` NULL: neither. Returns 0 or a negative

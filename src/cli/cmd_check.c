@@ -86,10 +86,11 @@ static int check_file(const struct check_arguments *a, const char *file)
     struct xoff_err err = {0};
     if (cli_read(&a->shared, file, &input, &err)) {
         cli_print_error(&err);
-        return EXIT_BAD_INPUT;
+        return cli_status(&err);
     }
     const struct scenario *scenario = input.scenario;
     const struct build_options options_of_build = {.n_threads = a->shared.n_threads,
+                                                   .memory_bytes = a->shared.memory_bytes,
                                                    .cell_bound = a->shared.cell_bound};
     int status = EXIT_FINE;
     uint32_t n_cycles = 0;
@@ -97,7 +98,7 @@ static int check_file(const struct check_arguments *a, const char *file)
         struct built *built;
         if (build_create(scenario->plans[i], &options_of_build, &built, &err)) {
             cli_print_build_error(&input, &err);
-            status = EXIT_BAD_INPUT;
+            status = cli_status(&err);
             break;
         }
         cli_print_build_warnings(&input, built);

@@ -417,9 +417,10 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
             status = EXIT_FAILED;
     }
     /* Expectations are about the whole run: they are not checked for a part of it. */
-    if (cli_is_interrupted()) {
-        fprintf(words,
-                "interrupted: the results up to here are written, expectations not tested\n");
+    const bool is_short = runs[n - 1].is_short;
+    if (cli_is_interrupted() || is_short) {
+        fprintf(words, "%s: the results up to here are written, expectations not tested\n",
+                is_short ? "out of memory (--memory)" : "interrupted");
         status = EXIT_FAILED;
     } else if (check_expectations(scenario, runs, results, summaries, words)) {
         status = EXIT_FAILED;
@@ -504,7 +505,7 @@ static int run_file(const struct run_arguments *a, const char *file)
         cli_print_error(&err);
         free(theirs.path);
         cli_input_fini(&input);
-        return EXIT_BAD_INPUT;
+        return cli_status(&err);
     }
     const struct scenario *scenario = input.scenario;
     const struct hpcc_config *import = input.import;
@@ -533,6 +534,7 @@ static int run_file(const struct run_arguments *a, const char *file)
         status = code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;
     }
     struct build_options options_of_build = {.n_threads = a->shared.n_threads,
+                                             .memory_bytes = a->shared.memory_bytes,
                                              .cell_bound = a->shared.cell_bound,
                                              .captures = a->captures,
                                              .n_captures = a->n_captures,
@@ -545,11 +547,15 @@ static int run_file(const struct run_arguments *a, const char *file)
         hpcc_qlen_window(import, &options_of_build.histogram_from, &options_of_build.histogram_to))
         options_of_build.histogram_every = HPCC_QLEN_EVERY;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_is_interrupted(); i++, n++)
+    bool is_short = false;
+    for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_is_interrupted() && !is_short;
+         i++, n++) {
         if (cli_run_plan(scenario->plans[i], &options_of_build, &input, &runs[i], &err)) {
             cli_print_build_error(&input, &err);
-            status = EXIT_BAD_INPUT;
+            status = cli_status(&err);
         }
+        is_short = runs[i].is_short;
+    }
     if (!status && !n) { /* a Ctrl-C arrived while the file was read */
         fprintf(stderr, "interrupted: %s has not been run\n", file);
         status = EXIT_FAILED;

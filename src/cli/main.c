@@ -1,6 +1,8 @@
 /* xoff: one command with verbs. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -43,8 +45,14 @@ static void usage(FILE *out)
                  "Example: xoff run scenarios/quickstart.yaml --threads 2\n");
 }
 
+/* Allocations are asserted, too. The file of results that a command holds is left, as after a kill:
+ * the next command removes it. */
 _Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
 {
+    if (errno == ENOMEM) {
+        fprintf(stderr, "xoff: not enough memory (%s:%d)\n", file, line);
+        _exit(EXIT_FAILED);
+    }
     fprintf(stderr, "xoff: internal error at %s:%d: %s does not hold; please report it\n", file,
             line, expression);
     abort();

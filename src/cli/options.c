@@ -12,13 +12,17 @@
 #include "cli/cli.h"
 #include "stats/whole.h"
 
-enum { OPTION_SET = 256, OPTION_SEED, OPTION_THREADS, OPTION_CELLS, OPTION_COMPAT };
+enum { OPTION_SET = 256, OPTION_SEED, OPTION_THREADS, OPTION_MEMORY, OPTION_CELLS, OPTION_COMPAT };
 
 static const struct argp_option table[] = {
     {"set", OPTION_SET, "KEY=VALUE", 0, "Change one key of the scenario, such as switch.pause=none",
      0},
     {"seed", OPTION_SEED, "N", 0, "Seed of all random streams", 0},
     {"threads", OPTION_THREADS, "N", 0, "Run on N threads; the results are the same", 0},
+    {"memory", OPTION_MEMORY, "SIZE", 0,
+     "Memory that a run may take, such as 4GB; one that needs more is refused or ended early "
+     "(default: what is free)",
+     0},
     {"cell-bound", OPTION_CELLS, "TIME", OPTION_HIDDEN,
      "Join nodes by links with less lookahead than this; the results are the same", 0},
     {"compat", OPTION_COMPAT, "ns3", 0,
@@ -58,6 +62,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--threads %s: give a number from 1 to 64", arg);
         c->n_threads = (uint32_t)n;
         return 0;
+    case OPTION_MEMORY:
+        if (xoff_parse_bytes(arg, &n) || n < 1)
+            argp_error(state, "--memory %s: give a size such as 4GB", arg);
+        c->memory_bytes = (uint64_t)n;
+        return 0;
     case OPTION_CELLS:
         if (xoff_parse_time(arg, &c->cell_bound))
             argp_error(state, "--cell-bound %s: give a time such as 100ns", arg);
@@ -84,7 +93,8 @@ const struct argp cli_options_argp = {.options = table, .parser = parse};
 
 void cli_options_init(struct cli_options *options)
 {
-    *options = (struct cli_options){.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    *options = (struct cli_options){
+        .n_threads = 1, .memory_bytes = cli_free_memory(), .cell_bound = XOFF_PARAM_AUTO};
 }
 
 void cli_options_fini(struct cli_options *options)
@@ -125,6 +135,11 @@ void cli_print_error(const struct xoff_err *err)
     if (err->value[0])
         fprintf(stderr, " (given: %s)", err->value);
     fputc('\n', stderr);
+}
+
+int cli_status(const struct xoff_err *err)
+{
+    return err->code == XOFF_E_NO_MEMORY ? EXIT_FAILED : EXIT_BAD_INPUT;
 }
 
 static void print_words(FILE *out, const struct xoff_err *warning)

@@ -8,6 +8,10 @@
 
 #include "cli/cli.h"
 
+#define LOOK_ARRIVALS 200000 /* between two looks at the clock, at most */
+#define LOOK_S 0.01          /* between two looks at the memory */
+#define CACHE_BYTES (UINT64_C(64) << 20)
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal_number)
@@ -31,21 +35,42 @@ bool cli_is_interrupted(void)
 
 struct progress {
     bool is_shown;
-    double began_s, shown_s;
+    double began_s, shown_s, looked_s;
     uint32_t calls;
+    uint64_t arrivals; /* when the clock was looked at last */
+    uint64_t memory_bytes,
+        first_bytes; /* what the run may take, 0: any; what it had at its start */
+    bool is_short;
     xoff_time stop;
     const char *name;
 };
+
+/* What has grown since the start is there four times while results are collected: in its node,
+ * among the results, while they are sorted, and for the figures of the summary. Later some of it is
+ * in the cache of the database. A tenth of the limit is left for what grows between two looks. */
+static bool is_too_much(const struct progress *p)
+{
+    const uint64_t bytes = p->memory_bytes ? cli_used_memory() : 0;
+    const uint64_t grown = bytes > p->first_bytes ? bytes - p->first_bytes : 0;
+    const uint64_t cached = grown < CACHE_BYTES ? grown : CACHE_BYTES;
+    return p->memory_bytes && p->first_bytes + 4 * grown + cached > p->memory_bytes / 10 * 9;
+}
 
 static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
 {
     struct progress *p = context;
     if (interrupted)
         return false;
-    if (!p->is_shown || (++p->calls & 63))
+    if ((++p->calls & 63) && arrivals - p->arrivals < LOOK_ARRIVALS)
         return true;
+    p->arrivals = arrivals;
     const double clock_s = cli_clock();
-    if (clock_s - p->shown_s < 0.2)
+    if (clock_s - p->looked_s > LOOK_S) {
+        p->looked_s = clock_s;
+        if ((p->is_short = is_too_much(p)))
+            return false;
+    }
+    if (!p->is_shown || clock_s - p->shown_s < 0.2)
         return true;
     p->shown_s = clock_s;
     const double spent_s = clock_s - p->began_s, part = (double)now / (double)p->stop;
@@ -105,9 +130,12 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     if (input)
         cli_print_build_warnings(input, run->built);
     cli_catch_interrupts();
+    progress.memory_bytes = given->memory_bytes;
+    progress.first_bytes = cli_used_memory();
     run->began_s = progress.began_s = progress.shown_s = cli_clock();
     net_run(run->built->net);
     const double wall_s = cli_clock() - progress.began_s;
+    run->is_short = progress.is_short;
     if (progress.is_shown)
         fprintf(stderr, "\r\033[K");
     struct results *r = run->results = net_collect(run->built->net);

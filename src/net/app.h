@@ -73,7 +73,8 @@ struct app {
 struct app_set {
     struct app *apps;
     uint32_t n, capacity;
-    void **blocks; /* everything to free */
+    double n_flows; /* that will be started, as far as that is known before the run */
+    void **blocks;  /* everything to free */
     uint32_t n_blocks, blocks_capacity;
 };
 

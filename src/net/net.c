@@ -278,3 +278,8 @@ uint64_t net_estimate(const struct net_spec *spec)
     bytes += topo->n_links * 2 * (uint64_t)(sizeof(struct link) + 64 * sizeof(struct frame));
     return bytes;
 }
+
+uint64_t net_flow_bytes(void)
+{
+    return sizeof(struct flow_note) + sizeof(struct rx_note) + sizeof(struct result_flow);
+}

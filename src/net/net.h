@@ -237,6 +237,9 @@ void net_free_results(struct results *results);
 /* Estimates the bytes of memory that the network will take, before it is built. */
 uint64_t net_estimate(const struct net_spec *spec);
 
+/* Returns the bytes that a flow takes after its end: notes, and a record among the results. */
+uint64_t net_flow_bytes(void);
+
 /* Returns the headroom of a lossless ingress queue behind a link, over all its rates and delays. */
 int64_t net_headroom(const struct net_spec *spec, uint32_t link);
 

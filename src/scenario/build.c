@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "scenario/build.h"
+#include "scenario/build_parts.h"
 #include "scenario/plan_read.h"
 #include "scenario/sections.h"
 #include "scenario/topology.h"
@@ -13,8 +12,8 @@
 
 #define MOST_NAMED 6 /* switches of a loop, in a message */
 
-static int located(const struct plan *plan, struct plan_place place, const char *prefix,
-                   struct xoff_err *err)
+int build_located(const struct plan *plan, struct plan_place place, const char *prefix,
+                  struct xoff_err *err)
 {
     const bool has_own = err->file[0]; /* the error is about a flow file and keeps its place */
     if (!has_own)
@@ -35,7 +34,7 @@ static int located(const struct plan *plan, struct plan_place place, const char 
     return -(int)err->code;
 }
 
-static void add_warning(struct built *b, const struct xoff_err *warning)
+void build_add_warning(struct built *b, const struct xoff_err *warning)
 {
     b->warnings = realloc(b->warnings, sizeof *b->warnings * (b->n_warnings + 1));
     XOFF_ASSERT(b->warnings);
@@ -63,7 +62,7 @@ static int build_receivers(const struct plan *plan, struct built *b, struct xoff
             b->receivers[b->n_receivers++].host = hosts[h];
         }
         if (code)
-            located(plan, r->place, "receivers", err);
+            build_located(plan, r->place, "receivers", err);
     }
     free(hosts);
     return code;
@@ -179,8 +178,8 @@ static void warn_of_traffic(const struct plan *plan, const struct plan_traffic *
     }
     if (!err->message[0])
         return;
-    located(plan, t->place, t->name, err);
-    add_warning(b, err);
+    build_located(plan, t->place, t->name, err);
+    build_add_warning(b, err);
     *err = (struct xoff_err){0};
 }
 
@@ -210,7 +209,7 @@ static int build_traffic(const struct plan *plan, struct built *b, struct xoff_e
         if (!code && b->apps.n > n_before && b->apps.apps[n_before].ops->on_event)
             code = check_loop(plan, t, i, b->apps.apps[n_before].n_connections, &named, err);
         if (code)
-            return located(plan, t->place, t->name, err);
+            return build_located(plan, t->place, t->name, err);
         warn_of_traffic(plan, t, n_before, i + 1 == plan->n_traffic, b, err);
     }
     return 0;
@@ -228,7 +227,7 @@ static int build_kinds(const struct plan *plan, struct built *b, struct xoff_err
         if (topology_switches(&b->topo, entry->match, (uint8_t)i, b->kind_of, err)) {
             char prefix[32];
             snprintf(prefix, sizeof prefix, "switches.%u", i - 1);
-            return located(plan, entry->match_place, prefix, err);
+            return build_located(plan, entry->match_place, prefix, err);
         }
     }
     return 0;
@@ -249,7 +248,7 @@ static int build_measured(const struct plan *plan, struct built *b, struct xoff_
         if (node == TOPO_NONE) {
             xoff_err_set(err, XOFF_E_UNKNOWN, "measure.at", part,
                          "no node of that name; give node names, or all");
-            return located(plan, plan->topology.place, NULL, err);
+            return build_located(plan, plan->topology.place, NULL, err);
         }
         b->measured[node] = true;
     }
@@ -359,8 +358,8 @@ static void warn_of_empty(const struct plan *plan, const struct plan_curve *curv
     snprintf(subject, sizeof subject, "curves.%s.from", curve->name);
     xoff_err_set(&warning, XOFF_E_OK, subject, xoff_format_time(from, sizeof from, spec->from),
                  "no sample is taken from there until the run ends, and the curve is empty");
-    located(plan, curve->place, NULL, &warning);
-    add_warning(b, &warning);
+    build_located(plan, curve->place, NULL, &warning);
+    build_add_warning(b, &warning);
 }
 
 static int build_curves(const struct plan *plan, struct built *b, struct xoff_err *err)
@@ -376,7 +375,7 @@ static int build_curves(const struct plan *plan, struct built *b, struct xoff_er
                                         : !find_curve(b, curve, &place, message)) {
             snprintf(subject, sizeof subject, "curves.%s.at", curve->name);
             xoff_err_set(err, XOFF_E_UNKNOWN, subject, curve->at, message);
-            return located(plan, curve->place, NULL, err);
+            return build_located(plan, curve->place, NULL, err);
         }
         out->node = place.node;
         out->port = place.port;
@@ -426,7 +425,7 @@ static int build_defences(const struct plan *plan, struct built *b, struct xoff_
         char subject[32];
         snprintf(subject, sizeof subject, "cn_ports.%u.at", i);
         xoff_err_set(err, XOFF_E_UNKNOWN, subject, d->at, message);
-        return located(plan, d->place, NULL, err);
+        return build_located(plan, d->place, NULL, err);
     }
     return 0;
 }
@@ -492,7 +491,7 @@ static int build_forward(const struct plan *plan, struct built *b, struct xoff_e
     if (!code)
         return 0;
     snprintf(err->subject, sizeof err->subject, "forward");
-    return located(plan, plan->lldp_place, "lldp", err);
+    return build_located(plan, plan->lldp_place, "lldp", err);
 }
 
 static int build_dcbx(const struct plan *plan, struct built *b, struct xoff_err *err)
@@ -510,7 +509,7 @@ static int build_dcbx(const struct plan *plan, struct built *b, struct xoff_err 
                 continue;
             snprintf(subject, sizeof subject, "dcbx.%u.at", i);
             xoff_err_set(err, XOFF_E_UNKNOWN, subject, word, message);
-            return located(plan, d->place, NULL, err);
+            return build_located(plan, d->place, NULL, err);
         }
     }
     return 0;
@@ -569,59 +568,29 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
         b->transports[b->n_transports++] = plan->transports[i].net;
 }
 
-static int check_memory(const struct plan *plan, const struct net_spec *spec, struct xoff_err *err)
-{
-    uint64_t needed = net_estimate(spec);
-    if (spec->measure_every) {
-        /* Each port, series and interval gives a sample, of at least one priority. */
-        const double samples = (double)spec->stop / (double)spec->measure_every *
-                               spec->topo->n_ports * __builtin_popcount(spec->measure);
-        if (samples > 2e8) {
-            char message[256];
-            snprintf(message, sizeof message,
-                     "would take about %.0f million samples; give a longer interval, or fewer "
-                     "nodes in measure.at",
-                     samples / 1e6);
-            xoff_err_set(err, XOFF_E_RANGE, "measure.every", NULL, message);
-            return located(plan, plan->topology.place, NULL, err);
-        }
-        needed += (uint64_t)samples * sizeof(struct result_sample);
-    }
-    const uint64_t there = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    if (needed <= there)
-        return 0;
-    char message[256];
-    snprintf(message, sizeof message,
-             "the network would take about %.1f GB of memory and this machine has %.1f GB; use "
-             "fewer hosts or ports",
-             (double)needed / 1e9, (double)there / 1e9);
-    xoff_err_set(err, XOFF_E_NO_MEMORY, "topology", NULL, message);
-    return located(plan, plan->topology.place, NULL, err);
-}
-
 static int locate_part(const struct plan *plan, struct net_blame blame, struct xoff_err *err)
 {
     const uint32_t i = blame.index;
     if (blame.part == NET_PART_NET)
-        return located(plan, plan->topology.place, "topology", err);
+        return build_located(plan, plan->topology.place, "topology", err);
     if (blame.part == NET_PART_HOST)
-        return located(plan, plan->host_place, "host", err);
+        return build_located(plan, plan->host_place, "host", err);
     char prefix[64] = "switch";
     if (blame.part == NET_PART_RECEIVERS || blame.part == NET_PART_RECEIVE_POINT) {
         const struct plan_receiver *r = &plan->receivers[i];
         const bool is_point = blame.part == NET_PART_RECEIVE_POINT;
         snprintf(prefix, sizeof prefix, "receivers.%u%s", i, is_point ? ".marking" : "");
-        return located(plan, is_point ? r->marking_place : r->place, prefix, err);
+        return build_located(plan, is_point ? r->marking_place : r->place, prefix, err);
     }
     if (blame.part == NET_PART_DCBX) {
         snprintf(prefix, sizeof prefix, "dcbx.%u", i);
-        return located(plan, plan->dcbx[i].place, prefix, err);
+        return build_located(plan, plan->dcbx[i].place, prefix, err);
     }
     if (blame.part == NET_PART_TRANSPORT) { /* a transport that only traffic names has no place */
         const struct plan_transport *t = &plan->transports[i < plan->n_transports ? i : 0];
         char path[sizeof "transports." + TOPO_NAME];
         snprintf(path, sizeof path, t->name[0] ? "transports.%s" : "transport", t->name);
-        return located(plan, t->place, path, err);
+        return build_located(plan, t->place, path, err);
     }
     const struct switch_role *role = switch_roles;
     while (role->key && role->part != blame.part)
@@ -634,7 +603,7 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
         snprintf(prefix + strlen(prefix), sizeof prefix - strlen(prefix), ".%s", role->key);
     /* An entry may fail because of a key that it inherits from `switch`. */
     const bool has_place = !is_whole && (places[blame.part].line || !i);
-    return located(plan, places[has_place ? blame.part : NET_PART_NET], prefix, err);
+    return build_located(plan, places[has_place ? blame.part : NET_PART_NET], prefix, err);
 }
 
 static void build_warnings(const struct plan *plan, struct built *b)
@@ -651,7 +620,7 @@ static void build_warnings(const struct plan *plan, struct built *b)
             xoff_err_add_int(&warning, from->n_nodes - 1);
             xoff_err_add(&warning, " more");
         }
-        add_warning(b, &warning);
+        build_add_warning(b, &warning);
     }
 }
 
@@ -696,7 +665,7 @@ static int check_loops(const struct plan *plan, struct built *b, struct xoff_err
         struct routes *routes;
         const int code = routes_create(topo, at, false, &routes, err);
         if (code)
-            return located(plan, plan->topology.place, NULL, err);
+            return build_located(plan, plan->topology.place, NULL, err);
         n = routes_find_loop(topo, routes, loop, sizeof loop / sizeof *loop, &host);
         routes_destroy(routes);
         if (n)
@@ -707,11 +676,11 @@ static int check_loops(const struct plan *plan, struct built *b, struct xoff_err
     const bool is_limited = plan->net.max_hops > 0;
     if (!is_limited)
         xoff_err_add(err, "; change a route, or lose such frames with hops: 64");
-    located(plan, place_of(plan, topo, loop, n < 64 ? n : 64), NULL, err);
+    build_located(plan, place_of(plan, topo, loop, n < 64 ? n : 64), NULL, err);
     if (!is_limited)
         return -XOFF_E_CONFLICT;
     err->code = XOFF_E_OK;
-    add_warning(b, err);
+    build_add_warning(b, err);
     *err = (struct xoff_err){0};
     return 0;
 }
@@ -741,12 +710,11 @@ int build_create(const struct plan *plan, const struct build_options *options, s
         code = build_captures(options, b, err);
     if (!code) {
         fill_spec(plan, options, b);
-        code = check_memory(plan, &b->spec, err);
-    }
-    if (!code) {
         code = build_traffic(plan, b, err);
         b->spec.n_transports = b->n_transports; /* traffic may have named more */
     }
+    if (!code)
+        code = build_check_memory(plan, options->memory_bytes, b, err);
     struct net_blame blame;
     if (!code) {
         code = net_create(&b->spec, &b->net, &blame, err);

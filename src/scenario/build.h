@@ -10,6 +10,7 @@ struct build_options {
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
     bool (*progress)(void *context, xoff_time now, uint64_t arrivals);
+    uint64_t memory_bytes;       /* what the run may take; 0: not looked at */
     const char *const *captures; /* NODE:PORT, or NODE of a host: ports to capture */
     uint32_t n_captures;
     uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
@@ -43,8 +44,8 @@ struct built {
     uint32_t n_warnings;
 };
 
-/* Errors are located in the plan's file. Memory is estimated first: a network that the machine
- * cannot hold is refused with the figure. */
+/* Errors are located in the plan's file. Memory is estimated before the network is made: a run that
+ * would take too much is refused with the figure. */
 int build_create(const struct plan *plan, const struct build_options *options, struct built **out,
                  struct xoff_err *err);
 void build_destroy(struct built *built);

@@ -7,6 +7,7 @@
  * as one cell. Its windows last eight frames: each looks through all slots once at its start and
  * once at its end, which longer windows make rarer, and fuller buckets dearer.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -277,6 +278,7 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     } while (w->chunks == MAP_FAILED && w->chunks_capacity > LEAST_CHUNKS);
     XOFF_ASSERT(w->chunks != MAP_FAILED);
+    errno = 0; /* a later assertion is not about memory */
     w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
     w->active = malloc(sizeof *w->active * (sim->n_cells + 1));
     w->queue.entries = aligned_alloc(64, sizeof *w->queue.entries * ((max_slots + 4) / 4 * 4));

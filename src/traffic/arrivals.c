@@ -89,6 +89,9 @@ int arrivals_bind(const struct traffic_env *env, const struct arrivals *arrivals
                 .mean_gap_ps = arrivals->bits / (arrivals->load * rate_bps) * (double)XOFF_S,
                 .target = targets->ones[i],
             };
+            if (!is_empty && !cfg->is_connection)
+                apps->n_flows +=
+                    (double)(cfg->stop - arrivals->period.start) / states[i].mean_gap_ps;
         }
     }
     const struct bind_made all = {

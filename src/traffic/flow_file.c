@@ -3,7 +3,6 @@
  */
 #include "traffic/flow_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/text.h"
 #include "traffic/sizes.h"
+#include "traffic/words.h"
 
 #define MAX_FIELDS 5
 #define MIN_FIELDS 4
@@ -231,49 +231,16 @@ int flow_file_parse(const char *path, const char *text, size_t size, const struc
     return 0;
 }
 
-/* Reads a whole file; NULL with errno set, ENOMEM for lack of memory. */
-static char *read_whole(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    size_t capacity = (size_t)1 << 16, n = 0;
-    char *text = malloc(capacity);
-    while (text) {
-        n += fread(text + n, 1, capacity - n, file);
-        if (n < capacity)
-            break;
-        char *moved = realloc(text, capacity *= 2);
-        if (!moved)
-            free(text);
-        text = moved;
-    }
-    const int failure = !text ? ENOMEM : ferror(file) ? errno ? errno : EIO : 0;
-    fclose(file);
-    if (failure) {
-        free(text);
-        errno = failure;
-        return NULL;
-    }
-    *size = n;
-    return text;
-}
-
 int flow_file_read(const char *path, const struct flow_names *names,
                    const struct schedule_entry *preset, struct schedule **schedule,
                    struct xoff_err *err)
 {
-    size_t size = 0;
-    errno = 0;
-    char *text = read_whole(path, &size);
-    if (!text && errno == ENOMEM)
-        return bind_no_memory(err);
-    if (!text) {
-        xoff_err_set(err, XOFF_E_IO, "file", path, "cannot be read: ");
-        xoff_err_add(err, strerror(errno));
-        return -XOFF_E_IO;
-    }
-    const int rc = flow_file_parse(path, text, size, names, preset, schedule, err);
+    char *text;
+    size_t size;
+    int rc = words_load(path, "file", &text, &size, err);
+    if (rc)
+        return rc;
+    rc = flow_file_parse(path, text, size, names, preset, schedule, err);
     free(text);
     return rc;
 }

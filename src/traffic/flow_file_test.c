@@ -264,7 +264,7 @@ static void file_and_list(void **unused)
     unlink(path);
     assert_int_equal(bind_list(b, entry, items), -XOFF_E_IO);
     assert_string_equal(b->err.subject, "file");
-    assert_string_equal(b->err.value, path);
+    assert_string_equal(b->err.file, path);
     assert_int_equal(bind_list(b, "file=/", NULL), -XOFF_E_IO); /* a folder */
     bench_fini(b);
 }

@@ -125,6 +125,7 @@ int schedule_bind(const struct traffic_env *env, struct schedule *schedule, uint
         s = schedule;
     s->n = s->capacity = n;
     s->tag = env->index;
+    apps->n_flows += n;
     s->frame_bytes = frame_bytes;
     qsort(s->entries, n, sizeof s->entries[0], compare_entries);
     const uint32_t n_senders = find_senders(s, NULL, NULL);

@@ -223,17 +223,13 @@ int words_load(const char *path, const char *subject, char **text, size_t *size,
                struct xoff_err *err)
 {
     struct stat status;
-    FILE *file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &status)) {
-        const int reason = errno;
-        if (file)
-            fclose(file);
-        return fail_file(path, subject, XOFF_E_IO, "cannot be read: ", strerror(reason), err);
-    }
-    if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > WORDS_MAX_FILE) {
-        fclose(file);
+    if (stat(path, &status)) /* before it is opened: a pipe would be waited for */
+        return fail_file(path, subject, XOFF_E_IO, "cannot be read: ", strerror(errno), err);
+    if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > WORDS_MAX_FILE)
         return fail_file(path, subject, XOFF_E_IO, "a file of at most 2 GiB is accepted", "", err);
-    }
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return fail_file(path, subject, XOFF_E_IO, "cannot be read: ", strerror(errno), err);
     const size_t expected = (size_t)status.st_size;
     char *buf = malloc(expected + 1);
     if (!buf) {

@@ -25,7 +25,7 @@ _xoff() {
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --set | --seed | --variant | --capture*)
+    --set | --seed | --variant | --memory | --capture*)
         return
         ;;
     --compat)

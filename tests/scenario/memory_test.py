@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+"""Memory: estimated before a run, kept while it runs, and a clear end when there is none.
+
+    memory_test.py XOFF
+"""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+wrong = []
+
+# 64 senders at 90 Gb/s of payload start 11.25 G flows of a byte each second: 7.2 M in 10 us.
+FLOWS = """topology: {kind: leaf-spine, leaves: 4, spines: 4, hosts_per_leaf: 16}
+stop: 10us
+traffic: [{kind: poisson, load: 0.9, sizes: 1B}]
+"""
+# Never at rest: pauses hold a lossless class up for ever behind a receiver that stands still.
+DRAINS = """topology: {kind: star, hosts: 32}
+stop: 20us
+drain: 1000s
+priorities: {0: {lossless: true}}
+receivers: [{host: h0, rate: 0bps}]
+measure: {every: 20ns, series: [queue, throughput, pause]}
+traffic: [{kind: cbr, from: h1..h31, to: h0, transport: none}]
+expect: [drops == 0]
+"""
+
+
+def xoff(*args, **more):
+    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120,
+                          **more)
+
+
+def check(what, holds, run=None):
+    if not holds:
+        wrong.append(what)
+        print(f"wrong: {what}")
+        if run is not None:
+            print(run.returncode, run.stdout[-1000:], run.stderr[-1000:])
+
+
+def check_estimate(folder):
+    file = folder / "flows.yaml"
+    file.write_text(FLOWS)
+    for memory, status in (("1GB", 2), ("4GB", 0)):
+        run = xoff("check", file, "--memory", memory)
+        check(f"flows by their number, {memory}", run.returncode == status and
+              ("traffic: the run would take about 1." in run.stderr) == (status == 2) and
+              ("fewer flows than 7.2e+06" in run.stderr) == (status == 2), run)
+    run = xoff("check", file, "--memory", "1MB")
+    check("the network itself", run.returncode == 2 and
+          "topology: the run would take" in run.stderr, run)
+    run = xoff("check", file, "--memory", "4")
+    check("a size without unit", run.returncode == 2 and "such as 4GB" in run.stderr, run)
+
+    file = folder / "drains.yaml"
+    file.write_text(DRAINS)
+    run = xoff("check", file, "--memory", "1GB")
+    check("samples while the run drains", run.returncode == 0 and
+          "warning: measure.every: samples take up to" in run.stderr, run)
+    run = xoff("check", file, "--memory", "1GB", "--set", "drain=100us")
+    check("of a short drain", run.returncode == 0 and not run.stderr, run)
+    run = xoff("check", file, "--memory", "12MB")
+    check("samples before", run.returncode == 2 and
+          "measure.every: the run would take" in run.stderr, run)
+
+
+def check_budget(folder):
+    file, out = folder / "drains.yaml", folder / "drained"
+    limit = 100
+    with open(folder / "told", "w+", encoding="utf-8") as told:
+        process = subprocess.Popen([XOFF, "run", file, "-o", out, "--no-report", "--memory",
+                                    f"{limit}MB"],
+                                   stdout=told, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        told.seek(0)
+        text = told.read()
+    check("a run that takes too much ends", process.returncode == 1 and
+          "out of memory (--memory): the results up to here are written" in text and
+          "INTERRUPTED" in text)
+    summary = json.loads((out / "summary.json").read_text())["runs"][0]
+    check("and is marked", summary["interrupted"] and summary["verdict"] != "pass" and
+          20e-6 < summary["end_time_s"] < 1)
+    peak = usage.ru_maxrss * 1024
+    print(f"peak {peak / 1e6:.0f} MB of {limit} MB")
+    if not is_sanitized():
+        check(f"within its limit, {peak / 1e6} MB", peak < limit * 1e6)
+
+
+def is_sanitized():
+    return b"__asan_init" in pathlib.Path(XOFF).read_bytes() or \
+        b"__tsan_init" in pathlib.Path(XOFF).read_bytes()
+
+
+def check_endless(folder):
+    os.mkfifo(folder / "pipe")
+    for name in ("/dev/zero", folder / "pipe"):
+        file = folder / "endless.yaml"
+        file.write_text(f"topology: {{kind: star, hosts: 4}}\n"
+                        f"traffic: [{{kind: flows, file: {name}}}]\n")
+        run = xoff("check", file)
+        check(f"flows of {name}", run.returncode == 2 and f"{name}: error: " in run.stderr and
+              "a file of at most 2 GiB" in run.stderr, run)
+
+
+def check_limit(folder):
+    """Address space that is too small, at many sizes: never a crash, and the cause is told."""
+    if is_sanitized():
+        print("address space is not limited: the sanitizer needs it")
+        return
+    out, ends = folder / "limited", set()
+    for mega in (24, 28, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 4096):
+        def set_limit(size=mega << 20):
+            resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        run = xoff("run", ROOT / "scenarios/incast-pfc.yaml", "-o", out, preexec_fn=set_limit)
+        ends.add(run.returncode)
+        check(f"{mega} MiB of addresses", run.returncode == 0 or
+              (run.returncode == 1 and "memory" in run.stderr), run)
+    check(f"enough and not enough: {ends}", ends == {0, 1})
+    check("and nothing is left", sorted(p.name for p in out.iterdir()) ==
+          ["report.html", "run.sqlite", "summary.json"])
+
+
+with tempfile.TemporaryDirectory() as name:
+    base = pathlib.Path(name)
+    check_estimate(base)
+    check_budget(base)
+    check_endless(base)
+    check_limit(base)
+print(f"{len(wrong)} wrong")
+sys.exit(1 if wrong else 0)
