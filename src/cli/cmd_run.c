@@ -12,11 +12,12 @@
 #include "cli/cli.h"
 #include "report/report.h"
 #include "stats/folder.h"
+#include "wire/packet_check.h"
 
 struct run_arguments {
     struct cli_options shared;
     const char *output;
-    bool csv, print_config, no_report;
+    bool csv, print_config, no_report, wire_check;
     const char *write;   /* --write; NULL: default for the kind of input */
     const char *compare; /* folder or file; NULL: nothing to compare with */
     const char **captures, **variants;
@@ -50,7 +51,8 @@ enum {
     OPTION_CAPTURE_LIMIT,
     OPTION_CAPTURE_BYTES,
     OPTION_TRACE,
-    OPTION_TRACE_UNTIL
+    OPTION_TRACE_UNTIL,
+    OPTION_WIRE_CHECK
 };
 
 static const struct argp_option options[] = {
@@ -84,6 +86,10 @@ static const struct argp_option options[] = {
      0},
     {"trace-until", OPTION_TRACE_UNTIL, "TIME", 0,
      "End the trace at this simulated time, such as 500us (default: with the run)", 0},
+    {"wire-check", OPTION_WIRE_CHECK, NULL, 0,
+     "Write every control frame and tag as octets at every hop, read it again, and end the run if "
+     "it does not come back as it was sent",
+     0},
     {0},
 };
 
@@ -166,6 +172,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->capture_bytes = (uint32_t)n;
         return 0;
     }
+    case OPTION_WIRE_CHECK:
+        a->wire_check = true;
+        return 0;
     case OPTION_TRACE:
         if (!*arg)
             argp_error(state, "--trace needs the name of a file");
@@ -392,6 +401,31 @@ static void compare_runs(const struct run_arguments *a, const struct hpcc_config
 
 /* Finishes `n` runs of the scenario's plans, at least one; an interruption leaves fewer than there
  * are plans. */
+/* Says what the wire check of a run has found. */
+static bool passes_wire_check(const struct run_arguments *a, const struct cli_run *run)
+{
+    static const char *const kinds[] = {
+        [RESULT_FRAME_DATA] = "data",   [RESULT_FRAME_ACK] = "ACK",
+        [RESULT_FRAME_NACK] = "NACK",   [RESULT_FRAME_CNP] = "CNP",
+        [RESULT_FRAME_PAUSE] = "pause", [RESULT_FRAME_NOTICE] = "notification",
+        [RESULT_FRAME_PROBE] = "probe",
+    };
+    const struct net_wire_result found = net_wire_result(run->built->net);
+    const struct results *r = run->results;
+    if (found.has_failed) {
+        char at[32];
+        fprintf(stderr, "error: wire check%s%s: %s frame received by %s:%u at %s: %s: %s\n",
+                *r->variant ? " of " : "", r->variant, kinds[found.kind], r->nodes[found.node].name,
+                found.port, cli_figure(at, sizeof at, (double)found.at / (double)XOFF_S, "s"),
+                found.err.subject, found.err.message);
+        return false;
+    }
+    fprintf(a->shared.json ? stderr : stdout,
+            "wire check%s%s: %llu control frames and tags came back as they were sent\n",
+            *r->variant ? " of " : "", r->variant, (unsigned long long)found.n_frames);
+    return true;
+}
+
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
                   const struct hpcc_config *import, const struct theirs *theirs,
                   struct cli_run *runs, uint32_t n, struct folder *folder, const char *dir)
@@ -542,7 +576,9 @@ static int run_file(const struct run_arguments *a, const char *file)
                                              .trace_until = !a->trace        ? 0
                                                             : a->trace_until ? a->trace_until
                                                                              : XOFF_NEVER,
-                                             .keeps_heard = writes_hpcc(a, import)};
+                                             .keeps_heard = writes_hpcc(a, import),
+                                             .wire_check =
+                                                 a->wire_check ? xoff_packet_check : NULL};
     if (writes_hpcc(a, import) &&
         hpcc_qlen_window(import, &options_of_build.histogram_from, &options_of_build.histogram_to))
         options_of_build.histogram_every = HPCC_QLEN_EVERY;
@@ -553,6 +589,8 @@ static int run_file(const struct run_arguments *a, const char *file)
         if (cli_run_plan(scenario->plans[i], &options_of_build, &input, &runs[i], &err)) {
             cli_print_build_error(&input, &err);
             status = cli_status(&err);
+        } else if (a->wire_check && !passes_wire_check(a, &runs[i])) {
+            status = EXIT_FAILED;
         }
         is_short = runs[i].is_short;
     }

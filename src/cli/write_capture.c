@@ -12,6 +12,7 @@
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "net/packets.h"
 #include "wire/packet.h"
 #include "wire/pcapng.h"
 
@@ -176,105 +177,28 @@ static char *comment_of(struct capture_writer *w, const struct result_frame *fra
     return comment;
 }
 
-static void fill_pause(const struct results *r, const struct result_frame *frame,
-                       const struct teller *sender, struct packet *packet)
+/* The addresses of frames that ports send: their owner's, by its number among its kind. */
+static void fill_source(const struct results *r, uint32_t node, uint32_t port,
+                        struct packet *packet)
 {
-    packet->pause.opcode = frame->opcode;
-    packet->pause.classes = frame->classes;
-    memcpy(packet->pause.quanta, frame->quanta, sizeof packet->pause.quanta);
-    if (r->nodes[sender->node].is_switch)
-        xoff_packet_switch_mac(sender->node - r->n_hosts, sender->port, packet->source_mac);
+    if (r->nodes[node].is_switch)
+        xoff_packet_switch_mac(node - r->n_hosts, port, packet->source_mac);
     else
-        xoff_packet_host_mac(sender->node, packet->source_mac);
-}
-
-/* A notification of QCN is a CNM, one of ECM a BCN; both come from the port of the point. */
-static void fill_message(const struct results *r, const struct xoff_notice *notice,
-                         struct packet *packet)
-{
-    const struct result_port *port = &r->ports[notice->cp_id / XOFF_N_PRIORITIES];
-    packet->notice.is_cnm = notice->kind == XOFF_NOTICE_QCN;
-    packet->notice.is_bcn = notice->kind == XOFF_NOTICE_ECM;
-    packet->notice.about_priority = notice->cp_id % XOFF_N_PRIORITIES;
-    xoff_packet_switch_mac(port->node - r->n_hosts, port->port, packet->source_mac);
-}
-
-static void fill_extra(const struct results *r, const struct result_frame *frame,
-                       const struct result_frame_extra *extra, struct packet *packet)
-{
-    if (packet->kind == PACKET_NOTICE)
-        packet->notice =
-            (struct packet_notice){.cp_id = extra->notice.cp_id,
-                                   .rate_bps = extra->notice.rate_bps,
-                                   .feedback = extra->notice.feedback,
-                                   .queue_offset_bytes = extra->notice.queue_offset_bytes,
-                                   .queue_delta_bytes = extra->notice.queue_delta_bytes,
-                                   .kind = extra->notice.kind};
-    const uint8_t kind = extra->has_notice ? extra->notice.kind : XOFF_NOTICE_NONE;
-    if (packet->kind == PACKET_NOTICE && (kind == XOFF_NOTICE_QCN || kind == XOFF_NOTICE_ECM))
-        fill_message(r, &extra->notice, packet);
-    if (packet->kind == PACKET_DATA && kind == XOFF_NOTICE_LIMITED) {
-        packet->is_limited = true;
-        packet->notice.cp_id = extra->notice.cp_id;
-    }
-    if (frame->asks_rate || packet->kind == PACKET_PROBE)
-        packet->rate_tag = (struct packet_rate_tag){.is_there = true,
-                                                    .is_back = !frame->asks_rate,
-                                                    .kind = kind,
-                                                    .rate_bps = extra->notice.rate_bps};
-    packet->n_sacks = extra->n_sacks;
-    memcpy(packet->sack_from, extra->sack_from, sizeof packet->sack_from);
-    memcpy(packet->sack_to, extra->sack_to, sizeof packet->sack_to);
-    packet->has_hops = extra->has_telemetry;
-    packet->n_hops = extra->has_telemetry ? extra->telemetry.n : 0;
-    for (uint32_t h = 0; h < packet->n_hops; h++) {
-        const struct xoff_int_view hop = xoff_int_unpack(&extra->telemetry.hop[h]);
-        packet->hops[h] = (struct packet_hop){.rate_bps = hop.rate_bps,
-                                              .at_ns = hop.at_ns,
-                                              .tx_bytes = hop.tx_bytes,
-                                              .queue_bytes = (uint32_t)hop.queue_bytes};
-    }
+        xoff_packet_host_mac(node, packet->source_mac);
 }
 
 static void fill_packet(const struct capture_writer *w, uint64_t index, struct packet *packet)
 {
-    static const enum packet_kind kinds[] = {
-        [RESULT_FRAME_DATA] = PACKET_DATA,   [RESULT_FRAME_ACK] = PACKET_ACK,
-        [RESULT_FRAME_NACK] = PACKET_NACK,   [RESULT_FRAME_CNP] = PACKET_CNP,
-        [RESULT_FRAME_PAUSE] = PACKET_PAUSE, [RESULT_FRAME_NOTICE] = PACKET_NOTICE,
-        [RESULT_FRAME_PROBE] = PACKET_PROBE,
-    };
-    static const enum packet_protocol protocols[] = {
-        [RESULT_BY_GO_BACK_N] = PACKET_RC,
-        [RESULT_BY_DATAGRAM] = PACKET_UC,
-        [RESULT_BY_TCP] = PACKET_TCP,
-    };
     const struct result_frame *frame = &w->capture->frames[index];
-    *packet = (struct packet){
-        .kind = kinds[frame->kind], .bytes = frame->bytes, .has_bad_fcs = frame->is_corrupt};
+    packet_of_frame(frame, w->capture->extras ? &w->capture->extras[index] : NULL, packet);
     if (frame->kind == RESULT_FRAME_PAUSE) {
-        fill_pause(w->results, frame, &w->tellers[frame->is_sent], packet);
-        return;
+        const struct teller *sender = &w->tellers[frame->is_sent];
+        fill_source(w->results, sender->node, sender->port, packet);
+    } else if (packet->notice.is_cnm || packet->notice.is_bcn) {
+        const struct result_port *port =
+            &w->results->ports[packet->notice.cp_id / XOFF_N_PRIORITIES];
+        fill_source(w->results, port->node, port->port, packet);
     }
-    packet->protocol = protocols[frame->by];
-    packet->from = frame->from;
-    packet->to = frame->to;
-    packet->flow = frame->flow;
-    packet->hash = frame->hash;
-    packet->payload_bytes = frame->kind == RESULT_FRAME_DATA ? frame->payload_bytes : 0;
-    packet->is_tagged = frame->is_tagged;
-    packet->has_rrt = frame->has_rrt;
-    packet->priority = frame->priority;
-    packet->is_marked = frame->is_marked;
-    packet->is_first = frame->is_first;
-    packet->is_last = frame->is_last;
-    packet->asks = frame->asks;
-    packet->is_reduced = frame->is_reduced;
-    packet->seq = frame->seq;
-    packet->psn = frame->psn;
-    packet->stamp = (uint32_t)(frame->sent_at / XOFF_US);
-    if (w->capture->extras)
-        fill_extra(w->results, frame, &w->capture->extras[index], packet);
 }
 
 static bool flush(struct capture_writer *w)

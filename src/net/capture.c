@@ -113,8 +113,7 @@ static void take_pause(const struct frame *f, struct result_frame *out)
         out->quanta[p] = f->pause.quanta[p];
 }
 
-static void take_frame(const struct net *net, struct numbering *numberings, const struct frame *f,
-                       struct result_frame *out)
+void capture_read(const struct net *net, const struct frame *f, struct result_frame *out)
 {
     *out = (struct result_frame){
         .at = f->at,
@@ -133,13 +132,6 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
         out->flow = f->flow;
         return;
     }
-    const bool has_tag =
-        (f->kind == FRAME_DATA || f->kind == FRAME_PROBE) && f->flags & FRAME_ASKS_RATE;
-    const uint32_t source = f->kind == FRAME_DATA || has_tag ? f->src : f->dst;
-    const struct host *host = &net->hosts[source];
-    struct numbering *numbering = &numberings[source];
-    if (!numbering->begins)
-        number_messages(host, numbering);
     out->sent_at = frame_sent_at(f);
     out->seq = f->seq;
     out->from = f->src;
@@ -150,11 +142,29 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
     out->priority = f->priority;
     out->is_marked = f->flags & FRAME_MARKED;
     out->is_tagged = f->flags & FRAME_TAGGED;
-    out->asks_rate = has_tag;
-    if (f->kind == FRAME_NOTICE || f->kind == FRAME_PROBE) {
+    out->asks_rate =
+        (f->kind == FRAME_DATA || f->kind == FRAME_PROBE) && f->flags & FRAME_ASKS_RATE;
+    if (f->kind == FRAME_DATA || f->kind == FRAME_NOTICE || f->kind == FRAME_PROBE)
         out->payload_bytes = f->payload;
+    if (f->kind != FRAME_DATA)
         return;
-    }
+    out->has_rrt = net->transports[f->transport].rp.ops->tag_bytes == XOFF_RRT_BYTES;
+    out->is_last = f->flags & FRAME_LAST;
+    out->asks = f->flags & FRAME_ASKS;
+    out->is_reduced = f->flags & FRAME_REDUCED;
+}
+
+/* Adds the number of the packet, and whether it begins its message. */
+static void number_frame(const struct net *net, struct numbering *numberings, const struct frame *f,
+                         struct result_frame *out)
+{
+    if (frame_is_control(f) || f->kind == FRAME_NOTICE || f->kind == FRAME_PROBE)
+        return;
+    const uint32_t source = f->kind == FRAME_DATA ? f->src : f->dst;
+    const struct host *host = &net->hosts[source];
+    struct numbering *numbering = &numberings[source];
+    if (!numbering->begins)
+        number_messages(host, numbering);
     if (f->kind != FRAME_DATA) {
         const uint32_t n = frames_before(host, numbering, f->flow, f->seq);
         out->psn = f->kind == FRAME_ACK ? n - 1 : n;
@@ -162,16 +172,12 @@ static void take_frame(const struct net *net, struct numbering *numberings, cons
     }
     const struct begin *begin = &numbering->begins[numbering->place[f->message]];
     const uint64_t within = out->by == RESULT_BY_DATAGRAM ? f->seq : f->seq - begin->byte;
-    out->payload_bytes = f->payload;
-    out->has_rrt = net->transports[f->transport].rp.ops->tag_bytes == XOFF_RRT_BYTES;
     out->psn = begin->psn + (uint32_t)(within / payload_max(&host->flow_notes[f->message]));
     out->is_first = !within;
-    out->is_last = f->flags & FRAME_LAST;
-    out->asks = f->flags & FRAME_ASKS;
-    out->is_reduced = f->flags & FRAME_REDUCED;
 }
 
-static void take_extra(const struct net *net, const struct frame *f, struct result_frame_extra *out)
+void capture_read_extra(const struct net *net, const struct frame *f,
+                        struct result_frame_extra *out)
 {
     if (frame_is_control(f) || f->is_bare)
         return;
@@ -220,9 +226,10 @@ void capture_collect(struct net *net, struct results *r)
             out->extras = make(notes->n, sizeof *out->extras);
         for (uint64_t k = 0; k < notes->n; k++) {
             const struct frame *f = capture_at(notes, k);
-            take_frame(net, numberings, f, &out->frames[k]);
+            capture_read(net, f, &out->frames[k]);
+            number_frame(net, numberings, f, &out->frames[k]);
             if (out->extras)
-                take_extra(net, f, &out->extras[k]);
+                capture_read_extra(net, f, &out->extras[k]);
         }
     }
     for (uint32_t h = 0; h < net->n_hosts; h++)

@@ -28,8 +28,10 @@ struct net {
     /* Indices of the next change and the next route statement. */
     uint32_t next_change, next_route;
     xoff_time sample_at, deadlock_at, reroute_at;
-    bool stopped;    /* progress() asked for it */
-    bool is_at_rest; /* the run ended because nothing was pending */
+    bool stopped;              /* progress() asked for it */
+    bool is_at_rest;           /* the run ended because nothing was pending */
+    bool wire_has_failed;      /* the wire check of some node; written by any thread */
+    struct wire_check *checks; /* per node; NULL: frames are not checked */
     struct result_deadlock *deadlocks;
     uint32_t n_deadlocks;
     struct result_deadlock_port *deadlock_ports;
@@ -115,8 +117,16 @@ void audit(struct net *net, struct results *results);
 /* net_dcbx_collect.c */
 void dcbx_collect(const struct net *net, struct results *results);
 
-/* capture.c */
+/* capture.c: the second reads a frame as it is, without its packet number; the third what its
+ * second line has, if frames have one, into a struct of zeros. */
 void capture_collect(struct net *net, struct results *results);
+void capture_read(const struct net *net, const struct frame *frame, struct result_frame *out);
+void capture_read_extra(const struct net *net, const struct frame *frame,
+                        struct result_frame_extra *out);
+
+/* wire_check.c */
+void wire_check_frame(struct wire_check *check, uint32_t port, const struct frame *frame,
+                      xoff_time now);
 
 /* trace.c */
 void trace_collect(struct net *net, struct results *results);

@@ -221,7 +221,9 @@ static bool has_changes(void *context)
 static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
 {
     struct net *net = context;
-    if (!net->spec.progress || net->spec.progress(net->spec.progress_context, now, arrivals))
+    const bool is_fine = !__atomic_load_n(&net->wire_has_failed, __ATOMIC_RELAXED);
+    if (is_fine &&
+        (!net->spec.progress || net->spec.progress(net->spec.progress_context, now, arrivals)))
         return true;
     net->stopped = true;
     return false;

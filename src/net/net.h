@@ -65,6 +65,8 @@ struct net_transport {
 /* Header bytes of a data frame of that transport. */
 uint32_t net_header_bytes(const struct net_wire *wire, const struct net_transport *transport);
 
+struct packet;
+
 /* What a port of a switch does at the edge of a congestion notification domain (domain.c). */
 enum net_defence_mode {
     NET_DEFENCE_DISABLED,
@@ -177,6 +179,8 @@ struct net_spec {
     uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
     xoff_time trace_until;  /* what every frame meets is noted down before then; 0: no trace */
     bool keeps_heard;       /* pause frames are noted where they are received, too */
+    /* Control frames and tags pass this at every hop; NULL: they do not (wire_check.c). */
+    int (*wire_check)(const struct packet *packet, struct xoff_err *err);
     xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
     int64_t max_hops; /* switches that a frame may come to; 0 and XOFF_PARAM_AUTO: no limit */
     xoff_time deadlock_after; /* a cycle frozen for so long is a deadlock; 0: no detection */
@@ -227,7 +231,18 @@ struct net_warning {
 };
 const struct net_warning *net_warnings(const struct net *net, uint32_t *n);
 
-/* Runs to the end. Returns false when progress() asked to stop. */
+/* What spec.wire_check has found so far. */
+struct net_wire_result {
+    uint64_t n_frames;
+    bool has_failed; /* a frame did not come back as it was; the first of them: */
+    uint8_t kind;    /* enum frame_kind */
+    uint32_t node, port;
+    xoff_time at;
+    struct xoff_err err; /* which field */
+};
+struct net_wire_result net_wire_result(const struct net *net);
+
+/* Runs to the end. Returns false when progress() or the wire check asked to stop. */
 bool net_run(struct net *net);
 
 /* Collects the results; the caller sets title, files and wall time. net_free_results frees them. */

@@ -350,6 +350,20 @@ static void build_tracers(struct net *net)
     }
 }
 
+static void build_checks(struct net *net)
+{
+    if (!net->spec.wire_check)
+        return;
+    net->checks = build_block(net->topo->n_nodes, sizeof *net->checks);
+    for (uint32_t n = 0; n < net->topo->n_nodes; n++) {
+        net->checks[n].net = net;
+        for (uint32_t p = 0; p < net_node(net, n)->n_ports; p++) {
+            net_port(net, n, p)->is_watched = true;
+            net_port(net, n, p)->check = &net->checks[n];
+        }
+    }
+}
+
 int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,
                struct xoff_err *err)
 {
@@ -415,6 +429,7 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
         node_rearm(&net->switches[s]->head, sim_exclusive(net->sim));
     build_captures(net);
     build_tracers(net);
+    build_checks(net);
     *out = net;
     return 0;
 }
@@ -456,6 +471,6 @@ void net_destroy(struct net *net)
     build_free_transports(net);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);
-    free(net->sequence), free(net->fastest_bps);
+    free(net->sequence), free(net->fastest_bps), free(net->checks);
     free(net);
 }

@@ -148,6 +148,8 @@ void port_note_frame(struct port *port, const struct frame *frame, bool is_sent,
     if (port->tracer)
         trace(port->tracer, port->number, frame,
               is_sent ? RESULT_EVENT_DEQUEUE : RESULT_EVENT_RECEIVE, now);
+    if (port->check && !is_sent)
+        wire_check_frame(port->check, port->number, frame, now);
 }
 
 void port_note_corrupt(struct port *port)

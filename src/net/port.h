@@ -41,6 +41,17 @@ struct tracer {
     xoff_time until;
 };
 
+/* What a node has found in frames that were written as octets and read again (wire_check.c). */
+struct wire_check {
+    struct net *net;
+    uint64_t n_frames;
+    bool has_failed; /* once; of the frame that did not come back as it was: */
+    uint8_t kind;
+    uint32_t port;
+    xoff_time at;
+    struct xoff_err err;
+};
+
 static inline struct frame *capture_at(const struct capture *c, uint64_t index)
 {
     return &c->chunks[index / CAPTURE_CHUNK][index % CAPTURE_CHUNK * c->step];
@@ -61,7 +72,7 @@ struct port {
     uint8_t open;        /* priorities that the gate lets through */
     uint8_t backlog;     /* priorities with something to send */
     bool is_control_due; /* a pause or LLDP frame is to be sent */
-    bool is_watched;     /* every frame that crosses it is noted down: captured, or traced */
+    bool is_watched;     /* every frame that crosses it is captured, traced or checked */
 
     alignas(64) struct tally rx[XOFF_N_PRIORITIES];
 
@@ -73,6 +84,7 @@ struct port {
     bool keeps_heard;              /* pause frames are noted where they are received, too */
     struct capture *capture;       /* NULL: not captured */
     struct tracer *tracer;         /* that of the node; NULL: not traced */
+    struct wire_check *check;      /* the same; NULL: frames are not checked */
     uint32_t told_bytes;           /* traced: length of the queue when it last asked for a pause */
     struct net_sequence *sequence; /* of wire->is_one_sequence */
     struct xoff_gate gate;

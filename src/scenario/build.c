@@ -557,6 +557,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
     spec->capture_limit = options->capture_limit;
     spec->trace_until = options->trace_until;
     spec->keeps_heard = options->keeps_heard;
+    spec->wire_check = options->wire_check;
     spec->histogram_from = options->histogram_from;
     spec->histogram_to = options->histogram_to;
     spec->histogram_every = options->histogram_every;

@@ -16,6 +16,7 @@ struct build_options {
     uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
     xoff_time trace_until;  /* every frame is traced before then; 0: none is */
     bool keeps_heard;       /* pause frames are noted where they are received, too */
+    int (*wire_check)(const struct packet *packet, struct xoff_err *err); /* of net_spec */
     xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
 };
 
