@@ -33,9 +33,10 @@ SEVERE = "  - {name: severe, set: {transport: fecn, " \
          "switch.marking: {kind: fecn, n0: 1, severe: 40000B}}}\n"
 # Scenario, ports to capture.
 RUNS = (("star", ("h0", "s0:4")), ("quickstart", ("leaf0:0", "h1")),
-        ("slow-receiver", ("h0", "h2")), ("pause-vs-pfc", ("h0",)))
+        ("slow-receiver", ("h0", "h2")), ("pause-vs-pfc", ("h0",)),
+        ("dcbx-push-down", ("h0",)), ("dcbx-baseline", ("h0",)))
 # Layers that must occur; those in the second line are xoff.lua's.
-LAYERS = {"infiniband", "tcp", "macc", "vlan",
+LAYERS = {"infiniband", "tcp", "macc", "vlan", "lldp",
           "cn-tag", "cnm", "bcn", "rrt", "rate-tag", "notice"}
 STATUS = {"ip.checksum.status": "IPv4 checksum", "udp.checksum.status": "UDP checksum",
           "tcp.checksum.status": "TCP checksum", "eth.fcs.status": "FCS"}
