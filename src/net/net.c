@@ -23,7 +23,7 @@ static void on_arrive_counted(void *context, struct worker *w, uint32_t node, ui
 {
     struct net *net = context;
     struct long_frame copy;
-    if (frame->kind == FRAME_PAUSE) {
+    if (frame_is_control(frame)) {
         on_arrive(context, w, node, port, frame);
         return;
     }
