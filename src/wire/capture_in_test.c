@@ -264,14 +264,17 @@ static void times(void **unused)
         {9, -1, 5000000000, 4000000000}, {9, -9, 5, 0},      {6, 0, UINT64_MAX, UINT64_MAX},
         {9, 1, UINT64_MAX, UINT64_MAX},  {0xff, 0, 1024, 0}, {9, INT64_MIN, 5, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        const size_t k = i / 2;
+        is_big = i % 2;
         length = 0;
         put_section();
-        put_interface(cases[i].resolution, 0, cases[i].offset_s);
-        put_packet(0, cases[i].time, "abc", 3, 3, 0);
+        put_interface(cases[k].resolution, 0, cases[k].offset_s);
+        put_packet(0, cases[k].time, "abc", 3, 3, 0);
         assert_int_equal(read_all(4096), 1);
-        assert_true(frames[0].at_ns == cases[i].want);
+        assert_true(frames[0].at_ns == cases[k].want);
     }
+    is_big = false;
 }
 
 /* An interface of 20 octets, without options; one with options up to the last octet of its block;
@@ -300,6 +303,7 @@ static void options(void **unused)
     put(1, 2);
     put_text("\3", 1); /* no end of the list follows */
     end_block(from);
+    end_block(begin_block(0x0bad)); /* 12 octets: nothing in it */
     put_packet(0, 5, "abc", 3, 3, 0);
     put_packet(1, 5, "abc", 3, 3, 3);          /* reserved direction; FCS not said */
     put_packet(1, 5, "abc", 3, 3, 1 | 2 << 5); /* an FCS of two octets is none of Ethernet's */
@@ -321,6 +325,38 @@ static void options(void **unused)
     assert_int_equal(frames[2].fcs_octets, 0);
     assert_int_equal(frames[2].direction, CAPTURE_INBOUND);
     assert_int_equal(frames[3].interface_index, 1);
+}
+
+/* 63 characters of a name are kept. The FCS of pcap needs its bit and a length of two units. */
+static void names_and_fcs(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t link;
+        uint8_t fcs_octets;
+    } links[] = {{0x24000001, 4}, {0x04000001, 0}, {0x20000001, 0}, {0x14000001, 0}};
+    for (unsigned n = 63; n < 66; n++) {
+        char name[66];
+        memset(name, 'a', sizeof name);
+        length = 0;
+        put_section();
+        const size_t from = begin_block(1);
+        put(1, 8);
+        put(2, 2);
+        put(n, 2);
+        put_text(name, n);
+        end_block(from);
+        assert_int_equal(read_all(4096), 0);
+        assert_int_equal(strlen(in.interfaces[0].name), 63);
+        assert_int_equal(in.interfaces[0].fcs_octets, 0);
+    }
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        put_pcap(0xa1b2c3d4, links[i].link);
+        put_record(3, 5, "abc", 3, 3);
+        assert_int_equal(read_all(4096), 1);
+        assert_int_equal(frames[0].fcs_octets, links[i].fcs_octets);
+        assert_int_equal(frames[0].interface->link_type, 1);
+    }
 }
 
 /* What the writer writes is read. */
@@ -511,9 +547,11 @@ static void damaged_files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats),       cmocka_unit_test(pcap),    cmocka_unit_test(pcapng),
-        cmocka_unit_test(times),         cmocka_unit_test(options), cmocka_unit_test(our_own_files),
-        cmocka_unit_test(cut_files),     cmocka_unit_test(lies),    cmocka_unit_test(limits),
+        cmocka_unit_test(formats),       cmocka_unit_test(pcap),
+        cmocka_unit_test(pcapng),        cmocka_unit_test(times),
+        cmocka_unit_test(options),       cmocka_unit_test(names_and_fcs),
+        cmocka_unit_test(our_own_files), cmocka_unit_test(cut_files),
+        cmocka_unit_test(lies),          cmocka_unit_test(limits),
         cmocka_unit_test(damaged_files),
     };
     return cmocka_run_group_tests_name("capture_in", tests, NULL, NULL);

@@ -94,6 +94,10 @@ static void dumps_and_lines(void **unused)
     assert_int_equal(line("0000 01 02"), HEX_NOTHING);
     assert_refused(line("0003 03"), &err, "hex",
                    "this offset does not follow from the lines before");
+    assert_int_equal(xoff_hex_end(&in), HEX_FRAME);
+    assert_int_equal(line("000 01"), HEX_NOTHING); /* three digits are enough */
+    assert_int_equal(xoff_hex_end(&in), HEX_FRAME);
+    assert_octets("\1", 1);
     /* Not an offset, since no lone pair follows. */
     xoff_hex_begin(&in);
     assert_int_equal(line("0000 0102"), HEX_FRAME);

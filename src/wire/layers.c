@@ -392,12 +392,10 @@ static uint32_t put_layer(const struct layer *l, const struct layers *all, uint8
         return at + (uint32_t)xoff_aeth_encode(&l->aeth, to, room);
     case LAYER_HPCC:
         return at + (uint32_t)xoff_hpcc_encode(&l->hpcc, to, room);
-    case LAYER_CTLOS:
-        return at + (uint32_t)xoff_ctlos_encode(&l->ctlos, to, room);
     case LAYER_CNP:
         memcpy(to, l->cnp, sizeof l->cnp);
         return at + (uint32_t)sizeof l->cnp;
-    default: /* the content of LLDP is payload */
+    default: /* the content of LLDP is payload; an ordered set is no frame */
         return at;
     }
 }

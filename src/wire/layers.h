@@ -19,7 +19,7 @@
 #include "wire/notice_frame.h"
 #include "wire/roce.h"
 
-/* kind, name */
+/* kind, name; an ordered set has a name here but is no header of a frame */
 #define LAYER_MAP(X)              \
     X(ETH, "eth")                 \
     X(CN_TAG, "cn-tag")           \
@@ -75,7 +75,6 @@ struct layer {
         struct bth roce;
         struct aeth aeth;
         struct hpcc_header hpcc;
-        struct xoff_ctlos ctlos;
         uint8_t cnp[ROCE_CNP_OCTETS]; /* reserved */
     };
 };

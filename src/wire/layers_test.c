@@ -23,6 +23,17 @@ static int decode(const uint8_t *octets, uint32_t n)
     return xoff_layers_decode(&in, &layers, &err);
 }
 
+/* What was decoded last is encoded to the same octets. */
+static void assert_written_back(const uint8_t *octets, uint32_t n)
+{
+    const struct layers_out out = {.payload = octets + layers.payload_at,
+                                   .payload_octets = layers.payload_end - layers.payload_at,
+                                   .least_octets = n};
+    memset(buf, 0xee, n);
+    assert_int_equal(xoff_layers_encode(&layers, &out, &crc32, buf), n);
+    assert_memory_equal(buf, octets, n);
+}
+
 static int decode_hex(const char *hex)
 {
     static uint8_t octets[2048];
@@ -34,7 +45,10 @@ static int decode_hex(const char *hex)
         octets[digits / 2] = (uint8_t)(digits % 2 ? octets[digits / 2] | digit : digit << 4);
         digits++;
     }
-    return decode(octets, digits / 2);
+    const int answer = decode(octets, digits / 2);
+    if (!answer)
+        assert_written_back(octets, digits / 2);
+    return answer;
 }
 
 static void assert_kinds(const char *want)
@@ -141,6 +155,10 @@ static void lengths_of_802_3(void **unused)
     assert_int_equal(layers.payload_end - layers.payload_at, 3);
     assert_int_equal(decode_hex(ADDRESSES "0003 424203"), 0);
     assert_refused(decode_hex(ADDRESSES "0004 424203"), &err, "length",
+                   "octets 12 and 13: more than the frame has");
+    static uint8_t long_frame[14 + 1500] = {[12] = 0x05, [13] = 0xdc};
+    assert_int_equal(decode(long_frame, sizeof long_frame), 0); /* 1500 is a length still */
+    assert_refused(decode(long_frame, sizeof long_frame - 1), &err, "length",
                    "octets 12 and 13: more than the frame has");
     assert_int_equal(decode_hex(ADDRESSES "86dd 60"), 0); /* a type without a codec */
     assert_kinds("eth");
