@@ -128,10 +128,10 @@ static void send_data(struct reference *r, uint16_t port)
         p->backlog &= (uint8_t) ~(1u << n);
     const uint32_t bytes = frame->bytes;
     if (r->setup.kind == XOFF_DEVICE_STATION) {
-        host_sent(r, frame);
+        reference_host_sent(r, frame);
     } else {
-        bridge_release(r, port, frame);
-        cn_send(r, port, frame);
+        reference_bridge_release(r, port, frame);
+        reference_cn_send(r, port, frame);
     }
     xoff_sched_charge(&r->sched, p->sched_state, n, bytes, !p->queues[n].head);
     begin(r, port, frame);
@@ -240,11 +240,11 @@ static void arrive(struct reference *r)
         free(frame);
         return;
     }
-    agent_receive(r, frame);
+    reference_agent_receive(r, frame);
     if (r->setup.kind == XOFF_DEVICE_STATION)
-        host_receive(r, frame);
+        reference_host_receive(r, frame);
     else
-        bridge_receive(r, frame);
+        reference_bridge_receive(r, frame);
 }
 
 /* Events */
@@ -253,8 +253,8 @@ static xoff_time next_event(const struct reference *r)
 {
     xoff_time at = r->arrivals.head ? r->arrivals.head->at : XOFF_NEVER;
     at = xoff_time_min(at, xoff_pause_deadline(&r->pause));
-    at = xoff_time_min(at, host_deadline(r));
-    at = xoff_time_min(at, agent_deadline(r));
+    at = xoff_time_min(at, reference_host_deadline(r));
+    at = xoff_time_min(at, reference_agent_deadline(r));
     for (uint32_t i = 0; i < r->setup.n_ports; i++) {
         const struct reference_port *p = &r->ports[i];
         at = xoff_time_min(at, p->gate.next_at);
@@ -270,11 +270,11 @@ static void handle_events(struct reference *r)
     while (r->arrivals.head && r->arrivals.head->at <= r->now)
         arrive(r);
     if (xoff_pause_deadline(&r->pause) <= r->now)
-        bridge_expire(r, r->now);
-    if (host_deadline(r) <= r->now)
-        host_expire(r);
-    if (agent_deadline(r) <= r->now)
-        agent_expire(r);
+        reference_bridge_expire(r, r->now);
+    if (reference_host_deadline(r) <= r->now)
+        reference_host_expire(r);
+    if (reference_agent_deadline(r) <= r->now)
+        reference_agent_expire(r);
     for (uint16_t i = 0; i < r->setup.n_ports; i++) {
         struct reference_port *p = &r->ports[i];
         if (xoff_gate_is_due(&p->gate, r->now))

@@ -153,36 +153,36 @@ int reference_build(struct reference *r, struct xoff_err *err);
 void reference_clear(struct reference *r);
 
 /* A frame has arrived by frame->port, whole and with a good FCS. The function owns it. */
-void bridge_receive(struct reference *r, struct held *frame);
+void reference_bridge_receive(struct reference *r, struct held *frame);
 /* A data frame has left. */
-void bridge_release(struct reference *r, uint16_t port, const struct held *frame);
+void reference_bridge_release(struct reference *r, uint16_t port, const struct held *frame);
 /* The pause policy's time has come. */
-void bridge_expire(struct reference *r, xoff_time now);
+void reference_bridge_expire(struct reference *r, xoff_time now);
 /* Joins the egress queue of a port, or is lost. */
-void bridge_enqueue(struct reference *r, uint16_t port, struct held *frame);
+void reference_bridge_enqueue(struct reference *r, uint16_t port, struct held *frame);
 
 /* The priorities of `enabled` that the device can hold lossless. */
 uint8_t reference_lossless(const struct reference *r, uint8_t enabled);
 
 /* DCBX at all ports. A frame that is received stays the caller's. */
-int agent_build(struct reference *r, struct xoff_err *err);
-void agent_receive(struct reference *r, const struct held *frame);
-xoff_time agent_deadline(const struct reference *r);
-void agent_expire(struct reference *r);
+int reference_agent_build(struct reference *r, struct xoff_err *err);
+void reference_agent_receive(struct reference *r, const struct held *frame);
+xoff_time reference_agent_deadline(const struct reference *r);
+void reference_agent_expire(struct reference *r);
 
 /* Congestion notification in a bridge: a frame that came in gets another priority at the edge of
  * the domain; one that joined a queue may be sampled; one that goes out may lose its tag. */
-int cn_build(struct reference *r, struct xoff_err *err);
-void cn_receive(struct reference *r, struct held *frame);
-void cn_sample(struct reference *r, uint16_t port, const struct held *frame);
-void cn_send(struct reference *r, uint16_t port, struct held *frame);
+int reference_cn_build(struct reference *r, struct xoff_err *err);
+void reference_cn_receive(struct reference *r, struct held *frame);
+void reference_cn_sample(struct reference *r, uint16_t port, const struct held *frame);
+void reference_cn_send(struct reference *r, uint16_t port, struct held *frame);
 
 /* The end station. */
-int host_build(struct reference *r, struct xoff_err *err);
-void host_receive(struct reference *r, struct held *frame);
+int reference_host_build(struct reference *r, struct xoff_err *err);
+void reference_host_receive(struct reference *r, struct held *frame);
 /* A frame of its source of that priority begins now. */
-void host_sent(struct reference *r, const struct held *frame);
-xoff_time host_deadline(const struct reference *r);
-void host_expire(struct reference *r);
+void reference_host_sent(struct reference *r, const struct held *frame);
+xoff_time reference_host_deadline(const struct reference *r);
+void reference_host_expire(struct reference *r);
 
 #endif

@@ -165,9 +165,10 @@ int reference_build(struct reference *r, struct xoff_err *err)
     for (uint32_t i = 0; i < n_ports && !code; i++)
         code = build_port(r, &r->ports[i], err);
     if (!code)
-        code = r->setup.kind == XOFF_DEVICE_STATION ? host_build(r, err) : cn_build(r, err);
+        code = r->setup.kind == XOFF_DEVICE_STATION ? reference_host_build(r, err)
+                                                    : reference_cn_build(r, err);
     if (!code && r->setup.has_dcbx)
-        code = agent_build(r, err);
+        code = reference_agent_build(r, err);
     return code;
 }
 
@@ -204,13 +205,13 @@ static void apply_edges(struct reference *r)
     }
 }
 
-void bridge_expire(struct reference *r, xoff_time now)
+void reference_bridge_expire(struct reference *r, xoff_time now)
 {
     xoff_pause_expire(&r->pause, now, &r->edges);
     apply_edges(r);
 }
 
-void bridge_release(struct reference *r, uint16_t port, const struct held *frame)
+void reference_bridge_release(struct reference *r, uint16_t port, const struct held *frame)
 {
     const struct xoff_departure departure = {
         .in_port = frame->in_port,
@@ -225,7 +226,7 @@ void bridge_release(struct reference *r, uint16_t port, const struct held *frame
         apply_edges(r);
 }
 
-void bridge_enqueue(struct reference *r, uint16_t port, struct held *frame)
+void reference_bridge_enqueue(struct reference *r, uint16_t port, struct held *frame)
 {
     struct reference_port *p = &r->ports[port];
     struct xoff_arrival arrival = {.in_port = frame->in_port,
@@ -248,7 +249,7 @@ void bridge_enqueue(struct reference *r, uint16_t port, struct held *frame)
     held_append(&p->queues[queue], frame);
     p->queue_bytes[queue] += frame->bytes;
     p->backlog |= (uint8_t)(1u << queue);
-    cn_sample(r, port, frame);
+    reference_cn_sample(r, port, frame);
 }
 
 /* Addresses */
@@ -293,11 +294,11 @@ static void flood(struct reference *r, const struct held *frame)
         copy->in_port = frame->in_port;
         copy->priority = frame->priority;
         copy->is_data = true;
-        bridge_enqueue(r, i, copy);
+        reference_bridge_enqueue(r, i, copy);
     }
 }
 
-void bridge_receive(struct reference *r, struct held *frame)
+void reference_bridge_receive(struct reference *r, struct held *frame)
 {
     struct octets_in in = octets_in(frame->octets, frame->length);
     const uint8_t *to = get_octets(&in, 6, "destination");
@@ -312,10 +313,10 @@ void bridge_receive(struct reference *r, struct held *frame)
     if (!is_group(from))
         learn(r, from, frame->port);
     frame->is_data = true;
-    cn_receive(r, frame);
+    reference_cn_receive(r, frame);
     const struct reference_address *known = is_group(to) ? NULL : find_address(r, to);
     if (known && known->port != frame->in_port) {
-        bridge_enqueue(r, known->port, frame);
+        reference_bridge_enqueue(r, known->port, frame);
         return;
     }
     if (!known)

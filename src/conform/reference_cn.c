@@ -22,7 +22,7 @@ static bool is_cn(const struct reference *r, uint16_t port, uint8_t priority)
     return r->setup.cn >> priority & 1 && r->setup.defence[port] != XOFF_DEVICE_CN_DISABLED;
 }
 
-int cn_build(struct reference *r, struct xoff_err *err)
+int reference_cn_build(struct reference *r, struct xoff_err *err)
 {
     const struct xoff_cp_ops *ops = xoff_cp_find("qcn");
     _Alignas(16) unsigned char params[MAX_PARAMS_BYTES];
@@ -68,7 +68,7 @@ static bool read_headers(const struct held *frame, struct headers *h)
     return xoff_cn_tag_decode(frame->octets, frame->length, (size_t)at, &h->tag, &err) >= 0;
 }
 
-void cn_receive(struct reference *r, struct held *frame)
+void reference_cn_receive(struct reference *r, struct held *frame)
 {
     const bool is_edge = r->setup.defence[frame->in_port] == XOFF_DEVICE_CN_EDGE;
     struct headers h;
@@ -79,7 +79,7 @@ void cn_receive(struct reference *r, struct held *frame)
     frame->octets[14] = (uint8_t)((frame->octets[14] & 0x1f) | frame->priority << 5);
 }
 
-void cn_send(struct reference *r, uint16_t port, struct held *frame)
+void reference_cn_send(struct reference *r, uint16_t port, struct held *frame)
 {
     const enum xoff_device_defence mode = r->setup.defence[port];
     const bool is_out = mode == XOFF_DEVICE_CN_EDGE || mode == XOFF_DEVICE_CN_INTERIOR;
@@ -141,10 +141,10 @@ static void notify(struct reference *r, uint16_t port, const struct held *frame,
     struct held *message = held_create(octets, (uint32_t)xoff_eth_pad(octets, length));
     message->in_port = port;
     message->priority = frame->priority;
-    bridge_enqueue(r, frame->in_port, message);
+    reference_bridge_enqueue(r, frame->in_port, message);
 }
 
-void cn_sample(struct reference *r, uint16_t port, const struct held *frame)
+void reference_cn_sample(struct reference *r, uint16_t port, const struct held *frame)
 {
     const uint8_t p = frame->priority;
     if (!is_cn(r, port, p) || !xoff_cp_is_due(r->cp_states[port][p], frame->bytes, frame->is_data))

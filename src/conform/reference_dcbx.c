@@ -40,7 +40,7 @@ static void set_admin(const struct reference *r, struct xoff_dcbx_admin *admin)
         admin->sends |= 1 << XOFF_DCBX_CONGESTION_NOTIFICATION;
 }
 
-int agent_build(struct reference *r, struct xoff_err *err)
+int reference_agent_build(struct reference *r, struct xoff_err *err)
 {
     struct xoff_dcbx_admin admin;
     set_admin(r, &admin);
@@ -92,7 +92,7 @@ static void put_in_force(struct reference *r, uint32_t port, unsigned events)
             reference_lossless(r, r->dcbx[port]->operational.pfc.enabled);
 }
 
-void agent_receive(struct reference *r, const struct held *frame)
+void reference_agent_receive(struct reference *r, const struct held *frame)
 {
     struct xoff_dcbx *dcbx = r->dcbx[frame->port];
     const struct xoff_dcbx_cfg *cfg = &r->dcbx_cfg[frame->port];
@@ -124,7 +124,7 @@ void agent_receive(struct reference *r, const struct held *frame)
     put_in_force(r, frame->port, xoff_dcbx_on_frame(cfg, dcbx, &lldp, &pdu, r->now));
 }
 
-xoff_time agent_deadline(const struct reference *r)
+xoff_time reference_agent_deadline(const struct reference *r)
 {
     xoff_time at = XOFF_NEVER;
     for (uint32_t i = 0; i < r->setup.n_ports; i++)
@@ -147,7 +147,7 @@ static void say(struct reference *r, uint32_t port)
     held_append(&r->ports[port].local, held_create(octets, (uint32_t)length));
 }
 
-void agent_expire(struct reference *r)
+void reference_agent_expire(struct reference *r)
 {
     for (uint32_t i = 0; i < r->setup.n_ports; i++) {
         if (!r->dcbx[i] || xoff_dcbx_deadline(r->dcbx[i]) > r->now)

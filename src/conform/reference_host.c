@@ -19,7 +19,7 @@
 #define FIRST_FLOW 0x0a00  /* flow identifiers: this and the priority */
 #define FIRST_STREAM 4096u /* streams of its sources in the payload */
 
-int host_build(struct reference *r, struct xoff_err *err)
+int reference_host_build(struct reference *r, struct xoff_err *err)
 {
     const struct xoff_rp_ops *ops = xoff_rp_find("qcn");
     _Alignas(16) unsigned char params[MAX_PARAMS_BYTES];
@@ -87,7 +87,7 @@ static void offer(struct reference *r, uint8_t priority)
     r->ports[0].backlog |= (uint8_t)(1u << priority);
 }
 
-void host_sent(struct reference *r, const struct held *frame)
+void reference_host_sent(struct reference *r, const struct held *frame)
 {
     struct reference_flow *flow = &r->flows[frame->priority];
     if (xoff_rp_hears_sent(&r->rp))
@@ -105,7 +105,7 @@ static bool is_waiting(const struct reference *r, uint32_t priority)
     return r->flows[priority].next_at != XOFF_NEVER && !(r->ports[0].backlog >> priority & 1);
 }
 
-xoff_time host_deadline(const struct reference *r)
+xoff_time reference_host_deadline(const struct reference *r)
 {
     xoff_time at = XOFF_NEVER;
     if (r->setup.kind != XOFF_DEVICE_STATION)
@@ -118,7 +118,7 @@ xoff_time host_deadline(const struct reference *r)
     return at;
 }
 
-void host_expire(struct reference *r)
+void reference_host_expire(struct reference *r)
 {
     for (uint8_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         struct reference_flow *flow = &r->flows[p];
@@ -160,7 +160,7 @@ static void echo(struct reference *r, const struct held *frame, const struct xof
                 held_create(octets, (uint32_t)xoff_eth_pad(octets, headers + left)));
 }
 
-void host_receive(struct reference *r, struct held *frame)
+void reference_host_receive(struct reference *r, struct held *frame)
 {
     struct xoff_eth eth;
     struct xoff_err err;
