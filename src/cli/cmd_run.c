@@ -311,15 +311,18 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
 
 /* Writes report.html beside run.sqlite. A page that cannot be made of good results is reported and
  * left out: *has_page is then false. Returns 0, or -XOFF_E_IO: it could not be written. */
-static int write_report(const char *aside, bool *has_page, struct xoff_err *err)
+static int write_report(const struct folder *folder, bool *has_page, struct xoff_err *err)
 {
+    const char *aside = folder_aside(folder);
     char *path;
     XOFF_ASSERT(asprintf(&path, "%s/report.html", aside) >= 0);
     const int code = report_create(&aside, 1, path, err);
     *has_page = !code;
     free(path);
-    if (code && code != -XOFF_E_IO)
+    if (code && code != -XOFF_E_IO) {
+        folder_explain(folder, err);
         cli_print_error(err);
+    }
     return code == -XOFF_E_IO ? code : 0;
 }
 
@@ -340,7 +343,7 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
     if (!code)
         code = cli_write_captures(aside, results, n, a->capture_bytes, dir, told, &err);
     if (!code && !a->no_report)
-        code = write_report(aside, &has_page, &err);
+        code = write_report(folder, &has_page, &err);
     if (has_page)
         fprintf(told, "report: %s/report.html\n", dir);
     if (!code)

@@ -239,6 +239,9 @@ int sqlite_write(const char *path, const struct results *const *runs,
     close(fd);
     errno = 0;
     check(&w, sqlite3_open_v2(path, &w.db, SQLITE_OPEN_READWRITE, NULL));
+    /* A file that cannot be opened is tried again for reading alone. */
+    if (!w.status && sqlite3_db_readonly(w.db, "main") == 1)
+        w.status = output_fail(err, path, strerror(errno ? errno : EACCES));
     execute(&w, setup);
     for (const struct table *t = tables; t->name; t++)
         create_table(&w, t);
