@@ -17,7 +17,7 @@
 struct run_arguments {
     struct cli_options shared;
     const char *output;
-    bool csv, print_config, no_report, wire_check;
+    bool csv, print_config, no_report, wire_check, wire_check_all;
     const char *write;   /* --write; NULL: default for the kind of input */
     const char *compare; /* folder or file; NULL: nothing to compare with */
     const char **captures, **variants;
@@ -86,9 +86,10 @@ static const struct argp_option options[] = {
      0},
     {"trace-until", OPTION_TRACE_UNTIL, "TIME", 0,
      "End the trace at this simulated time, such as 500us (default: with the run)", 0},
-    {"wire-check", OPTION_WIRE_CHECK, NULL, 0,
-     "Write every control frame and tag as octets at every hop, read it again, and end the run if "
-     "it does not come back as it was sent",
+    {"wire-check", OPTION_WIRE_CHECK, "all", OPTION_ARG_OPTIONAL,
+     "Write every control frame, with =all ACKs and tags of data, too, as octets at every hop, "
+     "read "
+     "it again, and end the run if it does not come back as it was sent",
      0},
     {0},
 };
@@ -173,7 +174,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     }
     case OPTION_WIRE_CHECK:
+        if (arg && strcmp(arg, "all"))
+            argp_error(state, "--wire-check=%s: can only be =all, or alone", arg);
         a->wire_check = true;
+        a->wire_check_all = arg != NULL;
         return 0;
     case OPTION_TRACE:
         if (!*arg)
@@ -402,8 +406,6 @@ static void compare_runs(const struct run_arguments *a, const struct hpcc_config
     }
 }
 
-/* Finishes `n` runs of the scenario's plans, at least one; an interruption leaves fewer than there
- * are plans. */
 /* Says what the wire check of a run has found. */
 static bool passes_wire_check(const struct run_arguments *a, const struct cli_run *run)
 {
@@ -429,6 +431,8 @@ static bool passes_wire_check(const struct run_arguments *a, const struct cli_ru
     return true;
 }
 
+/* Finishes `n` runs of the scenario's plans, at least one; an interruption leaves fewer than there
+ * are plans. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
                   const struct hpcc_config *import, const struct theirs *theirs,
                   struct cli_run *runs, uint32_t n, struct folder *folder, const char *dir)
@@ -580,8 +584,8 @@ static int run_file(const struct run_arguments *a, const char *file)
                                                             : a->trace_until ? a->trace_until
                                                                              : XOFF_NEVER,
                                              .keeps_heard = writes_hpcc(a, import),
-                                             .wire_check =
-                                                 a->wire_check ? xoff_packet_check : NULL};
+                                             .wire_check = a->wire_check ? xoff_packet_check : NULL,
+                                             .wire_checks_all = a->wire_check_all};
     if (writes_hpcc(a, import) &&
         hpcc_qlen_window(import, &options_of_build.histogram_from, &options_of_build.histogram_to))
         options_of_build.histogram_every = HPCC_QLEN_EVERY;

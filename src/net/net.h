@@ -179,8 +179,9 @@ struct net_spec {
     uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */
     xoff_time trace_until;  /* what every frame meets is noted down before then; 0: no trace */
     bool keeps_heard;       /* pause frames are noted where they are received, too */
-    /* Control frames and tags pass this at every hop; NULL: they do not (wire_check.c). */
+    /* Control frames pass this at every hop; NULL: they do not (wire_check.c). */
     int (*wire_check)(const struct packet *packet, struct xoff_err *err);
+    bool wire_checks_all; /* ACKs, NACKs and tags of data, too */
     xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
     int64_t max_hops; /* switches that a frame may come to; 0 and XOFF_PARAM_AUTO: no limit */
     xoff_time deadlock_after; /* a cycle frozen for so long is a deadlock; 0: no detection */

@@ -1,11 +1,11 @@
-/* Wire check: control frames and tags are written as octets and read again at every hop, as
- * captures would have them, and must come back as they were. spec.wire_check does that for one
- * frame: xoff_packet_check(), or what a test puts there.
+/* Wire check: control frames are written as octets and read again at every hop, as captures would
+ * have them, and must come back as they were. spec.wire_check does that for one frame:
+ * xoff_packet_check(), or what a test puts there.
  *
- * Pauses, ACKs, NACKs, CNPs, notifications and probes are checked whole, data frames by their tag,
- * if they have one. LLDP frames travel as octets in every run. Packet numbers and addresses of
- * ports are known only after a run; the number of an acknowledged byte stands for the one here, and
- * the port's own number for the other.
+ * Control frames are pauses, CNPs, notifications and probes. On request ACKs, NACKs and the tags of
+ * data, which are as many as data, are checked, too. LLDP frames travel as octets in every run.
+ * Packet numbers and addresses of ports are known only after a run; the number of an acknowledged
+ * byte stands for the one here, and the port's own number for the other.
  *
  * The first frame that does not come back ends the run at the end of its window. A node keeps its
  * own first, so that the earliest is the same however many threads there are.
@@ -19,10 +19,25 @@ static bool has_tag(const struct net *net, const struct frame *f)
            net->transports[f->transport].rp.ops->tag_bytes == XOFF_RRT_BYTES;
 }
 
+static bool is_checked(const struct net *net, const struct frame *f)
+{
+    switch (f->kind) {
+    case FRAME_LLDP:
+        return false;
+    case FRAME_DATA:
+        return net->spec.wire_checks_all && has_tag(net, f);
+    case FRAME_ACK:
+    case FRAME_NACK:
+        return net->spec.wire_checks_all;
+    default:
+        return true;
+    }
+}
+
 void wire_check_frame(struct wire_check *check, uint32_t port, const struct frame *f, xoff_time now)
 {
     struct net *net = check->net;
-    if (check->has_failed || f->kind == FRAME_LLDP || (f->kind == FRAME_DATA && !has_tag(net, f)))
+    if (check->has_failed || !is_checked(net, f))
         return;
     struct result_frame frame;
     struct result_frame_extra extra;

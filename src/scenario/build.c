@@ -558,6 +558,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
     spec->trace_until = options->trace_until;
     spec->keeps_heard = options->keeps_heard;
     spec->wire_check = options->wire_check;
+    spec->wire_checks_all = options->wire_checks_all;
     spec->histogram_from = options->histogram_from;
     spec->histogram_to = options->histogram_to;
     spec->histogram_every = options->histogram_every;

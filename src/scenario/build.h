@@ -17,6 +17,7 @@ struct build_options {
     xoff_time trace_until;  /* every frame is traced before then; 0: none is */
     bool keeps_heard;       /* pause frames are noted where they are received, too */
     int (*wire_check)(const struct packet *packet, struct xoff_err *err); /* of net_spec */
+    bool wire_checks_all;
     xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
 };
 

@@ -27,13 +27,15 @@ static const char star[] =
 
 /* What the check of the next run does. */
 static int (*check)(const struct packet *packet, struct xoff_err *err);
-static atomic_uint n_pauses;
+static bool checks_all;
+static atomic_uint n_pauses, n_acks;
 
 static void use_check(const void *context, struct net_spec *spec, struct net_switch *kinds,
                       struct net_transport *transports)
 {
     (void)context, (void)kinds, (void)transports;
     spec->wire_check = check;
+    spec->wire_checks_all = checks_all;
 }
 
 static struct rig_options options_of(uint32_t n_threads)
@@ -44,30 +46,37 @@ static struct rig_options options_of(uint32_t n_threads)
 static int count_pauses(const struct packet *packet, struct xoff_err *err)
 {
     n_pauses += packet->kind == PACKET_PAUSE;
+    n_acks += packet->kind == PACKET_ACK;
     return xoff_packet_check(packet, err);
 }
 
-/* Counted by hand from the ports: what they received is what was checked. */
+/* Counted by hand from the ports: what they received is what was checked; ACKs only if asked for.
+ */
 static void every_control_frame_is_checked(void **unused)
 {
     (void)unused;
-    struct rig plain, checked;
+    struct rig plain;
     const struct rig_options none = {0}, one = options_of(1);
     rig_run(&plain, &none, star, "dcqcn");
-    check = count_pauses;
-    n_pauses = 0;
-    rig_run(&checked, &one, star, "dcqcn");
-    const struct net_wire_result found = net_wire_result(checked.built->net);
-    assert_true(plain.results->digest == checked.results->digest);
-    assert_false(found.has_failed);
-    uint64_t pauses = 0;
-    for (uint32_t i = 0; i < checked.results->n_ports; i++)
-        pauses += checked.results->ports[i].control_rx_frames;
-    assert_true(pauses > 0 && n_pauses == pauses);
-    assert_true(found.n_frames > pauses); /* ACKs and CNPs as well */
     assert_int_equal(net_wire_result(plain.built->net).n_frames, 0);
+    check = count_pauses;
+    for (uint32_t with_acks = 0; with_acks < 2; with_acks++) {
+        struct rig checked;
+        checks_all = with_acks;
+        n_pauses = n_acks = 0;
+        rig_run(&checked, &one, star, "dcqcn");
+        const struct net_wire_result found = net_wire_result(checked.built->net);
+        assert_true(plain.results->digest == checked.results->digest);
+        assert_false(found.has_failed);
+        uint64_t pauses = 0;
+        for (uint32_t i = 0; i < checked.results->n_ports; i++)
+            pauses += checked.results->ports[i].control_rx_frames;
+        assert_true(pauses > 0 && n_pauses == pauses);
+        assert_true(with_acks ? n_acks > 600 : n_acks == 0);
+        assert_true(found.n_frames >= pauses + n_acks); /* and NACKs and CNPs, if any */
+        rig_fini(&checked);
+    }
     rig_fini(&plain);
-    rig_fini(&checked);
 }
 
 static void all_transports_pass(void **unused)
@@ -77,6 +86,7 @@ static void all_transports_pass(void **unused)
                                              "qcn",  "ecm",   "e2cm", "fecn"};
     const struct rig_options one = options_of(1);
     check = xoff_packet_check;
+    checks_all = true;
     for (unsigned i = 0; i < sizeof transports / sizeof *transports; i++) {
         struct rig rig;
         rig_run(&rig, &one, star, transports[i]);
