@@ -103,9 +103,15 @@ static void tell_dcbx(struct values *f, const struct xoff_dcbx_tlv *tlv)
     default:
         tell_cee(f, &tlv->u.cee);
     }
+    char remarks[XOFF_DCBX_N_REMARKS * 96] = "";
+    size_t n = 0;
     for (int i = 0; i < XOFF_DCBX_N_REMARKS; i++)
         if (tlv->remarks >> i & 1)
-            values_text(f, "remark", xoff_dcbx_remark_text((enum xoff_dcbx_remark)i));
+            n += (size_t)snprintf(remarks + n, sizeof remarks - n, "%s%s", n ? "; " : "",
+                                  xoff_dcbx_remark_text((enum xoff_dcbx_remark)i));
+    XOFF_ASSERT(n < sizeof remarks);
+    if (n)
+        values_text(f, "remarks", remarks);
 }
 
 static bool is_text(uint8_t type)
