@@ -449,15 +449,18 @@ LONG = {"dsh/deadlock.yaml": "1ms", "fairness-in-a-data-center/mpi-alone.yaml": 
 
 
 def check_tree_quickly(folder):
-    """Every scenario and variant of the papers runs, with one seed; verdicts need the others."""
-    names = []
+    """Every scenario of the papers runs, for the first claim about it and with one seed; verdicts
+    need the others."""
+    names, seen = [], set()
     for claims in (ROOT / "papers").glob("*/claims.yaml"):
         for entry in re.split(r"^  - (?=id:)", claims.read_text(), flags=re.M)[1:]:
             scenario = re.search(r"^    scenario: (\S+)", entry, re.M)
-            if scenario and f"{claims.parent.name}/{scenario[1]}" not in LONG:
+            file = f"{claims.parent.name}/{scenario[1]}" if scenario else None
+            if file and file not in LONG and file not in seen:
                 names.append(claims.parent.name + "/" + entry.split()[1].strip('"'))
+                seen.add(file)
     run = reproduce_tree(folder, "--seeds", "1", *names)
-    check("the papers of the tree run", len(names) > 100 and run.returncode in (0, 1) and
+    check("the papers of the tree run", len(names) > 40 and run.returncode in (0, 1) and
           "0 from the cache" in run.stderr and
           not re.search(r"^\d+ claims: .*error|, error$", run.stdout, re.M), run)
     for file, stop in LONG.items():
