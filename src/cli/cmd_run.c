@@ -17,7 +17,7 @@
 struct run_arguments {
     struct cli_options shared;
     const char *output;
-    bool csv, print_config, no_report, wire_check, wire_check_all;
+    bool csv, print_config, no_report, no_expect, wire_check, wire_check_all;
     const char *write;   /* --write; NULL: default for the kind of input */
     const char *compare; /* folder or file; NULL: nothing to compare with */
     const char **captures, **variants;
@@ -52,7 +52,8 @@ enum {
     OPTION_CAPTURE_BYTES,
     OPTION_TRACE,
     OPTION_TRACE_UNTIL,
-    OPTION_WIRE_CHECK
+    OPTION_WIRE_CHECK,
+    OPTION_NO_EXPECT
 };
 
 static const struct argp_option options[] = {
@@ -86,6 +87,8 @@ static const struct argp_option options[] = {
      0},
     {"trace-until", OPTION_TRACE_UNTIL, "TIME", 0,
      "End the trace at this simulated time, such as 500us (default: with the run)", 0},
+    {"no-expect", OPTION_NO_EXPECT, NULL, 0,
+     "Do not test the scenario's expectations, such as after a --set that they do not know of", 0},
     {"wire-check", OPTION_WIRE_CHECK, "all", OPTION_ARG_OPTIONAL,
      "Write every control frame, with =all ACKs and tags of data, too, as octets at every hop, "
      "read "
@@ -173,6 +176,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->capture_bytes = (uint32_t)n;
         return 0;
     }
+    case OPTION_NO_EXPECT:
+        a->no_expect = true;
+        return 0;
     case OPTION_WIRE_CHECK:
         if (arg && strcmp(arg, "all"))
             argp_error(state, "--wire-check=%s: can only be =all, or alone", arg);
@@ -463,7 +469,12 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         fprintf(words, "%s: the results up to here are written, expectations not tested\n",
                 is_short ? "out of memory (--memory)" : "interrupted");
         status = EXIT_FAILED;
+    } else if (a->no_expect) {
+        fprintf(words, "expectations are not tested\n");
     } else if (check_expectations(scenario, runs, results, summaries, words)) {
+        if (a->shared.n_settings)
+            fprintf(words, "the file's expectations do not know of --set; --no-expect leaves them "
+                           "out\n");
         status = EXIT_FAILED;
     }
     char *text = NULL;

@@ -302,6 +302,14 @@ def main(folder):
     run = xoff("run", incast, "--set", "switch.pause=none", "-o", folder / "b")
     check("incast without PFC fails and names the place",
           run.returncode == 1 and "s0 port" in run.stdout and "lossless" in run.stdout, run)
+    check("and says that expectations do not know of --set", "--no-expect" in run.stdout, run)
+    light = ("--set", "traffic.0.load=0.01", "--set", "traffic.1.size=1KB")
+    run = xoff("run", quick, *light, "-o", folder / "b")
+    check("expectations fail after a --set", run.returncode == 1 and "failed: expected" in
+          run.stdout, run)
+    run = xoff("run", quick, *light, "--no-expect", "-o", folder / "b")
+    check("and are left out on request", run.returncode == 0 and "holds" not in run.stdout and
+          "expected" not in run.stdout, run)
     run = xoff("run", incast, "--set", "switch.pause=none", "-j", "-o", folder / "b")
     check("its JSON is valid", run.returncode == 1 and json.loads(run.stdout)["runs"], run)
 
