@@ -37,35 +37,65 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Finds and prints the first cycle that the routes allow at any time of the run. */
-static bool has_cycle(const struct plan *plan, const struct topo *topo, const bool *coupled)
+/* A cycle that the routes allow. */
+struct cycle {
+    struct route_channel channels[64];
+    uint32_t n;   /* may be more than there is room for; 0: none */
+    xoff_time at; /* when the routes are first such */
+};
+
+/* Finds the first cycle that the routes allow at any time of the run. */
+static int find_cycle(const struct topo *topo, const bool *coupled, struct cycle *cycle,
+                      struct xoff_err *err)
 {
-    const uint32_t capacity = 64;
-    struct route_channel cycle[64];
-    for (xoff_time at = 0; at != XOFF_NEVER; at = routes_next_change(topo, at)) {
+    const uint32_t capacity = sizeof cycle->channels / sizeof *cycle->channels;
+    cycle->n = 0;
+    for (cycle->at = 0; cycle->at != XOFF_NEVER && !cycle->n;) {
         struct routes *routes;
-        struct xoff_err err;
-        if (routes_create(topo, at, false, &routes, &err)) {
-            cli_print_error(&err);
-            return true;
-        }
-        const uint32_t n = routes_find_cycle(topo, routes, coupled, cycle, capacity);
+        const int code = routes_create(topo, cycle->at, false, &routes, err);
+        if (code)
+            return code;
+        cycle->n = routes_find_cycle(topo, routes, coupled, cycle->channels, capacity);
         routes_destroy(routes);
-        if (n) {
-            char text[32];
-            printf("%s%s%s: cyclic buffer dependency from %s on:\n", plan->file,
-                   plan->variant[0] ? ": " : "", plan->variant,
-                   cli_figure(text, sizeof text, (double)at / (double)XOFF_S, "s"));
-            for (uint32_t k = 0; k < n && k < capacity; k++)
-                printf("  %s port %u -> %s\n", topo->nodes[cycle[k].node].name, cycle[k].port,
-                       topo->nodes[topo_peer(topo, cycle[k].node, cycle[k].port)].name);
-            return true;
-        }
+        if (!cycle->n)
+            cycle->at = routes_next_change(topo, cycle->at);
     }
-    return false;
+    if (cycle->n > capacity)
+        cycle->n = capacity;
+    return 0;
 }
 
-static bool has_any_cycle(const struct plan *plan, const struct built *built)
+static void print_cycle(const struct plan *plan, const struct topo *topo, const struct cycle *cycle)
+{
+    char text[32];
+    printf("%s%s%s: cyclic buffer dependency from %s on:\n", plan->file,
+           plan->variant[0] ? ": " : "", plan->variant,
+           cli_figure(text, sizeof text, (double)cycle->at / (double)XOFF_S, "s"));
+    for (uint32_t k = 0; k < cycle->n; k++) {
+        const struct route_channel *c = &cycle->channels[k];
+        printf("  %s port %u -> %s\n", topo->nodes[c->node].name, c->port,
+               topo->nodes[topo_peer(topo, c->node, c->port)].name);
+    }
+}
+
+static json_t *cycle_json(const struct plan *plan, const struct topo *topo,
+                          const struct cycle *cycle)
+{
+    json_t *channels = json_array();
+    for (uint32_t k = 0; k < cycle->n; k++) {
+        const struct route_channel *c = &cycle->channels[k];
+        json_array_append_new(channels,
+                              json_pack("{s:s, s:i, s:s}", "node", topo->nodes[c->node].name,
+                                        "port", (int)c->port, "to",
+                                        topo->nodes[topo_peer(topo, c->node, c->port)].name));
+    }
+    return json_pack("{s:s, s:f, s:o}", "variant", plan->variant, "from_s",
+                     (double)cycle->at / (double)XOFF_S, "channels", channels);
+}
+
+/* Looks for a cycle in the routes of a plan. Prints it, or adds it to `cycles` if that is not NULL.
+ * Returns an exit status. */
+static int check_cycle(const struct plan *plan, const struct built *built, json_t *cycles)
 {
     const struct topo *topo = &built->topo;
     const uint32_t n_switches = topo->n_nodes - topo->n_hosts;
@@ -75,9 +105,17 @@ static bool has_any_cycle(const struct plan *plan, const struct built *built)
         const struct net_switch *sw = net_switch_of(&built->spec, topo->n_hosts + i);
         coupled[i] = sw->fabric && sw->fabric->is_coupled && sw->fabric->is_coupled(sw);
     }
-    const bool found = has_cycle(plan, topo, coupled);
+    struct cycle cycle;
+    struct xoff_err err;
+    const int code = find_cycle(topo, coupled, &cycle, &err);
     free(coupled);
-    return found;
+    if (code)
+        cli_print_error(&err);
+    else if (cycle.n && cycles)
+        json_array_append_new(cycles, cycle_json(plan, topo, &cycle));
+    else if (cycle.n)
+        print_cycle(plan, topo, &cycle);
+    return code || cycle.n ? EXIT_FAILED : EXIT_FINE;
 }
 
 static int check_file(const struct check_arguments *a, const char *file)
@@ -93,7 +131,7 @@ static int check_file(const struct check_arguments *a, const char *file)
                                                    .memory_bytes = a->shared.memory_bytes,
                                                    .cell_bound = a->shared.cell_bound};
     int status = EXIT_FINE;
-    uint32_t n_cycles = 0;
+    json_t *cycles = a->shared.json ? json_array() : NULL;
     for (uint32_t i = 0; i < scenario->n_plans && status != EXIT_BAD_INPUT; i++) {
         struct built *built;
         if (build_create(scenario->plans[i], &options_of_build, &built, &err)) {
@@ -103,19 +141,16 @@ static int check_file(const struct check_arguments *a, const char *file)
         }
         cli_print_build_warnings(&input, built);
         if (a->deadlock && scenario->plans[i]->net.lossless &&
-            has_any_cycle(scenario->plans[i], built)) {
-            n_cycles++;
+            check_cycle(scenario->plans[i], built, cycles))
             status = EXIT_FAILED;
-        }
         build_destroy(built);
     }
     if (a->shared.json) {
         json_t *warnings = json_array();
         for (uint32_t i = 0; i < input.n_warnings; i++)
             json_array_append_new(warnings, json_string(input.warnings[i]));
-        json_t *answer =
-            json_pack("{s:s, s:b, s:i, s:o}", "file", file, "good", status == EXIT_FINE, "cycles",
-                      (int)n_cycles, "warnings", warnings);
+        json_t *answer = json_pack("{s:s, s:b, s:o, s:o}", "file", file, "good",
+                                   status == EXIT_FINE, "cycles", cycles, "warnings", warnings);
         json_dumpf(answer, stdout, 0);
         putchar('\n');
         json_decref(answer);

@@ -376,6 +376,11 @@ def main(folder):
         check(f"exit 2 for {args}", run.returncode == 2 and run.stderr.strip(), run)
     run = xoff("check", "--deadlock", ROOT / "scenarios/quickstart.yaml")
     check("leaf-spine has no cycle", run.returncode == 0, run)
+    found = xoff("check", "--deadlock", "-j", ROOT / "scenarios/ring-deadlock.yaml")
+    answer = json.loads(found.stdout)
+    check("a cycle in JSON names its ports", found.returncode == 1 and not answer["good"] and
+          answer["cycles"][0]["variant"] == "clockwise" and
+          answer["cycles"][0]["channels"][0] == {"node": "s0", "port": 1, "to": "s1"}, found)
     for path in ("ecmp", "scatter", "flowlet", "adaptive"):  # all take shortest paths
         for name, code in (("ring-deadlock", 1), ("load-balancers", 0)):
             run = xoff("check", "--deadlock", ROOT / f"scenarios/{name}.yaml", "--set",
