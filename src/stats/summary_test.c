@@ -118,6 +118,14 @@ static void unfinished_flows_count_for_the_largest(void **state)
     check(s, "fct.bulk.max", 7e-3, "s");
     check(s, "fct.max", 7e-3, "s");
     check_absent(s, "fct.ack.max");
+    /* Of "web" 2 ms and 6 ms are ages, 3 ms is a time. */
+    check(s, "flows.unfinished", 2, "");
+    check(s, "flows.web.unfinished", 2, "");
+    check(s, "flows.bulk.unfinished", 0, "");
+    check(s, "fct.all.web.mean", 11e-3 / 3, "s");
+    check(s, "fct.all.web.p50", 3e-3, "s");
+    check(s, "fct.all.web.p99", 6e-3, "s");
+    check(s, "fct.all.max", 7e-3, "s");
     summary_destroy(s);
 }
 

@@ -114,7 +114,8 @@ static void note_unfinished(struct results *run, const struct asked *asked, cons
         if (sscanf(summary->metrics[i].name, "flows.%63[^.].unfinished%n", entry, &end) != 1 ||
             !end)
             continue;
-        const uint64_t n = count_unfinished(run, tag++);
+        const uint64_t n = summary->metrics[i].value > 0 ? count_unfinished(run, tag) : 0;
+        tag++;
         const size_t used = strlen(entries);
         if (n && !is_watched(asked, entry))
             snprintf(entries + used, sizeof entries - used, "%s%llu of %s", used ? ", " : "",
