@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "report/page.h"
-#include "report/run_data.h"
+#include "report/run_parts.h"
 
 #define MOST_LEVEL 4096
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run_data.h"
+#include "report/run_parts.h"
 
 /* A browser rounds numbers beyond 2^53: these are written as text. */
 static json_t *exact(int64_t value)
@@ -59,8 +59,8 @@ static json_t *read_run(struct run_data *run)
         json_object_set_new(o, "threads", rows_json_number(rows, 12));
         run->end_ps = rows_int(rows, 8) > 0 ? rows_int(rows, 8) : 0;
         run->pauses_left_out = rows_int(rows, 13);
-        json_object_set_new(o, "config", rows_json_text(rows, 14, run->limits.text));
-        json_object_set_new(o, "scenario", rows_json_text(rows, 15, run->limits.text));
+        json_object_set_new(o, "config", rows_json_text(rows, 14, run->limits->text));
+        json_object_set_new(o, "scenario", rows_json_text(rows, 15, run->limits->text));
         set_times(run, rows_int(rows, 16), rows_int(rows, 17));
     }
     return o;
@@ -73,11 +73,11 @@ static json_t *read_findings(struct run_data *run)
     uint32_t n = 0;
     rows_begin(rows, "SELECT text FROM finding WHERE run_id = ? ORDER BY id", run->run_id);
     while (rows_next(rows))
-        if (n++ < run->limits.findings)
+        if (n++ < run->limits->findings)
             json_array_append_new(list, rows_json_text(rows, 0, 1000));
-    if (n > run->limits.findings)
+    if (n > run->limits->findings)
         json_array_append_new(
-            list, json_sprintf("... and %u more, in run.sqlite", n - run->limits.findings));
+            list, json_sprintf("... and %u more, in run.sqlite", n - run->limits->findings));
     return list;
 }
 
@@ -91,7 +91,7 @@ static json_t *read_metrics(struct run_data *run)
                "SELECT name, value, unit, meaning FROM metric WHERE +run_id = ? ORDER BY rowid",
                run->run_id);
     while (rows_next(rows))
-        if (n++ < run->limits.metrics)
+        if (n++ < run->limits->metrics)
             json_array_append_new(
                 list, json_pack("{so so so so}", "name", rows_json_text(rows, 0, 200), "value",
                                 rows_json_number(rows, 1), "unit", rows_json_text(rows, 2, 50),
@@ -109,7 +109,7 @@ json_t *run_drops(struct run_data *run)
                "first_at_ps FROM drop_place WHERE run_id = ? ORDER BY frames DESC, rowid",
                run->run_id);
     while (rows_next(rows)) {
-        if (n++ >= run->limits.drops)
+        if (n++ >= run->limits->drops)
             continue;
         const uint32_t node = rows_index(rows, 0);
         json_array_append_new(
@@ -139,7 +139,7 @@ json_t *run_deadlocks(struct run_data *run)
         if (rows_int(rows, 0) != last) {
             last = rows_int(rows, 0);
             ports = NULL;
-            if (json_array_size(list) < run->limits.deadlocks) {
+            if (json_array_size(list) < run->limits->deadlocks) {
                 ports = json_array();
                 json_array_append_new(list, json_pack("{so so so}", "onset_s",
                                                       rows_json_seconds(rows, 1), "found_s",
@@ -176,7 +176,7 @@ static json_t *read_buffers(struct run_data *run)
                "DESC, rowid",
                run->run_id);
     while (rows_next(rows)) {
-        if (json_array_size(buffers) >= run->limits.watermarks)
+        if (json_array_size(buffers) >= run->limits->watermarks)
             continue;
         json_t *by_pool = json_array();
         for (int pool = 0; pool < RUN_N_POOLS; pool++)
@@ -205,7 +205,7 @@ json_t *run_watermarks(struct run_data *run)
                run->run_id);
     while (rows_next(rows)) {
         char label[RUN_LABEL];
-        if (json_array_size(headroom) >= run->limits.watermarks)
+        if (json_array_size(headroom) >= run->limits->watermarks)
             continue;
         run_label(run, rows_index(rows, 0), rows_index(rows, 1), rows_index(rows, 2), label);
         json_array_append_new(headroom, json_pack("{so so so}", "name", json_words(label, 0),
@@ -230,7 +230,7 @@ json_t *run_data_create(const struct run_file *file, int64_t run_id,
                         const struct report_limits *limits, struct xoff_err *err)
 {
     struct run_data run = {.rows = {.db = file->db, .path = file->path, .err = err},
-                           .limits = *limits,
+                           .limits = limits,
                            .run_id = run_id};
     json_t *o = read_run(&run);
     run_read_network(&run);

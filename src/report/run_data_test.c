@@ -1,7 +1,7 @@
 /* A run's part of the page: reduction, heat map, causality tree, victims, topology. */
 #include "report/report_testing.h"
 
-#include "report/run_data.h"
+#include "report/run_parts.h"
 
 static char folder[64];
 

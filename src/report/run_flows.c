@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run_data.h"
+#include "report/run_parts.h"
 
 /* Sizes by bytes offered, upper bound inclusive; the same buckets as the metrics have. */
 #define N_BUCKETS 5
@@ -97,7 +97,7 @@ static uint64_t pick(const struct values *sorted, uint32_t entry, uint32_t bucke
 static json_t *curve(const struct run_data *run, const struct values *sorted, uint32_t entry,
                      double *space)
 {
-    return json_cdf(space, pick(sorted, entry, NONE, space), run->limits.cdf);
+    return json_cdf(space, pick(sorted, entry, NONE, space), run->limits->cdf);
 }
 
 static double rank(const double *sorted, uint64_t n, uint64_t percent)
@@ -146,7 +146,7 @@ static uint32_t *choose_entries(const struct run_data *run, const struct entries
     for (uint32_t i = 0; i < entries->keys.n; i++)
         order[i] = i;
     qsort_r(order, entries->keys.n, sizeof *order, compare_entries, entries->at);
-    *n = entries->keys.n < run->limits.entries ? entries->keys.n : run->limits.entries;
+    *n = entries->keys.n < run->limits->entries ? entries->keys.n : run->limits->entries;
     return order;
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run_data.h"
+#include "report/run_parts.h"
 
 /* Pools of a buffer come last, from POOL on, in the order of RUN_RESERVED and so on. */
 enum { QUEUE, THROUGHPUT, PAUSE, BUFFER, INPUT, POOL, N_METRICS = POOL + RUN_N_POOLS };
@@ -188,7 +188,7 @@ static uint32_t choose(const struct run_data *run, const struct series_set *set,
         const struct series *s = &set->at[order[i]];
         if (i && s->metric != set->at[order[i - 1]].metric)
             n_of_metric = 0;
-        if (n_of_metric++ < run->limits.series && (s->weight > 0 || n_of_metric == 1))
+        if (n_of_metric++ < run->limits->series && (s->weight > 0 || n_of_metric == 1))
             order[n++] = order[i];
     }
     return n;
@@ -299,8 +299,8 @@ void run_series(struct run_data *run, json_t *object)
     const uint32_t n = choose(run, &set, order);
     if (n) {
         /* Held values may double the number of points, but there are seldom any. */
-        uint32_t most = run->limits.points / n;
-        most = most > run->limits.buckets ? run->limits.buckets : most < 8 ? 8 : most;
+        uint32_t most = run->limits->points / n;
+        most = most > run->limits->buckets ? run->limits->buckets : most < 8 ? 8 : most;
         if (set.every_ps == INT64_MAX) /* no series has two samples */
             set.every_ps = 1;
         /* A bucket is a whole number of intervals, so that all buckets have as many samples. */

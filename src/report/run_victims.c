@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run_data.h"
+#include "report/run_parts.h"
 
 /* Limits on the causes whose reach is computed, and on the comparisons of flows with causes. */
 #define MOST_REACHES 128
@@ -96,7 +96,7 @@ struct run_victims *run_victims_create(const struct run_data *run)
         .strands = calloc(run->n_stops + 1, sizeof *v->strands),
         .first_strand = calloc(run->n_nodes + 2, sizeof *v->first_strand),
         .reach = calloc(run->n_causes + 1, sizeof *v->reach),
-        .worst = calloc(run->limits.victims + 1, sizeof *v->worst),
+        .worst = calloc(run->limits->victims + 1, sizeof *v->worst),
     };
     XOFF_ASSERT(v->spans && v->strands && v->first_strand && v->reach && v->worst);
     for (uint32_t i = 0; i < run->n_stops; i++) {
@@ -200,12 +200,12 @@ static void note(struct run_victims *v, const struct run_victim *victim)
     uint32_t at = v->n_worst;
     while (at && v->worst[at - 1].waited_ps < victim->waited_ps)
         at--;
-    if (at >= v->run->limits.victims)
+    if (at >= v->run->limits->victims)
         return;
     const uint32_t n_after = v->n_worst - at;
     memmove(&v->worst[at + 1], &v->worst[at], n_after * sizeof *v->worst);
     v->worst[at] = *victim;
-    if (v->n_worst < v->run->limits.victims)
+    if (v->n_worst < v->run->limits->victims)
         v->n_worst++;
 }
 

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "report/run_data.h"
+#include "reading/rows.h"
+#include "reading/run_file.h"
 #include "stats/folder.h"
 
 #define APPLICATION_ID 0x786f6666 /* "xoff" */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/run_data.h"
+#include "reading/rows.h"
 
 int rows_fail(struct rows *rows, const char *reason)
 {

@@ -1,9 +1,4 @@
-/* Pauses of a run: turns decisions into time spans, a heat map of them, and a tree of causes.
- *
- * A decision XOFF at (port, priority) stops the peer until the next XON there. A stop still open at
- * the end lasts to the end of the run, or, when the run made more decisions than it kept, to the
- * last one known of that node. Decisions for all eight priorities at once (802.3x PAUSE) have a
- * line of their own.
+/* How pauses spread: a heat map of them, and a tree of their causes.
  *
  * A pause whose egress was itself paused names that earlier pause as its parent. The tree joins
  * pauses with the same deciding port, priorities and egress below the same parent. The nodes with
@@ -14,168 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run_data.h"
-
-static void *grown(void *array, uint32_t n, size_t size)
-{
-    /* The array doubles at every power of two. */
-    if (n && (n & (n - 1)))
-        return array;
-    array = realloc(array, (n ? 2 * (size_t)n : 1) * size);
-    XOFF_ASSERT(array);
-    return array;
-}
-
-/* State that is needed only while rows are read. */
-struct reading {
-    struct run_data *run;
-    struct key_table line_keys, cause_keys;
-    uint32_t *pause_of; /* by id: index of the pause; NONE: an XON */
-    uint32_t n_ids;
-    int64_t *last_at; /* per node */
-    int64_t now;
-};
-
-/* "3" or "0,1,2": digits are priorities. */
-static uint8_t mask_of(const char *text)
-{
-    uint8_t mask = 0;
-    for (; *text; text++)
-        if (*text >= '0' && *text <= '7')
-            mask = (uint8_t)(mask | 1u << (*text - '0'));
-    return mask;
-}
-
-static struct run_line *line_of(struct reading *r, uint32_t port, uint32_t priority)
-{
-    struct run_data *run = r->run;
-    const uint32_t line = key_put(&r->line_keys, port, priority);
-    if (line == run->n_lines) {
-        run->lines = grown(run->lines, line, sizeof *run->lines);
-        run->lines[run->n_lines++] =
-            (struct run_line){.port = port, .priority = priority, .open = NONE};
-    }
-    return &run->lines[line];
-}
-
-static void end_stop(struct run_data *run, struct run_line *line, int64_t now)
-{
-    if (line->open == NONE)
-        return;
-    struct run_stop *stop = &run->stops[line->open];
-    struct run_pause *pause = &run->pauses[stop->pause];
-    stop->to_ps = now > stop->from_ps ? now : stop->from_ps;
-    line->paused_ps += stop->to_ps - stop->from_ps;
-    if (stop->to_ps > pause->to_ps)
-        pause->to_ps = stop->to_ps;
-    line->open = NONE;
-}
-
-static void begin_stop(struct run_data *run, struct run_line *line, uint32_t pause, int64_t now)
-{
-    if (line->open != NONE)
-        return; /* already paused, by another threshold */
-    run->stops = grown(run->stops, run->n_stops, sizeof *run->stops);
-    line->open = run->n_stops;
-    run->stops[run->n_stops++] = (struct run_stop){
-        .pause = pause, .line = (uint32_t)(line - run->lines), .from_ps = now, .to_ps = now};
-}
-
-static void on_decision(struct reading *r, uint32_t port, uint8_t mask, uint32_t pause, int64_t now)
-{
-    if (mask == 0xff) {
-        struct run_line *line = line_of(r, port, ALL_PRIORITIES);
-        if (pause == NONE)
-            end_stop(r->run, line, now);
-        else
-            begin_stop(r->run, line, pause, now);
-        return;
-    }
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-        if (!(mask >> p & 1))
-            continue;
-        struct run_line *line = line_of(r, port, p);
-        if (pause == NONE)
-            end_stop(r->run, line, now);
-        else
-            begin_stop(r->run, line, pause, now);
-    }
-}
-
-/* A root's cause is its egress; a host that pauses is itself the cause. */
-static uint32_t cause_of(struct reading *r, const struct run_pause *pause)
-{
-    struct run_data *run = r->run;
-    const uint32_t node = run->ports[pause->port].node;
-    const bool is_host = run->nodes[node].is_host;
-    const uint32_t cause = key_put(&r->cause_keys, is_host, is_host ? node : pause->egress);
-    if (cause == run->n_causes) {
-        run->causes = grown(run->causes, cause, sizeof *run->causes);
-        run->causes[run->n_causes++] = (struct run_cause){.port = is_host ? NONE : pause->egress,
-                                                          .host = is_host ? node : NONE};
-    }
-    return cause;
-}
-
-static void read_pause(struct reading *r)
-{
-    struct run_data *run = r->run;
-    struct rows *rows = &run->rows;
-    const uint32_t node = rows_index(rows, 2), id = r->n_ids;
-    const uint32_t port = run_find_port(run, node, rows_index(rows, 3));
-    const bool is_xoff = !strcmp(rows_text(rows, 5), "XOFF");
-    int64_t now = rows_int(rows, 1);
-
-    /* Rows are in order of time; the values of a damaged file must not make sums overflow. */
-    now = now < run->end_ps ? now : run->end_ps;
-    r->now = now = now > r->now ? now : r->now;
-    r->pause_of = grown(r->pause_of, id, sizeof *r->pause_of);
-    r->pause_of[r->n_ids++] = NONE;
-    if (rows_int(rows, 0) != id || port == NONE) {
-        rows_fail(rows, "the file is damaged (pauses are not in order, or of no port)");
-        return;
-    }
-    r->last_at[node] = now;
-    const uint8_t mask = mask_of(rows_text(rows, 4));
-    if (!is_xoff) {
-        on_decision(r, port, mask, NONE, now);
-        return;
-    }
-    const uint32_t index = run->n_pauses, parent = rows_index(rows, 7);
-    run->pauses = grown(run->pauses, index, sizeof *run->pauses);
-    struct run_pause *pause = &run->pauses[run->n_pauses++];
-    *pause = (struct run_pause){.from_ps = now,
-                                .to_ps = now,
-                                .port = port,
-                                .egress = run_find_port(run, node, rows_index(rows, 6)),
-                                .parent = parent < id ? r->pause_of[parent] : NONE,
-                                .priorities = mask};
-    pause->cause = pause->parent == NONE ? cause_of(r, pause) : run->pauses[pause->parent].cause;
-    r->pause_of[id] = index;
-    on_decision(r, port, mask, index, now);
-}
-
-void run_read_pauses(struct run_data *run)
-{
-    struct reading r = {.run = run, .last_at = calloc(run->n_nodes + 1, sizeof *r.last_at)};
-    struct rows *rows = &run->rows;
-    XOFF_ASSERT(r.last_at);
-    /* Rows are in order of id; using the index would be slower. */
-    rows_begin(rows,
-               "SELECT id, at_ps, node_id, port, priorities, decision, egress_port, parent_id "
-               "FROM pause WHERE +run_id = ?",
-               run->run_id);
-    while (rows_next(rows))
-        read_pause(&r);
-    for (uint32_t i = 0; i < run->n_lines; i++) {
-        const uint32_t node = run->ports[run->lines[i].port].node;
-        end_stop(run, &run->lines[i], run->pauses_left_out ? r.last_at[node] : run->end_ps);
-    }
-    key_table_fini(&r.line_keys);
-    key_table_fini(&r.cause_keys);
-    free(r.pause_of);
-    free(r.last_at);
-}
+#include "report/run_parts.h"
 
 /* ---- heat map ---- */
 
@@ -221,9 +55,9 @@ static void heat(double from_ps, double to_ps, double dt_ps, uint32_t n_columns,
 
 json_t *run_heat(struct run_data *run)
 {
-    const uint32_t n_columns = run->limits.heat_columns;
+    const uint32_t n_columns = run->limits->heat_columns;
     const uint32_t n_rows =
-        run->n_lines < run->limits.heat_rows ? run->n_lines : run->limits.heat_rows;
+        run->n_lines < run->limits->heat_rows ? run->n_lines : run->limits->heat_rows;
     const double shown_ps = (double)(run->to_ps - run->from_ps);
     const double dt_ps = shown_ps > 0 ? shown_ps / n_columns : 1;
     uint32_t *order = calloc(run->n_lines + 1, sizeof *order);
@@ -284,7 +118,7 @@ static struct tree make_tree(struct run_data *run)
         p->group = key_put(&keys, (uint64_t)parent << 32 | p->port,
                            (uint64_t)p->priorities << 32 | p->egress);
         if (p->group == t.n) {
-            t.groups = grown(t.groups, t.n, sizeof *t.groups);
+            t.groups = run_grown(t.groups, t.n, sizeof *t.groups);
             t.groups[t.n++] =
                 (struct group){.parent = parent,
                                .depth = parent == NONE ? 1 : t.groups[parent].depth + 1,
@@ -364,7 +198,7 @@ json_t *run_pause_tree(struct run_data *run)
         depth = t.groups[i].depth > depth ? t.groups[i].depth : depth;
     }
     qsort_r(order, t.n, sizeof *order, compare_groups, t.groups);
-    const uint32_t n_shown = t.n < run->limits.tree ? t.n : run->limits.tree;
+    const uint32_t n_shown = t.n < run->limits->tree ? t.n : run->limits->tree;
     for (uint32_t i = 0; i < n_shown; i++) {
         struct group *g = &t.groups[order[i]];
         g->json = group_json(run, g);

@@ -3,8 +3,8 @@
  * Open addressing over 128-bit keys (two words; a text is two digests of itself), at most half
  * full. Entries are never removed.
  */
-#ifndef REPORT_KEY_TABLE_H
-#define REPORT_KEY_TABLE_H
+#ifndef READING_KEY_TABLE_H
+#define READING_KEY_TABLE_H
 
 #include <stdint.h>
 #include <stdlib.h>
