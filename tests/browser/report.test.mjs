@@ -2,9 +2,10 @@
 //
 //   node tests/browser/report.test.mjs [--shots DIR] [report.html]
 //
-// Without a file, pages are made from the fixture. With one, the same checks run on it as far as
-// its data goes; a run.sqlite beside it is compared with what the CSV buttons give. --shots leaves
-// screenshots and the printed page in DIR. CHROMIUM names another browser than Debian's.
+// Without a file, pages are made from the fixture. With one, the checks of a run's page are made on
+// it alone, as far as its data goes; a run.sqlite beside it is compared with what the CSV buttons
+// give. --shots leaves screenshots and the printed page in DIR. CHROMIUM names another browser than
+// Debian's.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -23,17 +24,18 @@ const at = args.indexOf("--shots");
 const shots = at < 0 ? null : args.splice(at, 2)[1];
 const real = args[0] ? resolve(args[0]) : null;
 const work = mkdtempSync(join(tmpdir(), "xoff-browser-"));
-const files = {
-  bare: join(work, "bare.html"),
-  reproduce: join(work, "reproduce.html"),
-  run: real || join(work, "run.html"),
-};
+const fixtures = { bare: bareFixture, reproduce: reproduceFixture, run: runFixture };
+const files = real
+  ? { run: real }
+  : Object.fromEntries(Object.keys(fixtures).map((name) => [name, join(work, `${name}.html`)]));
+// Of a page that is made from the fixture whatever run is shown.
+const onFixture = { skip: Boolean(real) };
 let browser;
 
 before(async () => {
-  writeFileSync(files.bare, makePage(bareFixture()));
-  writeFileSync(files.reproduce, makePage(reproduceFixture()));
-  if (!real) writeFileSync(files.run, makePage(runFixture()));
+  if (!real)
+    for (const [name, fixture] of Object.entries(fixtures))
+      writeFileSync(files[name], makePage(fixture()));
   if (shots) mkdirSync(shots, { recursive: true });
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
@@ -52,8 +54,8 @@ async function drawn(page) {
   await page.waitForFunction(() => document.documentElement.dataset.drawn === "true");
 }
 
-// Opens a page, gives it to `body`, and then asks that nothing went wrong or left the disk.
-async function withPage(file, options, body) {
+// Opens a page; `wrong` will hold what goes wrong there or leaves the disk.
+async function open(file, options) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
     acceptDownloads: true,
@@ -68,14 +70,31 @@ async function withPage(file, options, body) {
   page.on("request", (r) => {
     if (!/^(file|data|blob):/.test(r.url())) wrong.push(`asked for ${r.url()}`);
   });
+  await page.goto(pathToFileURL(file).href);
+  await drawn(page);
+  return { context, page, wrong };
+}
+
+// Opens a page, gives it to `body`, and then asks that nothing went wrong or left the disk.
+async function withPage(file, options, body) {
+  const { context, page, wrong } = await open(file, options);
   try {
-    await page.goto(pathToFileURL(file).href);
-    await drawn(page);
     await body(page);
     assert.deepEqual(wrong, []);
   } finally {
     await context.close();
   }
+}
+
+// The same for a test that only looks and downloads: such tests share one page, as opening one
+// takes longer than most of them. Only one of them may read pixels, of which the browser warns when
+// it is done often.
+const shared = new Map();
+async function withSharedPage(file, body) {
+  if (!shared.has(file)) shared.set(file, await open(file, {}));
+  const { page, wrong } = shared.get(file);
+  await body(page);
+  assert.deepEqual(wrong, []);
 }
 
 function dataOf(page) {
@@ -176,7 +195,7 @@ const EVERY_FIGURE = [
 ];
 
 test("every chart has drawn and says in words what it shows", () =>
-  withPage(files.run, {}, async (page) => {
+  withSharedPage(files.run, async (page) => {
     const charts = await inkOf(page);
     if (!real)
       assert.deepEqual(
@@ -191,7 +210,7 @@ test("every chart has drawn and says in words what it shows", () =>
   }));
 
 test("the verdict comes first, with what was run", () =>
-  withPage(files.run, {}, async (page) => {
+  withSharedPage(files.run, async (page) => {
     const data = await dataOf(page);
     assert.equal(await page.locator("main section").first().getAttribute("id"), "verdict");
     const text = await page.locator("#verdict").innerText();
@@ -202,7 +221,7 @@ test("the verdict comes first, with what was run", () =>
   }));
 
 test("stops of pipelines are told of runs that have some", () =>
-  withPage(files.run, {}, async (page) => {
+  withSharedPage(files.run, async (page) => {
     const { runs } = await dataOf(page);
     const stops = runs.map((r) => r.metrics.find((m) => m.name === "stops").value);
     const shown = await page.locator("#verdict", { hasText: "stops of pipelines" }).count();
@@ -327,7 +346,7 @@ test("hovering a series shows its figure", () =>
     if (shots) await page.screenshot({ path: join(shots, "hover.png") });
   }));
 
-test("hovering a link shows its utilisation and pauses", { skip: Boolean(real) }, () =>
+test("hovering a link shows its utilisation and pauses", onFixture, () =>
   withPage(files.run, {}, async (page) => {
     const {
       runs: [run],
@@ -354,7 +373,7 @@ test("hovering a link shows its utilisation and pauses", { skip: Boolean(real) }
 );
 
 test("CSV holds the numbers of the page's data", () =>
-  withPage(files.run, {}, async (page) => {
+  withSharedPage(files.run, async (page) => {
     const data = await dataOf(page);
     const [run] = data.runs;
     const number = (x) => (x === null || x === undefined ? "" : String(x));
@@ -432,7 +451,7 @@ test("CSV holds the numbers of the page's data", () =>
 const database = real && join(dirname(real), "run.sqlite");
 
 test("CSV holds the numbers of run.sqlite", { skip: !database || !existsSync(database) }, () =>
-  withPage(files.run, {}, async (page) => {
+  withSharedPage(files.run, async (page) => {
     const query = (sql) =>
       JSON.parse(
         execFileSync("sqlite3", ["-json", database, sql], { maxBuffer: 1 << 28 }).toString() ||
@@ -507,7 +526,7 @@ test("metrics can be filtered and sorted", () =>
     );
   }));
 
-test("a chosen run fills the sections of one run", { skip: Boolean(real) }, () =>
+test("a chosen run fills the sections of one run", onFixture, () =>
   withPage(files.run, {}, async (page) => {
     assert.match(await page.locator("#losses").innerText(), /No frame was lost/);
     await page
@@ -523,7 +542,7 @@ test("a chosen run fills the sections of one run", { skip: Boolean(real) }, () =
   }),
 );
 
-test("keys of a chart draw and hide its series", { skip: Boolean(real) }, () =>
+test("keys of a chart draw and hide its series", onFixture, () =>
   withPage(files.run, {}, async (page) => {
     const queues = figureTitled(page, "Queues");
     const drawnSeries = () =>
@@ -542,7 +561,7 @@ test("keys of a chart draw and hide its series", { skip: Boolean(real) }, () =>
   }),
 );
 
-test("pools stack up below the size of the buffer", { skip: Boolean(real) }, () =>
+test("pools stack up below the size of the buffer", onFixture, () =>
   withPage(files.run, {}, async (page) => {
     const {
       runs: [run],
@@ -681,7 +700,7 @@ for (const [name, file] of Object.entries(files)) {
     }));
 
   test(`${name}: every control can be reached and has a name`, () =>
-    withPage(file, {}, async (page) => {
+    withSharedPage(file, async (page) => {
       const nameless = await page.evaluate(() =>
         [...document.querySelectorAll("button, input, select, summary, .chart:not([hidden])")]
           .filter(
@@ -715,8 +734,8 @@ test("opens in under 2 s", { skip: isApart }, async () => {
   assert.ok(Math.min(...times) < 2000, `${times.map(Math.round)} ms`);
 });
 
-test("a page without figures says so", () =>
-  withPage(files.bare, {}, async (page) => {
+test("a page without figures says so", onFixture, () =>
+  withSharedPage(files.bare, async (page) => {
     const text = await page.locator("main").innerText();
     assert.match(text, /interrupted/);
     assert.match(text, /another version/);
@@ -728,9 +747,10 @@ test("a page without figures says so", () =>
       0,
       "text of the results became markup",
     );
-  }));
+  }),
+);
 
-test("data that is no JSON is told", async () => {
+test("data that is no JSON is told", onFixture, async () => {
   const file = join(work, "broken.html");
   writeFileSync(file, makePage(bareFixture()).replace('"page":"run"', '"page":'));
   await withPage(file, {}, async (page) => {
@@ -738,8 +758,8 @@ test("data that is no JSON is told", async () => {
   });
 });
 
-test("the scoreboard shows every claim and figure", () =>
-  withPage(files.reproduce, {}, async (page) => {
+test("the scoreboard shows every claim and figure", onFixture, () =>
+  withSharedPage(files.reproduce, async (page) => {
     const {
       papers: [paper],
     } = await dataOf(page);
@@ -760,10 +780,11 @@ test("the scoreboard shows every claim and figure", () =>
     const steps = await csvOfFigure(page, titles[3]);
     assert.deepEqual(steps[2], ["measured", "static", "2", "0.75", "", ""]);
     assert.equal(steps.length, 4);
-  }));
+  }),
+);
 
-test("the scoreboard says what a result is worth, in the open", () =>
-  withPage(files.reproduce, {}, async (page) => {
+test("the scoreboard says what a result is worth, in the open", onFixture, () =>
+  withSharedPage(files.reproduce, async (page) => {
     const text = await page.locator("main").innerText();
     assert.match(text, /reproduced: independent, and stated by the paper\s+2 of 4\n/);
     assert.deepEqual(await page.locator("#scoreboard table tbody tr td").allInnerTexts(), [
@@ -811,9 +832,10 @@ test("the scoreboard says what a result is worth, in the open", () =>
     );
     assert.match(await figures.nth(5).innerText(), /Not run now\. Hollow marks/);
     assert.match(await readings.innerText(), /pfc-off-loss: Cells make more of it/);
-  }));
+  }),
+);
 
-test("the scoreboard can be filtered", () =>
+test("the scoreboard can be filtered", onFixture, () =>
   withPage(files.reproduce, {}, async (page) => {
     const shown = () =>
       page
@@ -838,10 +860,11 @@ test("the scoreboard can be filtered", () =>
     assert.deepEqual(await shown(), ["victim"]);
     await press("all strengths");
     assert.equal((await shown()).length, 6);
-  }));
+  }),
+);
 
-test("many categories have a wide figure and upright names", () =>
-  withPage(files.reproduce, {}, async (page) => {
+test("many categories have a wide figure and upright names", onFixture, () =>
+  withSharedPage(files.reproduce, async (page) => {
     const figures = await page.evaluate(() =>
       [...document.querySelectorAll("figure .chart:not([hidden])")].map((box) => {
         const chart = echarts.getInstanceByDom(box);
@@ -862,9 +885,10 @@ test("many categories have a wide figure and upright names", () =>
       assert.ok(f.isWide ? f.share > 0.9 : f.share < 0.6, JSON.stringify(f));
       assert.ok(f.plot > 150, JSON.stringify(f));
     }
-  }));
+  }),
+);
 
-test("a figure's key shows every name, above the plot", () =>
+test("a figure's key shows every name, above the plot", onFixture, () =>
   withPage(files.reproduce, { viewport: { width: 700, height: 900 } }, async (page) => {
     const figures = await page.evaluate(() =>
       [...document.querySelectorAll("figure .chart:not([hidden])")].map((box) => {
@@ -891,4 +915,5 @@ test("a figure's key shows every name, above the plot", () =>
       assert.ok(f.bottom < f.top - 7, JSON.stringify(f)); // half a mark may stand above the plot
       assert.ok(f.right <= f.width + 1, JSON.stringify(f));
     }
-  }));
+  }),
+);
