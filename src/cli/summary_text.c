@@ -11,6 +11,7 @@ enum {
     LABEL_COLUMNS = 28,
     CELL_COLUMNS = 15,
     NAME_COLUMNS = 18,
+    COUNT_COLUMNS = 9,
     MAX_FIGURES = 5,
     MAX_SIZED = 4 /* more runs would bury the rest under slowdowns by size */
 };
@@ -67,8 +68,11 @@ static const struct {
     const char *metric, *label, *heading;
 } rows[] = {
     {"throughput", "throughput, all flows", "throughput"},
+    {"measure_start", "  measured from", "from"},
+    {"measure_end", "  measured until", "until"},
     {"delivered", "data delivered", "delivered"},
-    {"starved", "flows that got nothing", "got nothing"},
+    {"drained", "  of it while draining", "drained"},
+    {"starved", "flows that starve", "starving"},
     {"slowdown.ns3.mean", "slowdown of fct.txt, mean", "slowdown"},
     {"slowdown.ns3.p99", "  99th percentile", "its p99"},
     {"jain", "fairness (Jain's index)", "Jain"},
@@ -78,7 +82,9 @@ static const struct {
     {"headroom.peak", "most own headroom used", "headroom"},
     {"insurance.peak", "most insurance used", "insurance"},
     {"pauses", "pauses (XOFF)", "pauses"},
-    {"pause_time", "time paused, all ports", "paused"},
+    {"pauses.frames", "  pause frames", "frames"},
+    {"pause_time", "  time, all ports", "paused"},
+    {"pause_fraction.max", "most paused port", "most paused"},
     {"stops", "stops of pipelines", "stops"},
     {"stop_time", "  time, all switches", "stopped"},
     {"dcbx.ports", "ports that speak DCBX", "DCBX ports"},
@@ -125,21 +131,47 @@ static uint32_t columns_of(FILE *out)
     return 80;
 }
 
-/* Prints how many there are; of flows that can finish also how many did, in red if not all. */
-static void print_count(FILE *out, const struct cli_run *run, const struct table *table,
-                        const char *entry)
+/* Whether the run ended by itself: what had not finished then never will. */
+static bool has_waited(const struct results *r)
+{
+    return !r->interrupted && (r->end_at > r->stop_at || r->is_at_rest);
+}
+
+/* How many of `n` that are counted did not come to an end. */
+static double count_short(const struct cli_run *run, const struct table *table, const char *entry,
+                          double n)
 {
     static const struct figure done = {"flows", "finished", NULL};
+    static const struct figure left = {"operations", "unfinished", NULL};
+    static const struct figure cut = {"slowdown", "unfinished", NULL};
+    const struct metric *m = NULL;
+    if (table == &completion && (m = find(run, &done, entry)))
+        return n - m->value;
+    if (table == &slowdown && (m = find(run, &cut, entry)))
+        return m->value;
+    if (table == &operation && has_waited(run->results) && (m = find(run, &left, entry)))
+        return m->value;
+    return 0;
+}
+
+/* Prints the label of a line and behind it how many there are; if some did not come to an end also
+ * how many did, in red. The two share their columns. */
+static void print_count(FILE *out, const struct cli_run *run, const struct table *table,
+                        const char *entry, const char *label, int indent)
+{
     const struct cli_style *s = cli_style(out);
     const struct metric *all = find(run, &table->figures[0], entry);
-    const struct metric *finished = table == &completion ? find(run, &done, entry) : NULL;
+    const double n = all ? all->value : 0, n_short = count_short(run, table, entry, n);
+    const double n_all = table == &operation || table == &slowdown ? n + n_short : n;
+    const int room = NAME_COLUMNS + 2 + COUNT_COLUMNS - indent - (int)strlen(label);
     char text[48] = "-";
-    const bool is_short = all && finished && finished->value < all->value;
-    if (is_short)
-        snprintf(text, sizeof text, "%.0f of %.0f", finished->value, all->value);
+    if (n_short > 0)
+        snprintf(text, sizeof text, "%.0f of %.0f", n_all - n_short, n_all);
     else if (all)
-        snprintf(text, sizeof text, "%.0f", all->value);
-    fprintf(out, " %s%8s%s", is_short ? s->red : "", text, is_short ? s->off : "");
+        snprintf(text, sizeof text, "%.0f", n);
+    const int length = (int)strlen(text) + 1;
+    fprintf(out, "%*s%s%s%*s%s", indent, "", label, n_short > 0 ? s->red : "",
+            room > length ? room : length, text, n_short > 0 ? s->off : "");
 }
 
 /* Prints by how much a figure differs from that of the first run. */
@@ -163,9 +195,9 @@ static int figure_columns(const struct table *table)
 }
 
 static void print_line(FILE *out, const struct cli_run *runs, uint32_t i, const struct table *table,
-                       const char *entry)
+                       const char *entry, const char *label, int indent)
 {
-    print_count(out, &runs[i], table, entry);
+    print_count(out, &runs[i], table, entry, label, indent);
     for (uint32_t f = 1; f < MAX_FIGURES && table->figures[f].family; f++) {
         const struct metric *m = find(&runs[i], &table->figures[f], entry);
         char text[32] = "-";
@@ -199,13 +231,11 @@ static void print_lines(FILE *out, const struct cli_run *runs, uint32_t i,
                         const struct table *table, const char *entry, const char *label, int indent)
 {
     static const struct figure cut = {"flows", "unfinished", NULL};
-    fprintf(out, "%*s%-*s", indent, "", NAME_COLUMNS + 2 - indent, label);
-    print_line(out, runs, i, table, entry);
+    print_line(out, runs, i, table, entry, label, indent);
     const struct metric *unfinished = table == &completion ? find(&runs[i], &cut, entry) : NULL;
     if (!unfinished || unfinished->value == 0)
         return;
-    fprintf(out, "%*s%-*s", indent + 2, "", NAME_COLUMNS - indent, "all, by age");
-    print_line(out, runs, i, &ages, entry);
+    print_line(out, runs, i, &ages, entry, "all, by age", indent + 2);
 }
 
 /* Prints an entry: one line, or its name and a line per run. */
@@ -236,7 +266,8 @@ static bool has_any(const struct cli_run *runs, uint32_t n_runs, const struct fi
 static const struct table *table_of(const struct cli_run *runs, uint32_t n_runs, const char *entry)
 {
     static const struct figure longest = {"fct", "max", NULL};
-    if (has_any(runs, n_runs, &operation.figures[0], entry))
+    static const struct figure left = {"operations", "unfinished", NULL};
+    if (has_any(runs, n_runs, &operation.figures[0], entry) || has_any(runs, n_runs, &left, entry))
         return &operation;
     return has_any(runs, n_runs, &longest, entry) ? &completion : &throughput;
 }
@@ -285,10 +316,13 @@ static void print_sizes(FILE *out, const struct cli_run *runs, uint32_t n_runs)
 static bool is_dull(const char *metric, const struct cli_run *runs, uint32_t n_runs)
 {
     static const char *const only_if_any[] = {
-        "starved",          "stops",      "stop_time",      "marks",         "notices.sent",
-        "notices.received", "tags.sent",  "tags.received",  "feedback.rate", "retransmissions",
-        "deadlocks",        "dcbx.taken", "dcbx.differing", "dcbx.unusable", "dcbx.multiple",
-        "dcbx.foreign"};
+        "measure_start",      "drained",         "pauses.frames",
+        "pause_fraction.max", "starved",         "stops",
+        "stop_time",          "marks",           "notices.sent",
+        "notices.received",   "tags.sent",       "tags.received",
+        "feedback.rate",      "retransmissions", "deadlocks",
+        "dcbx.taken",         "dcbx.differing",  "dcbx.unusable",
+        "dcbx.multiple",      "dcbx.foreign"};
     bool is_there = false, is_zero = true, is_listed = false;
     for (uint32_t i = 0; i < n_runs; i++) {
         const struct metric *m = summary_find(runs[i].summary, metric);

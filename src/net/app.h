@@ -56,6 +56,8 @@ struct app_ops {
      * entry on a host may have this function. */
     uint32_t (*on_event)(const void *cfg, void *state, struct xoff_rng *rng,
                          const struct app_event *event, xoff_time now, struct app_offer *offers);
+    /* Returns how many operations have begun and not ended; NULL: the app has no operations. */
+    uint64_t (*n_under_way)(const void *cfg, const void *state);
 };
 
 /* An app instance on a host. cfg may be shared by many; state is owned here. Both are blocks from

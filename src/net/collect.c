@@ -155,6 +155,7 @@ static void collect_flows(struct net *net, struct results *r)
             f->finish_at = n->finish_at;
         }
     }
+    marks_collect_flows(net, first, r);
     free(first);
     qsort(r->flows, r->n_flows, sizeof *r->flows, compare_flows);
 }
@@ -236,6 +237,7 @@ static void collect_port(struct net *net, struct results *r, uint32_t index)
             collect_headroom(sw, number, p, q);
     }
     r->control_hops += port->control_tx;
+    marks_collect_port(net, index, out);
 }
 
 static void collect_node(struct net *net, struct results *r, uint32_t n)
@@ -433,6 +435,14 @@ static void collect_operations(struct net *net, struct results *r)
         for (uint32_t i = 0; i < net->hosts[h].n_operations; i++)
             r->operations[k++] = net->hosts[h].operations[i];
     qsort(r->operations, r->n_operations, sizeof *r->operations, compare_operations);
+    const uint32_t n_apps = net->spec.apps ? net->spec.apps->n : 0;
+    r->running = make(n_apps, sizeof *r->running);
+    for (uint32_t a = 0; a < n_apps; a++) {
+        const struct app *app = &net->apps[a];
+        const uint64_t n = app->ops->n_under_way ? app->ops->n_under_way(app->cfg, app->state) : 0;
+        if (n)
+            r->running[r->n_running++] = (struct result_running){app->host, app->tag, n};
+    }
 }
 
 static void collect_heard(struct net *net, struct results *r)
@@ -494,6 +504,9 @@ struct results *net_collect(struct net *net)
     r->seed = net->spec.seed;
     r->end_at = net->end_at;
     r->stop_at = net->spec.stop;
+    r->measure_from = net->spec.measure_from;
+    r->measure_to = net->spec.measure_to;
+    r->is_at_rest = net->is_at_rest;
     r->curves = net->spec.curves;
     r->n_curves = net->spec.n_curves;
     r->threads = net->spec.n_threads;
@@ -547,6 +560,6 @@ void net_free_results(struct results *r)
     for (uint32_t i = 0; i < r->n_lldp; i++)
         free(r->lldp[i].octets);
     free(r->captures), free(r->trace), free(r->lldp);
-    free(r->operations), free(r->heard), free(r->samples), free(r->deadlocks),
+    free(r->operations), free(r->running), free(r->heard), free(r->samples), free(r->deadlocks),
         free(r->deadlock_ports), free(r->findings), free(r);
 }

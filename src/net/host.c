@@ -298,9 +298,31 @@ static void sample_receiver(struct host *host, xoff_time now)
     }
 }
 
+/* Most hosts are never paused: only values that differ from the one before are kept. */
+static void sample_pause(struct host *host, xoff_time now)
+{
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+        const xoff_time paused_for = port_paused_for(&host->port, p, now);
+        const xoff_time part = paused_for - host->sampled_paused_for[p];
+        const struct result_sample s = {
+            .at = now,
+            .node = host->node,
+            .priority = (uint8_t)p,
+            .metric = RESULT_PAUSED_FRACTION,
+            .value = (double)part / (double)host->net->spec.measure_every,
+        };
+        if (part != host->sampled_paused_part[p])
+            note_sample(&host->notes, &s);
+        host->sampled_paused_for[p] = paused_for;
+        host->sampled_paused_part[p] = part;
+    }
+}
+
 void host_sample(struct host *host, xoff_time now)
 {
     const struct net_spec *spec = &host->net->spec;
+    if (spec->measure & NET_PAUSE)
+        sample_pause(host, now);
     if (host->receiver && spec->measure & NET_INPUT)
         sample_receiver(host, now);
     if (!(spec->measure & NET_THROUGHPUT))

@@ -216,6 +216,8 @@ struct host {
     struct tally tx[XOFF_N_PRIORITIES];
     int64_t consumed_bytes, offered_bytes;
     uint64_t sampled_tx_bytes;
+    xoff_time sampled_paused_for[XOFF_N_PRIORITIES];  /* at the last sample ... */
+    xoff_time sampled_paused_part[XOFF_N_PRIORITIES]; /* ... and its part of the interval before */
     uint32_t *n_flows_to;         /* per host, where paths are chosen by ports; NULL: not wanted */
     xoff_time grain;              /* of its clock: host_now() */
     xoff_time arrived_at;         /* with a grain: the engine's time of the frame being delivered */

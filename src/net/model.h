@@ -5,6 +5,20 @@
 #include "net/host.h"
 #include "net/switch.h"
 
+/* Counters at an instant (marks.c): the ends of the measured time, and before its last tenth. */
+enum { MARK_FROM, MARK_LOOK, MARK_TO, N_MARKS };
+struct mark_flow {
+    uint32_t from, number;
+    uint64_t bytes;
+};
+struct mark {
+    xoff_time at;
+    bool is_taken;
+    struct mark_flow *received, *offered; /* of flows that were open; offered: MARK_LOOK only */
+    uint64_t n_received, n_offered;
+    xoff_time *busy_for, *paused_for; /* per port, per (port, priority); NULL at MARK_LOOK */
+};
+
 struct net {
     struct net_spec spec;
     const struct topo *topo;
@@ -28,6 +42,8 @@ struct net {
     /* Indices of the next change and the next route statement. */
     uint32_t next_change, next_route;
     xoff_time sample_at, deadlock_at, reroute_at;
+    struct mark marks[N_MARKS];
+    uint32_t next_mark;
     bool stopped;              /* progress() asked for it */
     bool is_at_rest;           /* the run ended because nothing was pending */
     bool wire_has_failed;      /* the wire check of some node; written by any thread */
@@ -120,6 +136,14 @@ void dcbx_collect(const struct net *net, struct results *results);
 /* capture.c: the second reads a frame as it is, without its packet number; the third what its
  * second line has, if frames have one, into a struct of zeros. */
 void capture_collect(struct net *net, struct results *results);
+
+/* marks.c; `first` is the index of each host's first flow in the results. */
+void marks_init(struct net *net);
+xoff_time marks_next(const struct net *net);
+void marks_take(struct net *net, xoff_time now);
+void marks_free(struct net *net);
+void marks_collect_flows(struct net *net, const uint64_t *first, struct results *r);
+void marks_collect_port(const struct net *net, uint32_t index, struct result_port *port);
 void capture_read(const struct net *net, const struct frame *frame, struct result_frame *out);
 void capture_read_extra(const struct net *net, const struct frame *frame,
                         struct result_frame_extra *out);

@@ -162,6 +162,7 @@ static xoff_time next_instant(const struct net *net)
 {
     xoff_time next = xoff_time_min(net->sample_at, net->deadlock_at);
     next = xoff_time_min(next, net->reroute_at);
+    next = xoff_time_min(next, marks_next(net));
     if (net->next_change < net->topo->n_changes)
         next = xoff_time_min(next, net->topo->changes[net->next_change].at);
     if (net->next_route < net->topo->n_routes)
@@ -174,6 +175,7 @@ static xoff_time on_instant(void *context, xoff_time now)
     struct net *net = context;
     const struct topo *topo = net->topo;
     bool stated = false;
+    marks_take(net, now);
     while (net->next_change < topo->n_changes && topo->changes[net->next_change].at <= now)
         change_link(net, &topo->changes[net->next_change++], now);
     while (net->next_route < topo->n_routes && topo->routes[net->next_route].at <= now) {
@@ -248,6 +250,7 @@ void net_start(struct net *net, struct sim_model *model)
     net->deadlock_at =
         net->spec.lossless && net->spec.deadlock_after ? net->spec.deadlock_after : XOFF_NEVER;
     net->reroute_at = next_reroute(net->topo, 0);
+    marks_init(net);
     /* Route statements that hold from the start are in the first tables already. */
     while (net->next_route < net->topo->n_routes && net->topo->routes[net->next_route].at <= 0)
         net->next_route++;

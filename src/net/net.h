@@ -168,9 +168,10 @@ struct net_spec {
     const bool *passes_lldp; /* per node: a switch that forwards LLDP frames; NULL: none does */
     const struct app_set *apps;
     /* Measuring. */
-    xoff_time measure_every; /* 0: no series */
-    uint32_t measure;        /* mask of NET_QUEUE, ... */
-    const bool *measured;    /* per node; NULL: all */
+    xoff_time measure_every;            /* 0: no series */
+    uint32_t measure;                   /* mask of NET_QUEUE, ... */
+    const bool *measured;               /* per node; NULL: all */
+    xoff_time measure_from, measure_to; /* 0: while traffic is offered */
     /* These curves are handed on to the results. */
     const struct result_curve_spec *curves;
     uint32_t n_curves;
@@ -181,7 +182,7 @@ struct net_spec {
     bool keeps_heard;       /* pause frames are noted where they are received, too */
     /* Control frames pass this at every hop; NULL: they do not (wire_check.c). */
     int (*wire_check)(const struct packet *packet, struct xoff_err *err);
-    bool wire_checks_all; /* ACKs, NACKs and tags of data, too */
+    bool wire_checks_all;                                    /* ACKs, NACKs and tags of data, too */
     xoff_time histogram_from, histogram_to, histogram_every; /* sampling of queues; every 0: none */
     int64_t max_hops; /* switches that a frame may come to; 0 and XOFF_PARAM_AUTO: no limit */
     xoff_time deadlock_after; /* a cycle frozen for so long is a deadlock; 0: no detection */

@@ -472,5 +472,6 @@ void net_destroy(struct net *net)
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);
     free(net->sequence), free(net->fastest_bps), free(net->checks);
+    marks_free(net);
     free(net);
 }

@@ -218,6 +218,22 @@ void port_gate_expire(struct port *port, xoff_time now)
     mirror(port);
 }
 
+xoff_time port_paused_for(const struct port *port, uint32_t priority, xoff_time now)
+{
+    struct xoff_gate gate = port->gate;
+    xoff_time paused_for = port->paused_for[priority], closed_at = port->closed_at[priority];
+    while (gate.next_at <= now) {
+        const xoff_time at = gate.next_at;
+        if (!(xoff_gate_expire(&port->gate_cfg, &gate, at) >> priority & 1))
+            continue;
+        if (gate.open >> priority & 1)
+            paused_for += at - closed_at;
+        else
+            closed_at = at;
+    }
+    return paused_for + (gate.open >> priority & 1 ? 0 : now - closed_at);
+}
+
 void port_on_timer(struct node *node, struct port *port, struct worker *w, uint32_t which)
 {
     if (which == PORT_GATE) {

@@ -137,6 +137,8 @@ void port_refresh(struct node *node, struct port *port, struct worker *w);
 
 /* Brings the gate up to `now`. */
 void port_gate_expire(struct port *port, xoff_time now);
+/* Returns how long the gate has been closed to a priority by `now`, and leaves the gate alone. */
+xoff_time port_paused_for(const struct port *port, uint32_t priority, xoff_time now);
 
 static inline uint8_t port_open(struct port *port, xoff_time now)
 {

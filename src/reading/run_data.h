@@ -78,6 +78,7 @@ struct run_data {
     int64_t run_id;
     int64_t end_ps;
     int64_t traffic_from_ps, traffic_to_ps; /* the time with traffic */
+    int64_t measured_ps;                    /* how much of it utilisation and pauses are over */
     int64_t from_ps, to_ps;                 /* the time that charts show */
     int64_t pauses_left_out;
 

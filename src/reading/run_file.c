@@ -15,7 +15,7 @@
 #include "stats/folder.h"
 
 #define APPLICATION_ID 0x786f6666 /* "xoff" */
-#define LAYOUT 5                  /* user_version: the tables that the parts read */
+#define LAYOUT 6                  /* user_version: the tables that the parts read */
 #define HEAD_SIZE 100
 
 static int fail(struct xoff_err *err, enum xoff_err_code code, const char *path,

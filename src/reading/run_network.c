@@ -61,7 +61,7 @@ static void read_buffers(struct run_data *run)
 /* A pause may outlast the traffic. */
 static double fraction(const struct run_data *run, int64_t part)
 {
-    const int64_t whole = run->traffic_to_ps - run->traffic_from_ps;
+    const int64_t whole = run->measured_ps;
     if (whole <= 0)
         return 0;
     return part < whole ? (double)part / (double)whole : 1;
@@ -70,10 +70,11 @@ static double fraction(const struct run_data *run, int64_t part)
 static void read_ports(struct run_data *run)
 {
     struct rows *rows = &run->rows;
-    rows_begin(rows,
-               "SELECT node_id, port, peer_node_id, peer_port, rate_bps, busy_ps FROM port "
-               "WHERE run_id = ? ORDER BY node_id, port",
-               run->run_id);
+    rows_begin(
+        rows,
+        "SELECT node_id, port, peer_node_id, peer_port, rate_bps, measured_busy_ps FROM port "
+        "WHERE run_id = ? ORDER BY node_id, port",
+        run->run_id);
     while (rows_next(rows)) {
         run->ports = run_grown(run->ports, run->n_ports, sizeof *run->ports);
         struct run_port *port = &run->ports[run->n_ports];
@@ -109,8 +110,8 @@ static void read_paused(struct run_data *run)
 {
     struct rows *rows = &run->rows;
     rows_begin(rows,
-               "SELECT node_id, port, max(pfc_rx_pause_duration_ps) FROM queue WHERE run_id = ? "
-               "AND pfc_rx_pause_duration_ps > 0 GROUP BY node_id, port",
+               "SELECT node_id, port, max(measured_paused_ps) FROM queue WHERE run_id = ? "
+               "AND measured_paused_ps > 0 GROUP BY node_id, port",
                run->run_id);
     while (rows_next(rows)) {
         const uint32_t port = run_find_port(run, rows_index(rows, 0), rows_index(rows, 1));

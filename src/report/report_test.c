@@ -216,7 +216,7 @@ static void test_not_ours(void **state)
     expect_error(in_folder("other"), XOFF_E_SYNTAX, "of another program");
     /* Says that it is ours, but has no tables. */
     assert_int_equal(mkdir(in_folder("bare"), 0777), 0);
-    execute(in_folder("bare"), "PRAGMA application_id = 0x786f6666; PRAGMA user_version = 5;"
+    execute(in_folder("bare"), "PRAGMA application_id = 0x786f6666; PRAGMA user_version = 6;"
                                "CREATE TABLE a (id)");
     expect_error(in_folder("bare"), XOFF_E_SYNTAX, "no such table: run");
 }
@@ -231,9 +231,9 @@ static void test_other_version(void **state)
     assert_true(json_is_true(at(json, "runs.0.version_differs")));
     assert_string_equal(text_at_path(json, "runs.0.xoff_version"), "0.1.0");
     json_decref(json);
-    execute(in_folder("old"), "PRAGMA user_version = 4");
-    expect_error(in_folder("old"), XOFF_E_CONFLICT, "their layout is 4");
-    execute(in_folder("old"), "PRAGMA user_version = 6");
+    execute(in_folder("old"), "PRAGMA user_version = 5");
+    expect_error(in_folder("old"), XOFF_E_CONFLICT, "their layout is 5");
+    execute(in_folder("old"), "PRAGMA user_version = 7");
     expect_error(in_folder("old"), XOFF_E_CONFLICT, "another version");
 }
 

@@ -33,13 +33,12 @@ static json_t *read_run(struct run_data *run)
     struct rows *rows = &run->rows;
     json_t *o = json_object();
     XOFF_ASSERT(o);
-    rows_begin(
-        rows,
-        "SELECT xoff_version, variant, title, scenario_file, seed, digest, verdict, "
-        "interrupted, end_at_ps, stop_at_ps, wall_s, packet_hops, threads, "
-        "pauses_left_out, config_text, scenario_text, traffic_from_ps, traffic_to_ps FROM run "
-        "WHERE id = ?",
-        run->run_id);
+    rows_begin(rows,
+               "SELECT xoff_version, variant, title, scenario_file, seed, digest, verdict, "
+               "interrupted, end_at_ps, stop_at_ps, wall_s, packet_hops, threads, "
+               "pauses_left_out, config_text, scenario_text, traffic_from_ps, traffic_to_ps, "
+               "measured_to_ps - measured_from_ps FROM run WHERE id = ?",
+               run->run_id);
     while (rows_next(rows)) {
         json_object_set_new(o, "xoff_version", rows_json_text(rows, 0, 100));
         json_object_set_new(o, "version_differs",
@@ -62,6 +61,7 @@ static json_t *read_run(struct run_data *run)
         json_object_set_new(o, "config", rows_json_text(rows, 14, run->limits->text));
         json_object_set_new(o, "scenario", rows_json_text(rows, 15, run->limits->text));
         set_times(run, rows_int(rows, 16), rows_int(rows, 17));
+        run->measured_ps = rows_int(rows, 18);
     }
     return o;
 }

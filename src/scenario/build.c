@@ -315,9 +315,10 @@ static bool find_curve(const struct built *b, const struct plan_curve *curve,
     if (plan_is_of_switch(curve->of) && (!node || is_host))
         snprintf(message, FIND_MESSAGE, "no switch is called so; %s is of a switch", word);
     else if (is_host && (curve->of != RESULT_TX_BPS || curve->priority != XOFF_PARAM_AUTO) &&
+             curve->of != RESULT_PAUSED_FRACTION &&
              !(curve->of == RESULT_INPUT_BYTES && is_receiver(b, out->node)))
         snprintf(message, FIND_MESSAGE,
-                 "of a host there is throughput, of all priorities together, and of a slow "
+                 "of a host there is throughput, of all priorities together, pause, and of a slow "
                  "receiver input; give the port of a switch");
     else if (b->measured && !b->measured[out->node])
         snprintf(message, FIND_MESSAGE, "is not sampled; add %s to measure.at", node->name);

@@ -395,6 +395,22 @@ static int read_measure(struct fields_reader *r, const struct yaml_node *root, s
     if (rc)
         return rc;
     plan->net.measure_every = fields.every;
+    plan->net.measure_from = fields.from;
+    plan->net.measure_to = fields.to == XOFF_PARAM_AUTO ? 0 : fields.to;
+    if (plan->net.measure_to && plan->net.measure_to <= fields.from) {
+        const size_t length = fields_enter(r, "measure.to");
+        rc = fields_fail(r, yaml_find(yaml_find(root, "measure"), "to"), XOFF_E_RANGE,
+                         "the measured time ends before it begins; give a time after measure.from");
+        fields_leave(r, length);
+        return rc;
+    }
+    if (fields.from >= plan->net.stop) {
+        const size_t length = fields_enter(r, "measure.from");
+        rc = fields_fail(r, yaml_find(yaml_find(root, "measure"), "from"), XOFF_E_RANGE,
+                         "nothing is offered from stop on; give a time before it");
+        fields_leave(r, length);
+        return rc;
+    }
     memcpy(plan->measured_at, fields.at, sizeof plan->measured_at);
     char word[XOFF_PARAM_TEXT];
     const char *at = fields.series[0] ? fields.series : NULL;

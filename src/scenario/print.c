@@ -302,7 +302,10 @@ static void print_lists(FILE *out, const struct plan *plan)
 
 static void print_measure(FILE *out, const struct plan *plan)
 {
-    struct measure_fields fields = {.every = plan->net.measure_every};
+    const xoff_time to = plan->net.measure_to;
+    struct measure_fields fields = {.every = plan->net.measure_every,
+                                    .from = plan->net.measure_from,
+                                    .to = to ? to : XOFF_PARAM_AUTO};
     memcpy(fields.at, plan->measured_at, sizeof fields.at);
     size_t length = 0;
     for (uint32_t i = 0; section_series[i]; i++)

@@ -302,6 +302,12 @@ const struct xoff_param section_measure[] = {
              "and point (of congestion points that compute a rate: advertised, load, control)."},
     {"at", XOFF_P_TEXT, FIELD(measure_fields, at), .preset = "all",
      .help = "Nodes to sample, or all."},
+    {"from", XOFF_P_TIME, FIELD(measure_fields, from), .preset = "0s", .min = "0s", .max = "1000s",
+     .help = "Throughput, utilisation and pause fractions are over the time from here, or from the "
+             "start of the first flow, ..."},
+    {"to", XOFF_P_TIME, FIELD(measure_fields, to), .preset = "auto", .min = "1ps", .max = "1000s",
+     .allows_auto = true,
+     .help = "... to here; auto: to stop, or to the end of the last flow before it."},
     {0},
 };
 

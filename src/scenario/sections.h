@@ -65,7 +65,7 @@ struct route_fields {
 extern const struct xoff_param section_route[];
 
 struct measure_fields {
-    int64_t every;
+    int64_t every, from, to;
     char series[XOFF_PARAM_TEXT], at[XOFF_PARAM_TEXT];
 };
 extern const struct xoff_param section_measure[];

@@ -121,6 +121,8 @@ void table_digest(const struct table *all, const struct results *results, struct
         if (t->digests_count)
             digest_u64(digest, n);
         for (uint64_t i = 0; i < n && n_words + n_inner_words; i++) {
+            if (t->is_digested && !t->is_digested(&run, t->fields(&run, i)))
+                continue;
             digest_row(t, n_words, t->fields(&run, i), digest);
             for (uint64_t k = i * n_inner; k < (i + 1) * n_inner; k++)
                 digest_row(inner, n_inner_words, inner->fields(&run, k), digest);

@@ -5,12 +5,13 @@
 #include "stats/results.h"
 
 static const char *const families[] = {
-    "buffer",      "control_hops",  "curve",       "deadlock",  "deadlocked",      "deadlocks",
-    "delivered",   "drops",         "end_time",    "fct",       "findings",        "flows",
-    "headroom",    "insurance",     "jain",        "marks",     "notices",         "operations",
-    "packet_hops", "pause_time",    "pauses",      "queue",     "retransmissions", "sent",
-    "slowdown",    "throughput",    "utilisation", "min_share", "starved",         "tags",
-    "traffic_end", "traffic_start", "feedback",    "stops",     "stop_time",       "dcbx"};
+    "buffer",      "control_hops",  "curve",       "deadlock",      "deadlocked",      "deadlocks",
+    "delivered",   "drops",         "end_time",    "fct",           "findings",        "flows",
+    "headroom",    "insurance",     "jain",        "marks",         "notices",         "operations",
+    "packet_hops", "pause_time",    "pauses",      "queue",         "retransmissions", "sent",
+    "slowdown",    "throughput",    "utilisation", "min_share",     "starved",         "tags",
+    "traffic_end", "traffic_start", "feedback",    "stops",         "stop_time",       "dcbx",
+    "drained",     "measure_start", "measure_end", "pause_fraction"};
 
 bool summary_has_family(const char *name)
 {

@@ -69,6 +69,20 @@ struct output_span output_traffic(const struct results *results)
     return results->n_flows ? span : (struct output_span){0, results->end_at};
 }
 
+struct output_span output_measured(const struct results *results)
+{
+    struct output_span span = output_traffic(results);
+    if (results->stop_at > 0)
+        span.to = xoff_time_min(span.to, results->stop_at);
+    if (results->measure_to > 0)
+        span.to = xoff_time_min(span.to, results->measure_to);
+    if (results->measure_from > span.from)
+        span.from = results->measure_from;
+    if (span.to < span.from)
+        span.to = span.from;
+    return span;
+}
+
 const char *const output_bucket_names[OUTPUT_BUCKETS] = {"le10KB", "le100KB", "le1MB", "le10MB",
                                                          "gt10MB"};
 
@@ -126,22 +140,11 @@ int output_fail(struct xoff_err *err, const char *path, const char *reason)
     return status;
 }
 
-const char *const results_names[] = {"run.sqlite",
-                                     "run.sqlite-*", /* left by a program that had it open */
-                                     "summary.json",
-                                     "report.html",
-                                     "capture-*.pcapng",
-                                     "flows.csv",
-                                     "operations.csv",
-                                     "ports.csv",
-                                     "pauses.csv",
-                                     "samples.csv",
-                                     "drops.csv",
-                                     "buffers.csv",
-                                     "fct.txt",
-                                     "pfc.txt",
-                                     "qlen.txt",
-                                     NULL};
+const char *const results_names[] = {
+    "run.sqlite",   "run.sqlite-*", /* left by a program that had it open */
+    "summary.json", "report.html",  "capture-*.pcapng", "flows.csv", "operations.csv",
+    "ports.csv",    "pauses.csv",   "samples.csv",      "drops.csv", "buffers.csv",
+    "fct.txt",      "pfc.txt",      "qlen.txt",         NULL};
 
 enum { FILE_JSON, FILE_CSV, N_FILES = FILE_CSV + N_CSV_FILES };
 

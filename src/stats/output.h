@@ -45,6 +45,18 @@ static inline bool output_is_unfinished(const struct result_flow *flow)
     return !output_is_finished(flow) && flow->ideal_for > 0;
 }
 
+/* Whether a flow is a stream or a connection, which sends until the run's stop. */
+static inline bool output_is_stream(const struct result_flow *flow)
+{
+    return !output_is_finished(flow) && flow->ideal_for <= 0;
+}
+
+/* Payload received in the measured time. */
+static inline uint64_t output_measured_bytes(const struct result_flow *flow)
+{
+    return flow->delivered_bytes - flow->early_bytes - flow->late_bytes;
+}
+
 /* A finished flow with an ideal time has a slowdown. */
 static inline bool output_has_slowdown(const struct result_flow *flow)
 {
@@ -65,6 +77,10 @@ struct output_span {
     xoff_time from, to;
 };
 struct output_span output_traffic(const struct results *results);
+/* The part of it in which traffic was offered: up to the run's stop, and within what the scenario
+ * asks for. Throughput, utilisation and pause fractions are over this time; what is delivered while
+ * the run drains would be divided by a time that other queues stretch. */
+struct output_span output_measured(const struct results *results);
 
 /* The longest time from a decision to pause a (port, priority) to that to resume it. False: no
  * pause has ended. */

@@ -40,10 +40,12 @@ struct result_flow {
     uint32_t tag;      /* index of the traffic entry */
     uint8_t priority;
     uint8_t reliable;
+    uint8_t is_starving; /* it had something to send, and nothing arrived any more: marks.c */
     uint64_t offered_bytes, sent_bytes, delivered_bytes; /* payload; sent counts retransmissions */
-    xoff_time start_at;                                  /* first byte offered */
-    xoff_time finish_at; /* last byte at the receiver; XOFF_NEVER: not finished */
-    xoff_time acked_at;  /* last ACK at the sender; XOFF_NEVER: none or datagram */
+    uint64_t early_bytes, late_bytes; /* of those delivered: before and after the measured time */
+    xoff_time start_at;               /* first byte offered */
+    xoff_time finish_at;              /* last byte at the receiver; XOFF_NEVER: not finished */
+    xoff_time acked_at;               /* last ACK at the sender; XOFF_NEVER: none or datagram */
     xoff_time
         ideal_for; /* time of the same transfer alone in the network; 0: not defined (endless) */
     /* The same as the ns-3 RDMA family states it, whole nanoseconds; 0: not stated. Not part of the
@@ -61,12 +63,19 @@ struct result_operation {
     xoff_time start_at, finish_at;
 };
 
+/* Operations of a host that had begun and not ended when the run ended. */
+struct result_running {
+    uint32_t host, tag;
+    uint64_t n;
+};
+
 struct result_queue {                                  /* per (port, priority) */
     uint64_t tx_frames, tx_bytes, rx_frames, rx_bytes; /* data and ACK frames, MAC bytes */
     uint64_t marked_frames;
     uint64_t samples, notices; /* of the congestion point: taken, and notifications sent */
     uint64_t pause_tx, resume_tx, pause_rx, resume_rx; /* XOFF and XON, refreshes not counted */
     xoff_time paused_for;                              /* gate closed by the peer */
+    xoff_time unmeasured_paused_for;                   /* of it, outside the measured time */
     int64_t queue_peak_bytes;
     int64_t headroom_peak_bytes, headroom_bytes; /* of the ingress side; 0: none */
 };
@@ -75,6 +84,7 @@ struct result_port {
     uint32_t node, port, peer_node, peer_port, link;
     xoff_rate rate_bps;
     xoff_time busy_for;                            /* wire occupied, preamble and gap included */
+    xoff_time unmeasured_busy_for;                 /* of it, outside the measured time */
     uint64_t control_tx_frames, control_rx_frames; /* PAUSE and PFC, refreshes included */
     struct result_queue queue[XOFF_N_PRIORITIES];
 };
@@ -300,6 +310,9 @@ struct results {
     bool interrupted;
     xoff_time end_at; /* simulated */
     xoff_time stop_at;
+    xoff_time measure_from,
+        measure_to;  /* as the scenario asks for it; 0: while traffic is offered */
+    bool is_at_rest; /* it ended because nothing was left to happen */
     double wall_s;
     uint32_t threads;
     uint64_t packet_hops, control_hops, events, windows;
@@ -326,6 +339,8 @@ struct results {
     uint64_t n_flows;
     struct result_operation *operations; /* sorted by (finish_at, host) */
     uint64_t n_operations;
+    struct result_running *running; /* by host; not part of the digest */
+    uint32_t n_running;
     struct result_drop *drops;
     uint32_t n_drops;
     struct result_pause *pauses; /* sorted by (at, node, order of decision) */

@@ -282,7 +282,7 @@ static void database(void **state)
     assert_int_equal(sqlite3_open_v2(path("db/deep/run.sqlite"), &db, SQLITE_OPEN_READONLY, NULL),
                      SQLITE_OK);
     assert_string_equal(ask(db, "PRAGMA integrity_check"), "ok");
-    assert_string_equal(ask(db, "PRAGMA user_version"), "5");
+    assert_string_equal(ask(db, "PRAGMA user_version"), "6");
     assert_string_equal(ask(db, "PRAGMA application_id"), "2020566630"); /* 0x786f6666 */
     static const struct {
         const char *sql, *row;
@@ -314,7 +314,7 @@ static void database(void **state)
          "WHERE variant = 'two' AND id = 0",
          "h0|h1|3.0|4.0|2.0|1.5"},
         /* 500 B in 10 us */
-        {"SELECT fct_us, throughput_bps FROM v_flow WHERE id = 1", "-|400000000.0"},
+        {"SELECT fct_us, throughput_bps FROM v_flow WHERE id = 1", "-|500000000.0"},
         {"SELECT count(*), count(DISTINCT run_id), sum(id), sum(bytes) FROM operations",
          "6|2|6|24576"}, /* 2 x (0 + 1 + 2), 2 x (4096 + 0 + 8192) */
         {"SELECT * FROM operations WHERE run_id = 2 AND id = 0",
@@ -475,11 +475,13 @@ static void csv_files(void **state)
     } rows[] = {
         {"csv/flows.csv",
          "variant,from_node,to_node,number,traffic,priority,reliable,offered_bytes,sent_bytes,"
-         "delivered_bytes,start_at_ps,finish_at_ps,acked_at_ps,fct_ps,ideal_ps,slowdown,"
+         "delivered_bytes,measured_bytes,drained_bytes,starving,start_at_ps,finish_at_ps,acked_at_"
+         "ps,fct_ps,ideal_ps,slowdown,"
          "marked_frames,retransmitted_frames,notices,tags_sent,tags_back\n"
-         "one,h0,h1,7,\"web, \"\"big\"\"\",3,1,1000,2000,1000,1000000,4000000,5000000,3000000,"
+         "one,h0,h1,7,\"web, "
+         "\"\"big\"\"\",3,1,1000,2000,1000,1000,0,0,1000000,4000000,5000000,3000000,"
          "2000000,1.5,0,1,0,0,0\n"
-         "one,h1,h0,0,stream,0,0,,500,500,2000000,,,,,,0,0,0,0,0\n"},
+         "one,h1,h0,0,stream,0,0,,500,500,500,0,0,2000000,,,,,,0,0,0,0,0\n"},
         {"csv/buffers.csv",
          "variant,node,name,buffer_bytes,buffer_pool_watermark_bytes,reserved_bytes,"
          "reserved_watermark_bytes,shared_bytes,shared_watermark_bytes,xoff_room_bytes,"
@@ -515,7 +517,7 @@ static void csv_files(void **state)
         if (*c != '\n')
             continue;
         n_lines++;
-        assert_int_equal(commas, 24);
+        assert_int_equal(commas, 26);
         commas = 0;
     }
     assert_int_equal(n_lines, 25);

@@ -21,7 +21,7 @@
 #include "stats/output.h"
 #include "stats/tables.h"
 
-#define SCHEMA_VERSION "5"
+#define SCHEMA_VERSION "6"
 #define MAX_COLUMNS 40
 #define APPLICATION_ID "0x786f6666" /* "xoff" */
 
@@ -54,8 +54,8 @@ static const char *const finishes[] = {
     "b.insurance_watermark_bytes FROM buffer b JOIN run r ON r.id = b.run_id "
     "JOIN node n ON n.run_id = b.run_id AND n.id = b.node_id",
     "CREATE VIEW v_port AS SELECT r.variant, n.name AS node, p.port, m.name AS peer, p.peer_port, "
-    "p.rate_bps / 1e9 AS rate_gbps, 1.0 * p.busy_ps / nullif(r.traffic_to_ps - "
-    "r.traffic_from_ps, 0) AS utilisation, "
+    "p.rate_bps / 1e9 AS rate_gbps, 1.0 * p.measured_busy_ps / "
+    "nullif(r.measured_to_ps - r.measured_from_ps, 0) AS utilisation, "
     "p.pause_tx_pkts, p.pause_rx_pkts FROM port p JOIN run r ON r.id = p.run_id "
     "JOIN node n ON n.run_id = p.run_id AND n.id = p.node_id "
     "LEFT JOIN node m ON m.run_id = p.run_id AND m.id = p.peer_node_id",
@@ -64,7 +64,9 @@ static const char *const finishes[] = {
     "q.pg_packets, q.pg_bytes, q.pg_xoff_room_watermark_bytes, q.pg_xoff_room_bytes, "
     "1.0 * q.pg_xoff_room_watermark_bytes / nullif(q.pg_xoff_room_bytes, 0) AS xoff_room_used, "
     "q.xoff_tx, q.xon_tx, q.pfc_on2off_rx_pkts, q.xon_rx, "
-    "q.pfc_rx_pause_duration_ps / 1e6 AS pfc_rx_pause_duration_us, q.cp_samples, "
+    "q.pfc_rx_pause_duration_ps / 1e6 AS pfc_rx_pause_duration_us, "
+    "1.0 * q.measured_paused_ps / nullif(r.measured_to_ps - r.measured_from_ps, 0) "
+    "AS paused_fraction, q.cp_samples, "
     "q.cp_notices FROM queue q "
     "JOIN run r ON r.id = q.run_id JOIN node n ON n.run_id = q.run_id AND n.id = q.node_id "
     "JOIN port p ON p.run_id = q.run_id AND p.node_id = q.node_id AND p.port = q.port "
@@ -74,9 +76,12 @@ static const char *const finishes[] = {
     "f.delivered_bytes, f.start_at_ps / 1e6 AS start_at_us, f.finish_at_ps / 1e6 AS finish_at_us, "
     "(f.finish_at_ps - f.start_at_ps) / 1e6 AS fct_us, "
     "(f.acked_at_ps - f.start_at_ps) / 1e6 AS fct_ack_us, f.ideal_ps / 1e6 AS ideal_us, "
-    "f.slowdown, 8e12 * f.delivered_bytes / "
-    "nullif(coalesce(f.finish_at_ps, r.end_at_ps) - f.start_at_ps, 0) AS throughput_bps, "
-    "f.marked_frames, f.retransmitted_frames, f.notices, f.tags_sent, f.tags_back FROM flow f "
+    "f.slowdown, CASE WHEN f.finish_at_ps IS NULL AND f.ideal_ps IS NULL THEN "
+    "8e12 * f.measured_bytes / nullif(max(r.measured_to_ps - "
+    "max(f.start_at_ps, r.measured_from_ps), 0), 0) ELSE 8e12 * f.delivered_bytes / "
+    "nullif(coalesce(f.finish_at_ps, r.end_at_ps) - f.start_at_ps, 0) END AS throughput_bps, "
+    "f.measured_bytes, f.drained_bytes, f.starving, f.marked_frames, f.retransmitted_frames, "
+    "f.notices, f.tags_sent, f.tags_back FROM flow f "
     "JOIN run r ON r.id = f.run_id "
     "LEFT JOIN node a ON a.run_id = f.run_id AND a.id = f.from_node_id "
     "LEFT JOIN node b ON b.run_id = f.run_id AND b.id = f.to_node_id",

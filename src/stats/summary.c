@@ -7,7 +7,8 @@
 
 /* Running figures of the flows of one traffic entry, or of all. */
 struct tally {
-    uint64_t n_flows, n_finished, n_unfinished, sent_bytes, delivered_bytes, n_notices;
+    uint64_t n_flows, n_finished, n_unfinished, n_notices;
+    uint64_t sent_bytes, delivered_bytes, measured_bytes, drained_bytes;
     uint64_t n_rates; /* flows with a life longer than 0 */
     double rate_sum, rate_square_sum, rate_min, rate_max;
     uint64_t n_starved;
@@ -15,7 +16,7 @@ struct tally {
 
 /* Running figures of the operations of one traffic entry, or of all. */
 struct operation_tally {
-    uint64_t n, bytes;
+    uint64_t n, bytes, n_unfinished;
     xoff_time last_at; /* completion */
 };
 
@@ -40,8 +41,11 @@ struct summary *summary_create(const struct results *results)
         results->n_flows > results->n_operations ? results->n_flows : results->n_operations;
     const size_t n = most ? (size_t)most : 1;
     const size_t n_groups = (size_t)results->n_tags + OUTPUT_BUCKETS + 2;
-    const struct output_span traffic = output_traffic(results);
-    struct build b = {.results = results, .traffic_for = traffic.to - traffic.from};
+    const struct output_span traffic = output_traffic(results), measured = output_measured(results);
+    struct build b = {.results = results,
+                      .traffic_for = traffic.to - traffic.from,
+                      .measured = measured,
+                      .measured_for = measured.to - measured.from};
 
     b.summary = calloc(1, sizeof *b.summary);
     b.labels = calloc((size_t)results->n_tags + 1, sizeof *b.labels);
@@ -140,11 +144,17 @@ static void make_labels(struct build *b)
     }
 }
 
-/* Adds a flow's mean payload rate over its life, which ends with its last byte or with the run. */
+/* Adds a flow's mean payload rate over its life, which ends with its last byte or with the run. A
+ * stream lives as long as it is measured: when the run drains nothing is offered to it. */
 static void tally_flow(const struct build *b, struct tally *t, const struct result_flow *flow)
 {
-    const bool is_finished = output_is_finished(flow);
-    const xoff_time lived = (is_finished ? flow->finish_at : b->results->end_at) - flow->start_at;
+    const bool is_finished = output_is_finished(flow), is_stream = output_is_stream(flow);
+    const xoff_time from =
+        is_stream && flow->start_at < b->measured.from ? b->measured.from : flow->start_at;
+    const xoff_time to = is_finished ? flow->finish_at
+                         : is_stream ? b->measured.to
+                                     : b->results->end_at;
+    const uint64_t bytes = is_stream ? output_measured_bytes(flow) : flow->delivered_bytes;
 
     t->n_flows++;
     t->n_finished += is_finished;
@@ -152,9 +162,12 @@ static void tally_flow(const struct build *b, struct tally *t, const struct resu
     t->sent_bytes += flow->sent_bytes;
     t->n_notices += flow->notices;
     t->delivered_bytes += flow->delivered_bytes;
-    if (lived <= 0)
+    t->measured_bytes += output_measured_bytes(flow);
+    t->drained_bytes += flow->late_bytes;
+    t->n_starved += flow->is_starving;
+    if (to <= from)
         return;
-    const double rate = (double)flow->delivered_bytes * 8 / output_seconds(lived);
+    const double rate = (double)bytes * 8 / output_seconds(to - from);
     if (!t->n_rates || rate < t->rate_min)
         t->rate_min = rate;
     if (!t->n_rates || rate > t->rate_max)
@@ -162,7 +175,6 @@ static void tally_flow(const struct build *b, struct tally *t, const struct resu
     t->n_rates++;
     t->rate_sum += rate;
     t->rate_square_sum += rate * rate;
-    t->n_starved += !flow->delivered_bytes && lived >= b->traffic_for / 10;
 }
 
 static void add_flows(struct build *b)
@@ -200,10 +212,12 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
         "flows of finite size that had not finished when the run ended");
     add(b, "sent", group, NULL, "B", (double)t->sent_bytes, "payload sent, repeats included");
     add(b, "delivered", group, NULL, "B", (double)t->delivered_bytes, "payload received");
-    if (b->traffic_for > 0)
+    add(b, "drained", group, NULL, "B", (double)t->drained_bytes,
+        "of it, payload received after the measured time, while the run drained");
+    if (b->measured_for > 0)
         add(b, "throughput", group, NULL, "bps",
-            (double)t->delivered_bytes * 8 / output_seconds(b->traffic_for),
-            "payload received per second of the time with traffic, sum of the flows");
+            (double)t->measured_bytes * 8 / output_seconds(b->measured_for),
+            "payload received per second of the measured time, sum of the flows");
     if (group)
         add(b, "notices", group, "received", "frames", (double)t->n_notices,
             "notifications that reached their source");
@@ -229,7 +243,8 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
 static void add_fairness(struct build *b, const struct tally *t, const char *group)
 {
     add(b, "starved", group, NULL, "", (double)t->n_starved,
-        "flows that lived for a tenth of the time with traffic and received nothing");
+        "flows that had something to send and received nothing in the last tenth of the measured "
+        "time or later");
     if (t->rate_sum > 0)
         add(b, "min_share", group, NULL, "ratio", t->rate_min / (t->rate_sum / (double)t->n_rates),
             "throughput of the slowest flow over the mean of the flows' throughputs");
@@ -247,6 +262,8 @@ static void add_operation_counts(struct build *b, const struct operation_tally *
 {
     static const char name[] = "operations";
     add(b, name, group, NULL, "", (double)t->n, "closed-loop operations completed");
+    add(b, name, group, "unfinished", "", (double)t->n_unfinished,
+        "closed-loop operations that had begun and not ended when the run ended");
     add(b, name, group, "bytes", "B", (double)t->bytes, "payload of the operations completed");
     if (t->last_at > 0)
         add(b, name, group, "rate", "/s", (double)t->n / output_seconds(t->last_at),
@@ -266,6 +283,11 @@ static void add_operations(struct build *b)
         tally_operation(&all, &r->operations[i]);
         if (r->operations[i].tag < r->n_tags)
             tally_operation(&by_tag[r->operations[i].tag], &r->operations[i]);
+    }
+    for (uint32_t i = 0; i < r->n_running; i++) {
+        all.n_unfinished += r->running[i].n;
+        if (r->running[i].tag < r->n_tags)
+            by_tag[r->running[i].tag].n_unfinished += r->running[i].n;
     }
     add_operation_counts(b, &all, NULL);
     for (uint32_t i = 0; i < r->n_tags; i++)
@@ -326,6 +348,8 @@ static void add_pauses(struct build *b)
         tags_back += r->flows[i].tags_back;
     }
     add(b, "pauses", NULL, NULL, "", (double)xoffs, "decisions to pause (XOFF), refreshes apart");
+    add(b, "pauses", NULL, "frames", "frames", (double)r->control_hops,
+        "PAUSE and PFC frames sent, refreshes and resumes included");
     if (output_longest_pause(r, &single))
         add(b, "pauses", NULL, "max", "s", output_seconds(single),
             "longest time from a decision to pause to that to resume");
@@ -374,23 +398,31 @@ static void add_dcbx(struct build *b)
     add(b, "dcbx", NULL, "lossless", "", d->lossless, "(port, priority) with PFC in force");
 }
 
+/* A pause may outlast the last flow, and with it the measured time. */
+static double share_of_time(const struct build *b, xoff_time part)
+{
+    return part < b->measured_for ? (double)part / (double)b->measured_for : 1;
+}
+
 static void add_ports(struct build *b)
 {
     const struct results *r = b->results;
     int64_t queue_peak = 0, headroom_peak = 0;
-    double busy_sum = 0, busy_max = 0, fraction_max = 0;
+    double busy_sum = 0, busy_max = 0, fraction_max = 0, paused_max = 0;
     bool has_headroom = false;
 
     for (uint32_t i = 0; i < r->n_ports; i++) {
         const struct result_port *port = &r->ports[i];
         const bool is_switch = port->node < r->n_nodes && r->nodes[port->node].is_switch;
-        const double busy =
-            b->traffic_for > 0 ? (double)port->busy_for / (double)b->traffic_for : 0;
+        const double busy = share_of_time(b, port->busy_for - port->unmeasured_busy_for);
         busy_sum += busy;
         if (busy > busy_max)
             busy_max = busy;
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
             const struct result_queue *q = &port->queue[p];
+            const double paused = share_of_time(b, q->paused_for - q->unmeasured_paused_for);
+            if (paused > paused_max)
+                paused_max = paused;
             if (is_switch && q->queue_peak_bytes > queue_peak)
                 queue_peak = q->queue_peak_bytes;
             if (q->headroom_bytes <= 0)
@@ -403,11 +435,13 @@ static void add_ports(struct build *b)
                 fraction_max = fraction;
         }
     }
-    if (r->n_ports && b->traffic_for > 0) {
+    if (r->n_ports && b->measured_for > 0) {
         add(b, "utilisation", NULL, "mean", "ratio", busy_sum / r->n_ports,
-            "share of the time with traffic that a link was occupied, mean over link directions");
+            "share of the measured time that a link was occupied, mean over link directions");
         add(b, "utilisation", NULL, "max", "ratio", busy_max,
-            "share of the time with traffic that a link was occupied, busiest direction");
+            "share of the measured time that a link was occupied, busiest direction");
+        add(b, "pause_fraction", NULL, "max", "ratio", paused_max,
+            "share of the measured time that the most paused (port, priority) was paused");
     }
     add(b, "queue", NULL, "peak", "B", (double)queue_peak,
         "longest egress queue of a switch (port, priority)");
@@ -552,6 +586,10 @@ static void add_run(struct build *b)
         "when the first flow started");
     add(b, "traffic_end", NULL, NULL, "s", output_seconds(traffic.to),
         "when the last flow was done, or the end of the run");
+    add(b, "measure_start", NULL, NULL, "s", output_seconds(b->measured.from),
+        "start of the measured time");
+    add(b, "measure_end", NULL, NULL, "s", output_seconds(b->measured.to),
+        "end of the measured time: the run's stop, or when the last flow was done");
     add(b, "end_time", NULL, NULL, "s", output_seconds(r->end_at), "simulated time at the end");
 }
 

@@ -29,6 +29,8 @@ struct value {
 struct build {
     const struct results *results;
     xoff_time traffic_for; /* how long there was traffic */
+    struct output_span measured;
+    xoff_time measured_for;
     struct summary *summary;
     uint32_t capacity;
     bool failed;          /* out of memory */

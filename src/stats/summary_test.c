@@ -222,20 +222,63 @@ static void time_with_traffic(void **state)
     check(s, "traffic_end", 3, "s");
     check(s, "utilisation.max", 250e-6 / 3, "ratio");
     summary_destroy(s);
-    /* A tenth of the time with traffic without a byte is starvation: 100 ms of 1 s. */
-    r.n_flows = 1;
-    flows[0] = flow(2 * XOFF_S, XOFF_NEVER, 1000, 0);
-    flows[0].delivered_bytes = 0;
-    struct result_flow two[] = {flows[0], flows[0]};
-    r.flows = two;
-    r.n_flows = 2;
-    two[1].start_at = 3 * XOFF_S - 100 * XOFF_MS;
-    s = summary_create(&r);
-    check(s, "starved", 2, "");
+}
+
+/* A run of 10 us with its stop at 8 us. Of a stream 1000 B came before the measured time, 3000 B in
+ * it and 500 B behind it; a flow of 2000 B finished while the run drained, half of it after stop.
+ */
+static void measured_time(void **state)
+{
+    (void)state;
+    struct result_flow flows[] = {flow(0, XOFF_NEVER, 4500, 0),
+                                  flow(XOFF_US, 8 * XOFF_US, 2000, 1)};
+    flows[0].ideal_for = 0;
+    flows[0].late_bytes = 500;
+    flows[1].late_bytes = 1000;
+    struct result_port port = {
+        .busy_for = 5 * XOFF_US,
+        .unmeasured_busy_for = XOFF_US,
+        .queue[3] = {.paused_for = 4 * XOFF_US, .unmeasured_paused_for = 2 * XOFF_US}};
+    const char *const tags[] = {"x", "y"};
+    struct results r = {.flows = flows,
+                        .n_flows = 2,
+                        .tag_names = tags,
+                        .n_tags = 2,
+                        .ports = &port,
+                        .n_ports = 1,
+                        .end_at = 10 * XOFF_US,
+                        .stop_at = 8 * XOFF_US};
+    struct summary *s = summary_create(&r);
+    check(s, "measure_start", 0, "s");
+    check(s, "measure_end", 8e-6, "s");
+    check(s, "traffic_end", 10e-6, "s");
+    check(s, "throughput", 8 * 5000 / 8e-6, "bps");
+    check(s, "throughput.x", 8 * 4000 / 8e-6, "bps");
+    check(s, "throughput.x.mean", 8 * 4000 / 8e-6, "bps");
+    check(s, "throughput.y", 8 * 1000 / 8e-6, "bps");
+    check(s, "throughput.y.mean", 8 * 2000 / 8e-6, "bps"); /* over its life */
+    check(s, "delivered.x", 4500, "B");
+    check(s, "drained", 1500, "B");
+    check(s, "drained.x", 500, "B");
+    check(s, "utilisation.max", 0.5, "ratio");
+    check(s, "pause_fraction.max", 0.25, "ratio");
     summary_destroy(s);
-    two[1].start_at++;
+
+    flows[0].early_bytes = 1000; /* the scenario asks for 2 us to 6 us */
+    r.measure_from = 2 * XOFF_US;
+    r.measure_to = 6 * XOFF_US;
     s = summary_create(&r);
-    check(s, "starved", 1, "");
+    check(s, "measure_start", 2e-6, "s");
+    check(s, "measure_end", 6e-6, "s");
+    check(s, "throughput.x", 8 * 3000 / 4e-6, "bps");
+    check(s, "throughput.x.mean", 8 * 3000 / 4e-6, "bps");
+    check(s, "utilisation.max", 1, "ratio");
+    summary_destroy(s);
+
+    r.measure_from = 9 * XOFF_US; /* nothing is offered any more */
+    s = summary_create(&r);
+    check_absent(s, "throughput");
+    check_absent(s, "utilisation.max");
     summary_destroy(s);
 }
 
@@ -523,8 +566,8 @@ static void throughput_and_fairness(void **state)
     summary_destroy(s);
 }
 
-/* Starved: a tenth of the run, 1 us, without a byte. Not one picosecond less, not with one byte,
- * and not a flow that finished. Three of four lived with 0 bps: the slowest has no share. */
+/* Three of four unfinished flows have 0 bps: the slowest has no share. Which flows starve is found
+ * by the network. */
 static void starved_flows(void **state)
 {
     (void)state;
@@ -532,6 +575,7 @@ static void starved_flows(void **state)
         flow(0, 4 * XOFF_US, 1000, 0), flow(2 * XOFF_US, XOFF_NEVER, 0, 1),
         flow(9 * XOFF_US, XOFF_NEVER, 0, 1), flow(9 * XOFF_US + 1, XOFF_NEVER, 0, 1),
         flow(0, XOFF_NEVER, 1, 2)};
+    flows[1].is_starving = flows[2].is_starving = 1;
     const char *const tags[] = {"x", "y", "z"};
     const struct results r = {
         .flows = flows, .n_flows = 5, .tag_names = tags, .n_tags = 3, .end_at = 10 * XOFF_US};
@@ -544,6 +588,14 @@ static void starved_flows(void **state)
     check(s, "min_share.x", 1, "ratio");
     check_absent(s, "min_share.y"); /* 0 / 0 */
     check(s, "min_share.z", 1, "ratio");
+    check(s, "slowdown.le10KB.unfinished", 0, ""); /* they have no ideal time: streams */
+    summary_destroy(s);
+    flows[0].ideal_for = flows[1].ideal_for = flows[4].ideal_for = XOFF_US;
+    flows[4].offered_bytes = 10001;
+    s = summary_create(&r);
+    check(s, "slowdown.le10KB.flows", 1, "");
+    check(s, "slowdown.le10KB.unfinished", 1, "");
+    check(s, "slowdown.le100KB.unfinished", 1, "");
     summary_destroy(s);
 }
 
@@ -822,6 +874,7 @@ int main(void)
         cmocka_unit_test(slowdown_and_buckets),
         cmocka_unit_test(slowdown_of_ns3),
         cmocka_unit_test(time_with_traffic),
+        cmocka_unit_test(measured_time),
         cmocka_unit_test(traffic_entries),
         cmocka_unit_test(operations_by_entry),
         cmocka_unit_test(operations_against_a_slow_model),

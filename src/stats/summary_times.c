@@ -212,6 +212,15 @@ static void scatter(struct build *b, const struct value *values, size_t n, bool 
     /* offsets[g] is now the end of group g. */
 }
 
+static uint64_t count_unfinished(const struct build *b, uint32_t bucket)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < b->results->n_flows; i++)
+        n += output_is_unfinished(&b->results->flows[i]) &&
+             output_bucket(b->results->flows[i].offered_bytes) == bucket;
+    return n;
+}
+
 static void add_family(struct build *b, const struct family *family)
 {
     const size_t n = family == &operation_family ? gather_operations(b) : gather_flows(b, family);
@@ -237,9 +246,12 @@ static void add_family(struct build *b, const struct family *family)
     first = 0;
     for (uint32_t g = 0; g < OUTPUT_BUCKETS; g++) {
         const size_t count = (size_t)(b->offsets[g] - first);
-        if (family == &flow_families[FAMILY_SLOWDOWN])
+        if (family == &flow_families[FAMILY_SLOWDOWN]) {
             add(b, family->name, output_bucket_names[g], "flows", "", (double)count,
                 "finished flows of this size, by bytes offered");
+            add(b, family->name, output_bucket_names[g], "unfinished", "",
+                (double)count_unfinished(b, g), "flows of this size that did not finish");
+        }
         add_distribution(b, family, output_bucket_names[g], b->keys + first, count,
                          b->ages[1 + b->results->n_tags + g]);
         first = b->offsets[g];

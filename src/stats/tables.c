@@ -93,6 +93,16 @@ static void get_traffic_to(const struct table_row *row, struct cell *cell)
     set_whole(cell, output_traffic(row->run->results).to);
 }
 
+static void get_measured_from(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, output_measured(row->run->results).from);
+}
+
+static void get_measured_to(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, output_measured(row->run->results).to);
+}
+
 static const struct column run_columns[] = {
     {"xoff_version", COLUMN_STRING, "", "version that wrote the file", .get = get_version},
     {"variant", COLUMN_STRING, "", "name of the variant, empty without variants",
@@ -116,6 +126,9 @@ static const struct column run_columns[] = {
     {"traffic_to_ps", COLUMN_SIGNED, "ps",
      "last byte received or acknowledged; the end, if some flow was not done",
      .get = get_traffic_to},
+    {"measured_from_ps", COLUMN_SIGNED, "ps", "start of the [measured time](#the-measured-time)",
+     .get = get_measured_from},
+    {"measured_to_ps", COLUMN_SIGNED, "ps", "its end", .get = get_measured_to},
     {"wall_s", COLUMN_REAL, "s", "real time that the run took", FIELD(results, wall_s)},
     {"threads", COLUMN_UNSIGNED, "", "threads used", FIELD(results, threads)},
     {"packet_hops", COLUMN_UNSIGNED, "frames", "data and ACK frames carried over a link",
@@ -203,6 +216,11 @@ static void get_slowdown(const struct table_row *row, struct cell *cell)
     cell->real = output_slowdown(flow);
 }
 
+static void get_measured_bytes(const struct table_row *row, struct cell *cell)
+{
+    set_whole(cell, (int64_t)output_measured_bytes(row->fields));
+}
+
 static const struct column flow_columns[] = {
     {"id", COLUMN_UNSIGNED, "", "position by (start, source, number)", .get = get_index,
      .place = COLUMN_IN_DATABASE},
@@ -220,6 +238,14 @@ static const struct column flow_columns[] = {
      FIELD(result_flow, sent_bytes), DIGEST(3)},
     {"delivered_bytes", COLUMN_UNSIGNED, "B", "payload received",
      FIELD(result_flow, delivered_bytes), DIGEST(4)},
+    {"measured_bytes", COLUMN_UNSIGNED, "B",
+     "of it, payload received in the [measured time](#the-measured-time)",
+     .get = get_measured_bytes},
+    {"drained_bytes", COLUMN_UNSIGNED, "B", "of it, payload received after the measured time",
+     FIELD(result_flow, late_bytes)},
+    {"starving", COLUMN_UNSIGNED, "",
+     "1: it had something to send, and nothing arrived from the last tenth of the measured time on",
+     FIELD(result_flow, is_starving)},
     {"start_at_ps", COLUMN_SIGNED, "ps", "first byte offered", FIELD(result_flow, start_at),
      DIGEST(5)},
     {"finish_at_ps", COLUMN_SIGNED, "ps", "last byte at the receiver; NULL: not finished",
@@ -274,6 +300,12 @@ static const struct column operation_columns[] = {
 
 /* port */
 
+static void get_measured_busy(const struct table_row *row, struct cell *cell)
+{
+    const struct result_port *port = row->fields;
+    set_whole(cell, port->busy_for - port->unmeasured_busy_for);
+}
+
 static const struct column port_columns[] = {
     {"node_id", COLUMN_NODE, "", "whose port it is", FIELD(result_port, node)},
     {"port", COLUMN_UNSIGNED, "", "number of the port at its node", FIELD(result_port, port)},
@@ -284,6 +316,8 @@ static const struct column port_columns[] = {
     {"rate_bps", COLUMN_UNSIGNED, "bps", "rate of the link", FIELD(result_port, rate_bps)},
     {"busy_ps", COLUMN_SIGNED, "ps", "wire occupied, preamble and gap included",
      FIELD(result_port, busy_for), DIGEST(1)},
+    {"measured_busy_ps", COLUMN_SIGNED, "ps", "of it, in the measured time",
+     .get = get_measured_busy},
     {"pause_tx_pkts", COLUMN_UNSIGNED, "frames", "PAUSE and PFC frames sent, refreshes included",
      FIELD(result_port, control_tx_frames), DIGEST_SHIFTED(2, 32)},
     {"pause_rx_pkts", COLUMN_UNSIGNED, "frames",
@@ -324,6 +358,12 @@ static void get_queue_priority(const struct table_row *row, struct cell *cell)
     set_whole(cell, (int64_t)(row->index % XOFF_N_PRIORITIES));
 }
 
+static void get_measured_paused(const struct table_row *row, struct cell *cell)
+{
+    const struct result_queue *queue = row->fields;
+    set_whole(cell, queue->paused_for - queue->unmeasured_paused_for);
+}
+
 static const struct column queue_columns[] = {
     {"node_id", COLUMN_NODE, "", "whose port it is", .get = get_queue_node,
      .place = COLUMN_IN_DATABASE},
@@ -353,6 +393,8 @@ static const struct column queue_columns[] = {
     {"xon_rx", COLUMN_UNSIGNED, "", "resumes received", FIELD(result_queue, resume_rx)},
     {"pfc_rx_pause_duration_ps", COLUMN_SIGNED, "ps",
      "time that the peer kept this transmitter paused", FIELD(result_queue, paused_for), DIGEST(5)},
+    {"measured_paused_ps", COLUMN_SIGNED, "ps", "of it, in the measured time",
+     .get = get_measured_paused},
     {"cp_samples", COLUMN_UNSIGNED, "", "samples that the congestion point took, or tags it read",
      FIELD(result_queue, samples)},
     {"cp_notices", COLUMN_UNSIGNED, "frames", "notifications that it sent to sources",
@@ -453,6 +495,16 @@ static const struct column sample_columns[] = {
     {0},
 };
 
+/* Series of a host's pauses follow from pauses that the digest has. They are left out of it, so
+ * that digests of earlier versions stay valid. */
+static bool is_sample_digested(const struct table_run *run, const void *fields)
+{
+    const struct result_sample *sample = fields;
+    const struct results *r = run->results;
+    return sample->metric != RESULT_PAUSED_FRACTION || sample->node >= r->n_nodes ||
+           r->nodes[sample->node].is_switch;
+}
+
 /* deadlock, deadlock_port */
 
 static const struct column deadlock_columns[] = {
@@ -544,7 +596,8 @@ const struct table tables[] = {
      .n_per_outer = XOFF_N_PRIORITIES},
     {"drop_place", "drops.csv", .columns = drop_columns, ROWS(drops)},
     {"pause", "pauses.csv", .columns = pause_columns, ROWS(pauses), .digests_count = true},
-    {"sample", "samples.csv", .columns = sample_columns, ROWS(samples)},
+    {"sample", "samples.csv", .columns = sample_columns, ROWS(samples),
+     .is_digested = is_sample_digested},
     {"deadlock", .columns = deadlock_columns, ROWS(deadlocks)},
     {"deadlock_port", .columns = deadlock_port_columns, ROWS(deadlock_ports)},
     {"finding", .columns = finding_columns, ROWS(findings)},

@@ -74,6 +74,8 @@ struct table {
      * independent table. */
     uint32_t n_per_outer;
     bool digests_count; /* the digest takes the number of rows before the rows */
+    /* Whether the digest takes the row; NULL: all of them. */
+    bool (*is_digested)(const struct table_run *run, const void *fields);
 };
 
 /* Every table of results. The digest takes them in this order. */

@@ -1,12 +1,13 @@
 /* Fails a run for troubles that no expectation covers.
  *
- * This program exists to find deadlocks, lossless frames lost for want of room, and flows that
- * never get through. A scenario may be about them: then one of its expectations names a metric that
- * counts them, and that expectation decides. A metric of something else (frames lost by errors of
- * the link) or of another variant decides nothing here.
+ * This program exists to find deadlocks, lossless frames lost for want of room, and traffic that
+ * never gets through. A scenario may be about them: then one of its expectations names a metric
+ * that counts them, and that expectation decides. A metric of something else (frames lost by errors
+ * of the link) or of another variant decides nothing here.
  *
- * A flow that the end of the run cuts off is no trouble. It is one when the run has waited for it
- * after its stop (drain) and it still did not finish.
+ * A flow or operation that the end of the run cuts off is no trouble. It is one when the run has
+ * waited for it after its stop (drain) and it still did not finish, and when a flow starves:
+ * nothing of it has arrived any more.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,9 @@ enum {
     DEADLOCK = 4,
     LOST_AT_EGRESS = 8,
     NOT_FINISHED = 16,
+    NOT_ENDED = 32, /* operations */
+    STARVED = 64,
+    NOT_THROUGH = NOT_FINISHED | NOT_ENDED | STARVED,
     LOST_ANYWHERE = LOST_IN_BUFFER | LOST_AT_RECEIVER | LOST_AT_EGRESS
 };
 
@@ -33,12 +37,17 @@ static const struct {
     {"drops.buffer", LOST_IN_BUFFER},
     {"drops.receiver", LOST_AT_RECEIVER},
     {"drops.egress", LOST_AT_EGRESS},
-    {"deadlocks", DEADLOCK | NOT_FINISHED},
-    {"deadlocked", DEADLOCK | NOT_FINISHED},
-    {"deadlock.onset", DEADLOCK | NOT_FINISHED},
-    {"flows.finished", NOT_FINISHED},
-    {"flows.unfinished", NOT_FINISHED},
-    {"fct.max", NOT_FINISHED},
+    {"deadlocks", DEADLOCK | NOT_THROUGH},
+    {"deadlocked", DEADLOCK | NOT_THROUGH},
+    {"deadlock.onset", DEADLOCK | NOT_THROUGH},
+    {"flows.finished", NOT_FINISHED | STARVED},
+    {"flows.unfinished", NOT_FINISHED | STARVED},
+    {"fct.max", NOT_FINISHED | STARVED},
+    {"operations", NOT_ENDED},
+    {"operations.unfinished", NOT_ENDED},
+    {"starved", STARVED},
+    {"min_share", STARVED},
+    {"throughput.min", STARVED},
 };
 
 /* The expectations that a run is judged by. */
@@ -74,39 +83,97 @@ static uint64_t count_lost(const struct results *run, uint32_t covered)
     return n;
 }
 
-/* Whether the run waited after its stop, and had all the time for it that it was given. */
+/* Whether the run waited after its stop, and had all the time for it that it was given; or nothing
+ * was left to happen. */
 static bool has_waited(const struct results *run)
 {
-    return !run->interrupted && run->end_at > run->stop_at;
+    return !run->interrupted && (run->end_at > run->stop_at || run->is_at_rest);
 }
 
-/* Counts the flows of an entry that did not finish. A datagram that was lost is not sent again:
- * where frames were lost, flows of datagrams are not expected to be whole. */
+/* A datagram that was lost is not sent again: where frames were lost, flows of datagrams are not
+ * expected to be whole. */
+static bool is_expected_whole(const struct results *run, const struct result_flow *flow)
+{
+    return output_is_unfinished(flow) && (flow->reliable || !run->n_drops);
+}
+
 static uint64_t count_unfinished(const struct results *run, uint32_t tag)
 {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < run->n_flows; i++) {
+    for (uint64_t i = 0; i < run->n_flows && has_waited(run); i++)
+        n += run->flows[i].tag == tag && is_expected_whole(run, &run->flows[i]);
+    return n;
+}
+
+static uint64_t count_under_way(const struct results *run, uint32_t tag)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < run->n_running && has_waited(run); i++)
+        n += run->running[i].tag == tag ? run->running[i].n : 0;
+    return n;
+}
+
+/* Flows that are among the unfinished already are not named twice. */
+static uint64_t count_starved(const struct results *run, uint32_t tag)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < run->n_flows && !run->interrupted; i++) {
         const struct result_flow *f = &run->flows[i];
-        n += f->tag == tag && output_is_unfinished(f) && (f->reliable || !run->n_drops);
+        n += f->tag == tag && f->is_starving &&
+             (output_is_stream(f) || (!has_waited(run) && is_expected_whole(run, f)));
     }
     return n;
 }
 
-/* Whether an expectation names a figure of the entry that shows whether its flows finished. */
-static bool is_watched(const struct asked *asked, const char *entry)
+/* Troubles of traffic entries, and the figures FAMILY.ENTRY.FIGURE of an entry that count them. */
+static const struct trouble {
+    uint32_t what;
+    const char *text;
+    uint64_t (*count)(const struct results *run, uint32_t tag);
+    struct {
+        const char *family, *figure;
+    } counted_by[6];
+} troubles[] = {
+    {NOT_FINISHED,
+     "flows did not finish though the run waited for them",
+     count_unfinished,
+     {{"flows", ".finished"}, {"flows", ".unfinished"}, {"fct", ".max"}}},
+    {NOT_ENDED,
+     "operations did not finish though the run waited for them",
+     count_under_way,
+     {{"operations", ""}, {"operations", ".unfinished"}}},
+    {STARVED,
+     "flows starve: nothing of them arrived in the last tenth of the measured time or later",
+     count_starved,
+     {{"starved", ""},
+      {"min_share", ""},
+      {"throughput", ".min"},
+      {"flows", ".finished"},
+      {"flows", ".unfinished"},
+      {"fct", ".max"}}},
+};
+
+/* Whether an expectation names a figure of the entry that shows the trouble. */
+static bool is_watched(const struct asked *asked, const struct trouble *trouble, const char *entry)
 {
-    char finished[96], unfinished[96], longest[96];
-    snprintf(finished, sizeof finished, "flows.%s.finished", entry);
-    snprintf(unfinished, sizeof unfinished, "flows.%s.unfinished", entry);
-    snprintf(longest, sizeof longest, "fct.%s.max", entry);
-    return is_named(asked, finished) || is_named(asked, unfinished) || is_named(asked, longest);
+    for (size_t k = 0; k < sizeof trouble->counted_by / sizeof *trouble->counted_by; k++) {
+        char name[96];
+        if (!trouble->counted_by[k].family)
+            break;
+        snprintf(name, sizeof name, "%s.%s%s", trouble->counted_by[k].family, entry,
+                 trouble->counted_by[k].figure);
+        if (is_named(asked, name))
+            return true;
+    }
+    return false;
 }
 
-/* Notes flows that did not finish, by entry. The summary has the entries in order. */
-static void note_unfinished(struct results *run, const struct asked *asked, const char *of)
+/* Notes a trouble, by entry. The summary has the entries in order. */
+static void note_trouble(struct results *run, const struct asked *asked,
+                         const struct trouble *trouble, const char *of)
 {
     const struct summary *summary = asked->summaries[asked->run];
-    char entries[160] = "";
+    char entries[120] = "";
     uint32_t tag = 0;
     for (uint32_t i = 0; i < summary->n_metrics && tag < run->n_tags; i++) {
         char entry[64];
@@ -114,17 +181,14 @@ static void note_unfinished(struct results *run, const struct asked *asked, cons
         if (sscanf(summary->metrics[i].name, "flows.%63[^.].unfinished%n", entry, &end) != 1 ||
             !end)
             continue;
-        const uint64_t n = summary->metrics[i].value > 0 ? count_unfinished(run, tag) : 0;
-        tag++;
+        const uint64_t n = trouble->count(run, tag++);
         const size_t used = strlen(entries);
-        if (n && !is_watched(asked, entry))
+        if (n && !is_watched(asked, trouble, entry))
             snprintf(entries + used, sizeof entries - used, "%s%llu of %s", used ? ", " : "",
                      (unsigned long long)n, entry);
     }
     if (*entries)
-        results_add_finding(run,
-                            "flows did not finish though the run waited for them: %s, and no "
-                            "expectation%s%s speaks of them",
+        results_add_finding(run, "%s: %s, and no expectation%s%s speaks of them", trouble->text,
                             entries, of, output_text(run->variant));
 }
 
@@ -150,6 +214,7 @@ void verdict_note(struct results *run, const struct results *const *runs,
     if (run->n_deadlocks && !(covered & DEADLOCK))
         results_add_finding(run, "the network is in deadlock, and no expectation%s%s speaks of it",
                             of, variant);
-    if (has_waited(run) && !(covered & NOT_FINISHED))
-        note_unfinished(run, &asked, of);
+    for (size_t k = 0; k < sizeof troubles / sizeof *troubles; k++)
+        if (!(covered & troubles[k].what))
+            note_trouble(run, &asked, &troubles[k], of);
 }

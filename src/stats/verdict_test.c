@@ -1,4 +1,5 @@
-/* Verdicts: which expectations cover a lossless loss or a deadlock, of which variant. */
+/* Verdicts: which expectations cover a lossless loss, a deadlock, or traffic that never gets
+ * through, of which variant. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@ _Noreturn void xoff_assert_fail(const char *expression, const char *file, int li
     abort();
 }
 
-enum { LOSS = 1, DEADLOCK = 2, UNFINISHED = 8 };
+enum { LOSS = 1, DEADLOCK = 2, UNFINISHED = 8, STARVED = 16, NOT_ENDED = 32 };
 
 /* What a run went through; frames 0: none of that kind. */
 struct story {
@@ -26,6 +27,8 @@ struct story {
     uint32_t n_deadlocks;
     /* Two flows, of "a" and of "b"; the second finishes, but for what is said here. */
     bool has_flows, is_stream, is_datagram, is_cut; /* is_cut: the run does not wait */
+    bool is_starving, is_at_rest;                   /* the first flow; the run */
+    uint64_t n_running;                             /* operations of "a" */
 };
 
 static struct result_deadlock deadlock = {.onset_at = 1};
@@ -38,6 +41,7 @@ static int noted(const struct story *stories, uint32_t n, uint32_t of, const cha
     struct results results[3];
     struct result_flow flows[3][2];
     struct result_drop drops[3];
+    struct result_running running[3];
     struct summary *made[3];
     const struct results *runs[3];
     assert_true(n <= 3);
@@ -45,7 +49,11 @@ static int noted(const struct story *stories, uint32_t n, uint32_t of, const cha
         drops[i] = (struct result_drop){.cause = stories[i].cause,
                                         .lossless = stories[i].lossless,
                                         .frames = stories[i].frames};
+        running[i] = (struct result_running){.n = stories[i].n_running};
         results[i] = (struct results){.variant = stories[i].variant,
+                                      .running = &running[i],
+                                      .n_running = stories[i].n_running > 0,
+                                      .is_at_rest = stories[i].is_at_rest,
                                       .drops = &drops[i],
                                       .n_drops = stories[i].frames > 0,
                                       .deadlocks = &deadlock,
@@ -60,6 +68,8 @@ static int noted(const struct story *stories, uint32_t n, uint32_t of, const cha
             flows[i][k] = (struct result_flow){.tag = k,
                                                .reliable = !stories[i].is_datagram,
                                                .offered_bytes = 1000,
+                                               .delivered_bytes = k ? 1000 : 0,
+                                               .is_starving = !k && stories[i].is_starving,
                                                .ideal_for = stories[i].is_stream ? 0 : XOFF_US,
                                                .finish_at = k ? XOFF_US : XOFF_NEVER,
                                                .acked_at = XOFF_NEVER};
@@ -76,6 +86,8 @@ static int noted(const struct story *stories, uint32_t n, uint32_t of, const cha
         const char *text = results[of].findings[i].text;
         found |= strstr(text, "lossless")   ? LOSS
                  : strstr(text, "deadlock") ? DEADLOCK
+                 : strstr(text, "starve")   ? STARVED
+                 : strstr(text, "operat")   ? NOT_ENDED
                  : strstr(text, "wait")     ? UNFINISHED
                                             : 4;
         if (*stories[of].variant && !strstr(text, stories[of].variant))
@@ -227,8 +239,49 @@ static void flows_that_never_finish(void **state)
     assert_int_equal(noted(&s, 1, 0, NULL, NULL), UNFINISHED);
     s.is_cut = true;
     assert_int_equal(noted(&s, 1, 0, NULL, NULL), 0);
-    s.is_cut = false;
+    s.is_at_rest = true; /* nothing will ever happen */
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), UNFINISHED);
+    s.is_cut = s.is_at_rest = false;
     s.is_stream = true;
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), 0);
+}
+
+/* A flow that starves is trouble in a run that does not wait, too; where the run waited a flow of
+ * finite size counts among the unfinished alone. */
+static void flows_that_starve(void **state)
+{
+    (void)state;
+    struct story s = {.variant = "", .has_flows = true, .is_starving = true};
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), UNFINISHED);
+    s.is_cut = true;
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), STARVED);
+    assert_int_equal(noted(&s, 1, 0, "starved == 1", NULL), 0);
+    assert_int_equal(noted(&s, 1, 0, "starved.a == 1", NULL), 0);
+    assert_int_equal(noted(&s, 1, 0, "flows.a.unfinished == 1", NULL), 0);
+    assert_int_equal(noted(&s, 1, 0, "min_share > 0", NULL), 0);
+    assert_int_equal(noted(&s, 1, 0, "starved.b == 0", NULL), STARVED);
+    assert_int_equal(noted(&s, 1, 0, "throughput.a < 1Gbps", NULL), STARVED);
+    s.is_datagram = true;
+    s.frames = 1; /* what is left of it may be lost */
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), 0);
+    s.is_stream = true;
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), STARVED);
+    s.is_cut = false;
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), STARVED);
+    assert_int_equal(noted(&s, 1, 0, "deadlocks == 0", NULL), 0);
+}
+
+/* A closed loop has always something under way: it is trouble where the run waited for it. */
+static void operations_that_never_end(void **state)
+{
+    (void)state;
+    struct story s = {.variant = "", .n_running = 3};
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), NOT_ENDED);
+    assert_int_equal(noted(&s, 1, 0, "operations.unfinished == 3", NULL), 0);
+    assert_int_equal(noted(&s, 1, 0, "operations.a == 0", NULL), 0);
+    assert_int_equal(noted(&s, 1, 0, "operations.b == 0", NULL), NOT_ENDED);
+    assert_int_equal(noted(&s, 1, 0, "flows.unfinished == 0", NULL), NOT_ENDED);
+    s.is_cut = true;
     assert_int_equal(noted(&s, 1, 0, NULL, NULL), 0);
 }
 
@@ -236,6 +289,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_that_never_finish),
+        cmocka_unit_test(flows_that_starve),
+        cmocka_unit_test(operations_that_never_end),
         cmocka_unit_test(what_is_trouble),
         cmocka_unit_test(which_metrics_cover_a_loss),
         cmocka_unit_test(which_metrics_cover_a_deadlock),

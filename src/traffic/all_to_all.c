@@ -155,7 +155,8 @@ static uint32_t all_to_all_on_event(const void *config, void *state, struct xoff
 static const struct app_ops all_to_all_ops = {.name = "all-to-all",
                                               .deadline = ranks_deadline,
                                               .expire = ranks_expire,
-                                              .on_event = all_to_all_on_event};
+                                              .on_event = all_to_all_on_event,
+                                              .n_under_way = ranks_under_way};
 
 static int fill(const struct traffic_env *env, const struct all_to_all_params *p,
                 const struct bind_hosts *hosts, struct all_to_all_cfg *cfg, struct xoff_err *err)

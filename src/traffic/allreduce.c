@@ -120,7 +120,8 @@ static uint32_t allreduce_on_event(const void *cfg, void *state, struct xoff_rng
 static const struct app_ops allreduce_ops = {.name = "allreduce",
                                              .deadline = ranks_deadline,
                                              .expire = ranks_expire,
-                                             .on_event = allreduce_on_event};
+                                             .on_event = allreduce_on_event,
+                                             .n_under_way = ranks_under_way};
 
 static int check_ranks(const struct ranks *ranks, struct xoff_err *err)
 {

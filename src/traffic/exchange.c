@@ -134,7 +134,8 @@ static uint32_t exchange_on_event(const void *config, void *state, struct xoff_r
 static const struct app_ops exchange_ops = {.name = "mpi-exchange",
                                             .deadline = ranks_deadline,
                                             .expire = ranks_expire,
-                                            .on_event = exchange_on_event};
+                                            .on_event = exchange_on_event,
+                                            .n_under_way = ranks_under_way};
 
 static int exchange_bind(const struct traffic_env *env, const void *params, const void *items,
                          uint32_t n_items, struct app_set *apps, struct xoff_err *err)

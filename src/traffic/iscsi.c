@@ -60,6 +60,7 @@ struct iscsi_state {
     xoff_time due_at;
     struct targets_one target;
     uint32_t first, n_free; /* free part of the ring */
+    uint32_t n_places;      /* 0: the host is no initiator */
     struct iscsi_place places[];
 };
 
@@ -241,10 +242,18 @@ static uint32_t iscsi_on_event(const void *config, void *state, struct xoff_rng 
     return 1;
 }
 
+static uint64_t iscsi_under_way(const void *config, const void *state)
+{
+    const struct iscsi_state *st = state;
+    (void)config;
+    return st->n_places - st->n_free;
+}
+
 static const struct app_ops iscsi_ops = {.name = "iscsi",
                                          .deadline = iscsi_deadline,
                                          .expire = iscsi_expire,
-                                         .on_event = iscsi_on_event};
+                                         .on_event = iscsi_on_event,
+                                         .n_under_way = iscsi_under_way};
 
 static int check(const struct iscsi_params *p, struct xoff_err *err)
 {
@@ -328,6 +337,7 @@ static int make_apps(const struct traffic_env *env, xoff_time start, struct iscs
         if (sender == cfg->initiators.n || start >= cfg->stop)
             continue;
         st->due_at = start;
+        st->n_places = cfg->depth;
         st->target = targets->ones[sender];
         for (uint32_t place = 0; place < cfg->depth; place++)
             release(cfg, st, place, start);

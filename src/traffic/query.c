@@ -245,10 +245,22 @@ static uint32_t query_on_event(const void *config, void *state, struct xoff_rng 
     return ask(cfg, st, rng, now, offers, 1);
 }
 
+/* Queries that wait for a slot have not begun; a free slot has no answer missing. */
+static uint64_t query_under_way(const void *config, const void *state)
+{
+    const struct query_cfg *cfg = config;
+    const struct query_slot *slots = (const void *)((const struct query_state *)state + 1);
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < cfg->n_slots; i++)
+        n += slots[i].n_missing > 0;
+    return n;
+}
+
 static const struct app_ops query_ops = {.name = "query",
                                          .deadline = query_deadline,
                                          .expire = query_expire,
-                                         .on_event = query_on_event};
+                                         .on_event = query_on_event,
+                                         .n_under_way = query_under_way};
 
 /* Computes how many hosts answer a query of this aggregator. */
 static int count_senders(const struct traffic_env *env, int64_t wanted, uint32_t aggregator,

@@ -77,6 +77,17 @@ xoff_time ranks_deadline(const void *cfg, const void *state)
     return ((const struct ranks_app *)state)->due_at;
 }
 
+uint64_t ranks_under_way(const void *cfg, const void *state)
+{
+    const struct ranks *ranks = cfg;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < ranks->per_host; i++)
+        n += ((const struct rank *)((const char *)((const struct ranks_app *)state + 1) +
+                                    i * ranks->rank_size))
+                 ->is_running;
+    return n;
+}
+
 uint32_t ranks_expire(const void *cfg, void *state, struct xoff_rng *rng, xoff_time now,
                       struct app_offer *offers)
 {

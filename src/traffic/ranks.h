@@ -113,6 +113,7 @@ int ranks_apps(const struct traffic_env *env, const struct ranks_params *params,
 xoff_time ranks_deadline(const void *cfg, const void *state);
 uint32_t ranks_expire(const void *cfg, void *state, struct xoff_rng *rng, xoff_time now,
                       struct app_offer *offers);
+uint64_t ranks_under_way(const void *cfg, const void *state);
 /* Called at the end of an on_event(): lets the ranks do what they can after the event. */
 uint32_t ranks_run(const struct ranks *ranks, struct ranks_app *app, xoff_time now,
                    struct app_offer *offers);

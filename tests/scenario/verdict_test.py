@@ -76,8 +76,22 @@ def main(folder):
     check(folder, "flows that never finish", STUCK, 1, {"": "fail"})
     check(folder, "flows that an expectation says never finish",
           STUCK + "expect: [flows.unfinished > 10]\n", 0, {"": "pass"})
-    check(folder, "flows that the end of the run cuts off",
-          STUCK.replace("drain: 5ms", "drain: 0s"), 0, {"": "pass"})
+    cut = STUCK.replace("drain: 5ms", "drain: 0s")
+    check(folder, "flows that the end of the run cuts off", cut.replace("200us: 0bps", "200us: 90Gbps"),
+          0, {"": "pass"})
+    run = check(folder, "flows that starve, in a run that does not wait", cut, 1, {"": "fail"})
+    if "flows starve" not in run.stderr:
+        wrong.append(f"nothing is said of flows that starve: {run.stderr}")
+    check(folder, "flows that an expectation says starve", cut + "expect: [starved > 10]\n", 0,
+          {"": "pass"})
+    ring = STUCK.replace("kind: poisson, name: all, load: 0.3, sizes: 100KB",
+                         "kind: allreduce, name: all, size: 100KB, transport: dcqcn")
+    run = check(folder, "an all-reduce that stands", ring + "expect: [flows.unfinished > 0]\n", 1,
+                {"": "fail"})
+    if "operations did not finish" not in run.stderr:
+        wrong.append(f"nothing is said of an all-reduce that stands: {run.stderr}")
+    check(folder, "an all-reduce that an expectation says stands",
+          ring + "expect: [operations.unfinished == 4, flows.unfinished > 0]\n", 0, {"": "pass"})
     run = check(folder, "a loss that nothing is said of", LOSSY, 1, {"": "fail"})
     lost = json.loads(run.stdout)["runs"][0]["metrics"]["drops.lossless"]["value"]
     if lost < 1000:
