@@ -3,15 +3,15 @@
  * Throughput, utilisation and pause fractions are over the measured time (output_measured of
  * stats/): while traffic was offered, or between measure.from and measure.to. Nodes count from the
  * start of the run to its end, so what lies outside that time is found by copies of their counters
- * at its ends. A third copy, MARK_LOOK, shows which flows received nothing in the last tenth of it.
+ * at its ends. Two more, before its last half and its last tenth, show which flows received nothing
+ * in them: frames of a stream arrive one after the other, but a flow of finite size may wait in
+ * queues.
  * Copies are made while all cells are at rest. The packet path does not know of them.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "net/model.h"
-
-#define STARVING_PART 10 /* a flow starves that received nothing in the last tenth */
 
 static void *make(uint64_t n, size_t size)
 {
@@ -32,9 +32,10 @@ void marks_init(struct net *net)
     }
     from = from == XOFF_NEVER ? 0 : from; /* without traffic it is the whole run */
     from = spec->measure_from > from ? spec->measure_from : from;
-    net->next_mark = from >= to ? N_MARKS : spec->measure_from ? MARK_FROM : MARK_LOOK;
+    net->next_mark = from >= to ? N_MARKS : spec->measure_from ? MARK_FROM : MARK_HALF;
     net->marks[MARK_FROM].at = spec->measure_from;
-    net->marks[MARK_LOOK].at = to - (to - from) / STARVING_PART;
+    net->marks[MARK_HALF].at = to - (to - from) / 2;
+    net->marks[MARK_TENTH].at = to - (to - from) / 10;
     net->marks[MARK_TO].at = to;
 }
 
@@ -110,9 +111,9 @@ void marks_take(struct net *net, xoff_time now)
         struct mark *mark = &net->marks[net->next_mark];
         mark->is_taken = true;
         copy_received(net, mark);
-        if (net->next_mark == MARK_LOOK)
+        if (net->next_mark == MARK_TENTH)
             copy_offered(net, mark);
-        else
+        else if (net->next_mark != MARK_HALF)
             copy_ports(net, mark);
     }
 }
@@ -159,22 +160,25 @@ static bool is_over(const struct flow_note *note, bool is_lossy)
     return is_lossy && !note->reliable && note->offered && note->sent >= note->offered;
 }
 
-/* A flow starves that has not finished, that had something to deliver at the mark, and of which
- * nothing has arrived since, until the end of the run. One of finite size that has not begun to
- * arrive waits for its turn: it starves if nothing of its sender in its priority has arrived,
- * either. */
-static void find_starving(struct net *net, const uint64_t *first, struct results *r)
+/* Finds the streams and connections, or the flows of finite size, that starve: that have not
+ * finished, had something to deliver at the mark, and of which nothing has arrived since, until the
+ * end of the run. A flow of finite size that has not begun to arrive waits for its turn: it starves
+ * if nothing of its sender in its priority has arrived, either. */
+static void find_starving(struct net *net, const struct mark *mark, bool is_of_streams,
+                          const uint64_t *first, struct results *r)
 {
-    const struct mark *mark = &net->marks[MARK_LOOK];
     const xoff_time part = net->marks[MARK_TO].at - mark->at;
     uint64_t *received = received_by(mark, first, r), *offered = make(r->n_flows, sizeof *offered);
     const bool is_lossy = has_drops(net);
     uint8_t *is_served = make(net->n_hosts, sizeof *is_served); /* mask of priorities */
     for (uint64_t k = 0; k < mark->n_offered; k++)
         offered[first[mark->offered[k].from] + mark->offered[k].number] = mark->offered[k].bytes;
+    r->is_standing = !is_of_streams;
     for (uint64_t i = 0; i < r->n_flows; i++)
-        if (r->flows[i].delivered_bytes > received[i])
+        if (r->flows[i].delivered_bytes > received[i]) {
             is_served[r->flows[i].from] |= (uint8_t)(1u << r->flows[i].priority);
+            r->is_standing = false;
+        }
     for (uint32_t h = 0; h < net->n_hosts; h++)
         for (uint32_t i = 0; i < net->hosts[h].n_flow_notes; i++) {
             const struct flow_note *note = &net->hosts[h].flow_notes[i];
@@ -183,10 +187,11 @@ static void find_starving(struct net *net, const uint64_t *first, struct results
             const uint64_t wanted = is_growing(note) ? offered[first[h] + i]
                                     : note->offered  ? note->offered
                                                      : UINT64_MAX;
-            const bool waits = !note->is_connection && !got && is_served[h] >> note->priority & 1;
-            f->is_starving = f->finish_at == XOFF_NEVER && f->start_at <= mark->at &&
-                             wanted > got && f->delivered_bytes == got && !waits &&
-                             !is_seldom(note, part) && !is_over(note, is_lossy);
+            const bool waits = !is_of_streams && !got && is_served[h] >> note->priority & 1;
+            f->is_starving |= note->is_connection == is_of_streams && f->finish_at == XOFF_NEVER &&
+                              f->start_at <= mark->at && wanted > got &&
+                              f->delivered_bytes == got && !waits && !is_seldom(note, part) &&
+                              !is_over(note, is_lossy);
         }
     free(received), free(offered), free(is_served);
 }
@@ -206,8 +211,10 @@ void marks_collect_flows(struct net *net, const uint64_t *first, struct results 
             r->flows[i].late_bytes = r->flows[i].delivered_bytes - in_time[i];
         free(in_time);
     }
-    if (marks[MARK_LOOK].is_taken)
-        find_starving(net, first, r);
+    if (marks[MARK_TENTH].is_taken)
+        find_starving(net, &marks[MARK_TENTH], true, first, r);
+    if (marks[MARK_HALF].is_taken)
+        find_starving(net, &marks[MARK_HALF], false, first, r);
 }
 
 void marks_collect_port(const struct net *net, uint32_t index, struct result_port *port)

@@ -5,8 +5,9 @@
 #include "net/host.h"
 #include "net/switch.h"
 
-/* Counters at an instant (marks.c): the ends of the measured time, and before its last tenth. */
-enum { MARK_FROM, MARK_LOOK, MARK_TO, N_MARKS };
+/* Counters at an instant (marks.c): the ends of the measured time, and before its last half and
+ * tenth. */
+enum { MARK_FROM, MARK_HALF, MARK_TENTH, MARK_TO, N_MARKS };
 struct mark_flow {
     uint32_t from, number;
     uint64_t bytes;
@@ -14,9 +15,9 @@ struct mark_flow {
 struct mark {
     xoff_time at;
     bool is_taken;
-    struct mark_flow *received, *offered; /* of flows that were open; offered: MARK_LOOK only */
+    struct mark_flow *received, *offered; /* of flows that were open; offered: MARK_TENTH only */
     uint64_t n_received, n_offered;
-    xoff_time *busy_for, *paused_for; /* per port, per (port, priority); NULL at MARK_LOOK */
+    xoff_time *busy_for, *paused_for; /* per port, per (port, priority); at the ends only */
 };
 
 struct net {

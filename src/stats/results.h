@@ -313,6 +313,7 @@ struct results {
     xoff_time measure_from,
         measure_to;  /* as the scenario asks for it; 0: while traffic is offered */
     bool is_at_rest; /* it ended because nothing was left to happen */
+    bool is_standing; /* nothing of any flow arrived in the last half of the measured time */
     double wall_s;
     uint32_t threads;
     uint64_t packet_hops, control_hops, events, windows;

@@ -243,8 +243,7 @@ static void add_throughput(struct build *b, const struct tally *t, const char *g
 static void add_fairness(struct build *b, const struct tally *t, const char *group)
 {
     add(b, "starved", group, NULL, "", (double)t->n_starved,
-        "flows that had something to send and received nothing in the last tenth of the measured "
-        "time or later");
+        "flows that had something to send, and of which nothing arrived any more");
     if (t->rate_sum > 0)
         add(b, "min_share", group, NULL, "ratio", t->rate_min / (t->rate_sum / (double)t->n_rates),
             "throughput of the slowest flow over the mean of the flows' throughputs");

@@ -27,7 +27,7 @@ struct story {
     uint32_t n_deadlocks;
     /* Two flows, of "a" and of "b"; the second finishes, but for what is said here. */
     bool has_flows, is_stream, is_datagram, is_cut; /* is_cut: the run does not wait */
-    bool is_starving, is_at_rest;                   /* the first flow; the run */
+    bool is_starving, is_standing, is_at_rest;      /* the first flow; the run; the run */
     uint64_t n_running;                             /* operations of "a" */
 };
 
@@ -54,6 +54,7 @@ static int noted(const struct story *stories, uint32_t n, uint32_t of, const cha
                                       .running = &running[i],
                                       .n_running = stories[i].n_running > 0,
                                       .is_at_rest = stories[i].is_at_rest,
+                                      .is_standing = stories[i].is_standing,
                                       .drops = &drops[i],
                                       .n_drops = stories[i].frames > 0,
                                       .deadlocks = &deadlock,
@@ -246,14 +247,16 @@ static void flows_that_never_finish(void **state)
     assert_int_equal(noted(&s, 1, 0, NULL, NULL), 0);
 }
 
-/* A flow that starves is trouble in a run that does not wait, too; where the run waited a flow of
- * finite size counts among the unfinished alone. */
+/* A stream that starves is trouble. A flow of finite size is if the run waited, and then counts
+ * among the unfinished alone, or if nothing moves. */
 static void flows_that_starve(void **state)
 {
     (void)state;
     struct story s = {.variant = "", .has_flows = true, .is_starving = true};
     assert_int_equal(noted(&s, 1, 0, NULL, NULL), UNFINISHED);
     s.is_cut = true;
+    assert_int_equal(noted(&s, 1, 0, NULL, NULL), 0);
+    s.is_standing = true;
     assert_int_equal(noted(&s, 1, 0, NULL, NULL), STARVED);
     assert_int_equal(noted(&s, 1, 0, "starved == 1", NULL), 0);
     assert_int_equal(noted(&s, 1, 0, "starved.a == 1", NULL), 0);

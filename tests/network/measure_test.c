@@ -96,8 +96,8 @@ static void part_of_a_run(void **state)
     rig_fini(&whole);
 }
 
-/* The last tenth of 1 ms begins at 900 us. h1 takes nothing any more from a little before or after
- * that; what is on its way then takes less than 10 us. */
+/* The last tenth of 1 ms begins at 900 us, the last half at 500 us. h1 takes nothing any more from
+ * a little before or after that; what is on its way then takes less than 10 us. */
 static void what_starves(void **state)
 {
     (void)state;
@@ -117,7 +117,8 @@ static void what_starves(void **state)
         /* A frame of 1518 B every 50 us is 242.88 Mb/s: slower ones may wait for so long. */
         {"880us", "{kind: cbr, from: h0, to: h1, rate: 243Mbps}", "0s", 1},
         {"880us", "{kind: cbr, from: h0, to: h1, rate: 242Mbps}", "0s", 0},
-        {"880us", "{kind: flows, list: [{from: h0, to: h1, size: 10MB}]}", "0s", 1},
+        {"480us", "{kind: flows, list: [{from: h0, to: h1, size: 10MB}]}", "0s", 1},
+        {"520us", "{kind: flows, list: [{from: h0, to: h1, size: 10MB}]}", "0s", 0},
         {"880us", "{kind: flows, list: [{from: h0, to: h1, size: 10KB}]}", "0s",
          0}, /* it is done */
         /* The second flow has not begun to arrive: nor does anything else of h0. At 10 us h0 is not
@@ -127,7 +128,7 @@ static void what_starves(void **state)
          "1B}]}",
          "0s", 1},
         {"1ns",
-         "{kind: flows, list: [{from: h0, to: h1, size: 1MB}, {from: h0, to: h2, at: 800us, size: "
+         "{kind: flows, list: [{from: h0, to: h1, size: 1MB}, {from: h0, to: h2, at: 400us, size: "
          "1B}]}",
          "0s", 2},
         /* A connection that is idle has nothing to send. */

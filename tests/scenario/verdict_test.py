@@ -79,11 +79,14 @@ def main(folder):
     cut = STUCK.replace("drain: 5ms", "drain: 0s")
     check(folder, "flows that the end of the run cuts off", cut.replace("200us: 0bps", "200us: 90Gbps"),
           0, {"": "pass"})
-    run = check(folder, "flows that starve, in a run that does not wait", cut, 1, {"": "fail"})
-    if "flows starve" not in run.stderr:
-        wrong.append(f"nothing is said of flows that starve: {run.stderr}")
-    check(folder, "flows that an expectation says starve", cut + "expect: [starved > 10]\n", 0,
-          {"": "pass"})
+    streams = cut.replace("kind: poisson, name: all, load: 0.3, sizes: 100KB", "kind: cbr, name: all, from: h0..h1, to: h2")
+    for what, text in (("a network that stands, in a run that does not wait",
+                        cut.replace("host: h2", "host: h0..h3")), ("streams that starve", streams)):
+        run = check(folder, what, text, 1, {"": "fail"})
+        if "flows starve" not in run.stderr:
+            wrong.append(f"nothing is said of flows that starve: {run.stderr}")
+        check(folder, what + ", and an expectation says so", text + "expect: [starved > 0]\n", 0,
+              {"": "pass"})
     ring = STUCK.replace("kind: poisson, name: all, load: 0.3, sizes: 100KB",
                          "kind: allreduce, name: all, size: 100KB, transport: dcqcn")
     run = check(folder, "an all-reduce that stands", ring + "expect: [flows.unfinished > 0]\n", 1,
