@@ -23,6 +23,7 @@ int cmd_conform(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_encode(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_schema(int argc, char **argv);

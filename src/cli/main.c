@@ -11,6 +11,8 @@ error_t argp_err_exit_status = EXIT_BAD_INPUT;
 
 static const struct verb verb_run = {"run", "run scenarios and leave their results", cmd_run};
 static const struct verb verb_report = {"report", "make the page of one or more runs", cmd_report};
+static const struct verb verb_explain = {"explain", "say what happened in a run, and why",
+                                         cmd_explain};
 static const struct verb verb_reproduce = {
     "reproduce", "run the experiments of papers, say which claims hold", cmd_reproduce};
 static const struct verb verb_check = {"check", "read scenarios, build them, say what is wrong",
@@ -31,9 +33,9 @@ static const struct verb verb_bench = {"bench", "measure the simulator itself", 
 static const struct verb verb_schema = {"schema", "print the JSON schema of scenario files",
                                         cmd_schema};
 const struct verb *const verbs[] = {
-    &verb_run,    &verb_report, &verb_reproduce, &verb_check,    &verb_topology, &verb_convert,
-    &verb_decode, &verb_encode, &verb_conform,   &verb_headroom, &verb_bench,    &verb_schema,
-    NULL};
+    &verb_run,     &verb_report, &verb_explain, &verb_reproduce, &verb_check,    &verb_topology,
+    &verb_convert, &verb_decode, &verb_encode,  &verb_conform,   &verb_headroom, &verb_bench,
+    &verb_schema,  NULL};
 
 static void usage(FILE *out)
 {

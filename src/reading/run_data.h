@@ -44,12 +44,13 @@ struct run_port {
 /* A pause decision, XOFF only, with its duration. */
 struct run_pause {
     int64_t from_ps, to_ps;
-    uint32_t port;      /* index of run_port; its peer is paused */
-    uint32_t egress;    /* index of run_port; NONE: not known */
-    uint32_t parent;    /* index here; NONE: a root */
-    uint32_t cause;     /* index of run_cause: its root's egress */
-    uint32_t group;     /* in the causality tree */
-    uint8_t priorities; /* mask */
+    uint32_t port;          /* index of run_port; its peer is paused */
+    uint32_t egress;        /* index of run_port; NONE: not known */
+    uint32_t parent;        /* index here; NONE: a root */
+    uint32_t cause;         /* index of run_cause: its root's egress */
+    uint32_t group;         /* in the causality tree */
+    int64_t occupied_bytes; /* of what crossed its threshold */
+    uint8_t priorities;     /* mask */
 };
 
 /* A time span in which a (port, priority) held its peer paused. */

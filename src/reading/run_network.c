@@ -177,6 +177,17 @@ void run_read_network(struct run_data *run)
     find_levels(run);
 }
 
+void run_data_fini(struct run_data *run)
+{
+    sqlite3_finalize(run->rows.statement);
+    free(run->causes);
+    free(run->lines);
+    free(run->stops);
+    free(run->pauses);
+    free(run->ports);
+    free(run->nodes);
+}
+
 uint32_t run_find_port(const struct run_data *run, uint32_t node, uint32_t number)
 {
     if (node >= run->n_nodes)

@@ -134,6 +134,7 @@ static void read_pause(struct reading *r)
                                 .port = port,
                                 .egress = run_find_port(run, node, rows_index(rows, 6)),
                                 .parent = parent < id ? r->pause_of[parent] : NONE,
+                                .occupied_bytes = rows_int(rows, 8),
                                 .priorities = mask};
     pause->cause = pause->parent == NONE ? cause_of(r, pause) : run->pauses[pause->parent].cause;
     r->pause_of[id] = index;
@@ -147,7 +148,8 @@ void run_read_pauses(struct run_data *run)
     XOFF_ASSERT(r.last_at);
     /* Rows are in order of id; using the index would be slower. */
     rows_begin(rows,
-               "SELECT id, at_ps, node_id, port, priorities, decision, egress_port, parent_id "
+               "SELECT id, at_ps, node_id, port, priorities, decision, egress_port, parent_id, "
+               "occupied_bytes "
                "FROM pause WHERE +run_id = ?",
                run->run_id);
     while (rows_next(rows))

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/explain.h"
 #include "report/page.h"
 #include "report/run_parts.h"
 
@@ -17,6 +18,7 @@
 struct report_run {
     uint32_t file;
     int64_t id;
+    json_t *explain;
 };
 
 struct report {
@@ -80,8 +82,37 @@ static int open_all(struct report *r, const char *const *results, uint32_t n, st
     return 0;
 }
 
+/* Explains every run, against the first of its file. */
+static int explain_all(struct report *r, struct xoff_err *err)
+{
+    const uint32_t n_roots = share(8, 1 / sqrt(r->n_runs), 1);
+    struct explanation *first = NULL;
+    int code = 0;
+    for (uint32_t i = 0; i < r->n_runs && !code; i++) {
+        struct report_run *run = &r->runs[i];
+        struct explanation *explanation;
+        code = explain_run(&r->files[run->file], run->id, &explanation, err);
+        if (code)
+            break;
+        const bool is_first = !i || run->file != r->runs[i - 1].file;
+        if (!is_first)
+            explain_against(explanation, first);
+        run->explain = explain_json(explanation, n_roots);
+        if (!is_first) {
+            explain_destroy(explanation);
+            continue;
+        }
+        explain_destroy(first);
+        first = explanation;
+    }
+    explain_destroy(first);
+    return code;
+}
+
 static void close_all(struct report *r)
 {
+    for (uint32_t i = 0; i < r->n_runs; i++)
+        json_decref(r->runs[i].explain);
     for (uint32_t i = 0; i < r->n_files; i++)
         run_file_close(&r->files[i]);
     free(r->files);
@@ -145,6 +176,7 @@ static char *make(const struct report *r, uint32_t level, char **title, struct x
             json_decref(runs);
             return NULL;
         }
+        json_object_set(run, "explain", r->runs[i].explain);
         json_array_append_new(runs, run);
     }
     name_runs(r, runs);
@@ -164,6 +196,8 @@ int report_create(const char *const *results, uint32_t n_results, const char *pa
     bool is_done = false;
     int code = n_results ? open_all(&r, results, n_results, err)
                          : xoff_err_set(err, XOFF_E_MISSING, NULL, NULL, "no results given");
+    if (!code)
+        code = explain_all(&r, err);
     for (uint32_t level = 1; !code && !is_done && level <= MOST_LEVEL; level *= 2) {
         char *title, *json = make(&r, level, &title, err);
         if (!json) {

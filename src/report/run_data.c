@@ -215,17 +215,6 @@ json_t *run_watermarks(struct run_data *run)
     return json_pack("{so so}", "buffers", buffers, "headroom", headroom);
 }
 
-void run_data_fini(struct run_data *run)
-{
-    sqlite3_finalize(run->rows.statement);
-    free(run->causes);
-    free(run->lines);
-    free(run->stops);
-    free(run->pauses);
-    free(run->ports);
-    free(run->nodes);
-}
-
 json_t *run_data_create(const struct run_file *file, int64_t run_id,
                         const struct report_limits *limits, struct xoff_err *err)
 {

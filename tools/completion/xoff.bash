@@ -99,7 +99,7 @@ _xoff() {
         options=$("${COMP_WORDS[0]}" encode --help 2>/dev/null | sed -n 's/^  \([a-z-]*\): .*/\1/p')
         _xoff_fill "$(compgen -W "$options" -- "$cur")"
         ;;
-    report)
+    report | explain)
         _xoff_fill "$(
             compgen -f -X '!*.sqlite' -- "$cur"
             compgen -d -- "$cur"
