@@ -19,10 +19,11 @@ static char *read_head(struct explanation *e)
     struct run_data *run = &e->run;
     struct rows *rows = &run->rows;
     char *config = NULL;
-    rows_begin(rows,
-               "SELECT variant, title, interrupted, end_at_ps, traffic_from_ps, traffic_to_ps, "
-               "pauses_left_out, config_text FROM run WHERE id = ?",
-               run->run_id);
+    rows_begin(
+        rows,
+        "SELECT variant, title, interrupted, end_at_ps, traffic_from_ps, traffic_to_ps, "
+        "pauses_left_out, config_text, measured_from_ps, measured_to_ps FROM run WHERE id = ?",
+        run->run_id);
     while (rows_next(rows)) {
         e->variant = copy(rows_text(rows, 0));
         e->title = copy(rows_text(rows, 1));
@@ -32,13 +33,19 @@ static char *read_head(struct explanation *e)
         run->traffic_to_ps = rows_int(rows, 5);
         run->pauses_left_out = rows_int(rows, 6);
         config = copy(rows_text(rows, 7));
+        e->measured_from_ps = rows_int(rows, 8);
+        e->measured_to_ps = rows_int(rows, 9);
     }
     if (run->traffic_from_ps < 0 || run->traffic_to_ps <= run->traffic_from_ps ||
         run->traffic_to_ps > run->end_ps) {
         run->traffic_from_ps = 0;
         run->traffic_to_ps = run->end_ps;
     }
-    e->traffic_ps = run->traffic_to_ps - run->traffic_from_ps;
+    if (e->measured_from_ps < 0 || e->measured_to_ps <= e->measured_from_ps) {
+        e->measured_from_ps = run->traffic_from_ps;
+        e->measured_to_ps = run->traffic_to_ps;
+    }
+    run->measured_ps = e->measured_to_ps - e->measured_from_ps;
     if (!config)
         rows_fail(rows, "the file is damaged (there is no such run)");
     return config ? config : copy("");

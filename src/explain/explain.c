@@ -100,8 +100,8 @@ uint32_t explain_paused(const struct explanation *e, const struct root *root,
     for (uint32_t i = 0; i < e->n_strands; i++) {
         const struct strand *strand = &e->strands[i];
         const uint32_t node = e->run.ports[e->run.lines[strand->line].port].peer_node;
-        if (strand->root == root->id && node != NONE && strand->held_ps > all[node].held_ps)
-            all[node].held_ps = strand->held_ps;
+        if (strand->root == root->id && node != NONE && strand->measured_ps > all[node].held_ps)
+            all[node].held_ps = strand->measured_ps;
     }
     qsort(all, e->run.n_nodes, sizeof *all, compare_paused);
     while (n < e->run.n_nodes && all[n].held_ps > 0)

@@ -29,11 +29,12 @@ static json_t *chain_json(const struct explanation *e, const struct root *root)
         const struct strand *strand = &e->strands[root->chain[i]];
         const struct run_port *port = &e->run.ports[e->run.lines[strand->line].port];
         json_array_append_new(
-            list, json_pack("{so so sI so sI so so}", "node", name_json(e, port->node), "peer",
-                            name_json(e, port->peer_node), "port", (json_int_t)port->number,
-                            "from_s", json_seconds(e->spans[strand->first].from_ps), "pauses",
-                            (json_int_t)strand->n, "held_s", json_seconds(strand->held_ps),
-                            "held_fraction", json_rounded(share_of_time(e, strand->held_ps), 6)));
+            list,
+            json_pack("{so so sI so sI so so}", "node", name_json(e, port->node), "peer",
+                      name_json(e, port->peer_node), "port", (json_int_t)port->number, "from_s",
+                      json_seconds(e->spans[strand->first].from_ps), "pauses",
+                      (json_int_t)strand->n, "held_s", json_seconds(strand->held_ps),
+                      "held_fraction", json_rounded(share_of_time(e, strand->measured_ps), 6)));
     }
     return list;
 }

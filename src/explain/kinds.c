@@ -86,7 +86,8 @@ static bool is_starved(const struct explanation *e, const struct root *root)
         all += (double)queues[p].tx_bytes;
         own += root->priorities >> p & 1 ? (double)queues[p].tx_bytes : 0;
     }
-    const int64_t held_ps = root->worst_strand == NONE ? 0 : e->strands[root->worst_strand].held_ps;
+    const int64_t held_ps =
+        root->worst_strand == NONE ? 0 : e->strands[root->worst_strand].measured_ps;
     return port->busy >= 0.9 && share_of_time(e, held_ps) >= 0.5 && own < 0.02 * all;
 }
 
@@ -152,7 +153,8 @@ static void judge_failure(const struct explanation *e, struct root *root)
 
 static bool is_worth_naming(const struct explanation *e, const struct root *root)
 {
-    const int64_t held_ps = root->worst_strand == NONE ? 0 : e->strands[root->worst_strand].held_ps;
+    const int64_t held_ps =
+        root->worst_strand == NONE ? 0 : e->strands[root->worst_strand].measured_ps;
     if (share_of_time(e, held_ps) >= WORTH_HELD ||
         (double)root->lost_bytes > WORTH_LOST * (double)e->delivered_bytes)
         return true;

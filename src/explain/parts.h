@@ -93,6 +93,7 @@ struct strand {
     uint32_t line, root;
     uint32_t first, n; /* of spans */
     int64_t held_ps;
+    int64_t measured_ps; /* of it, in the measured time */
 };
 struct span {
     int64_t from_ps, to_ps, before_ps; /* before_ps: sum of earlier spans of the strand */
@@ -148,7 +149,7 @@ struct explanation {
     struct run_data run;
     char *variant, *title;
     bool is_interrupted, has_hand_routes;
-    int64_t traffic_ps;
+    int64_t measured_from_ps, measured_to_ps; /* what shares of time are over */
 
     struct receiver *receivers;
     struct link_change *changes;
@@ -219,17 +220,17 @@ struct sureness words_sure(const struct explanation *e, const struct root *root)
 /* explain.c: the nodes that were paused because of a root, the longest first. Returns how many. */
 struct paused {
     uint32_t node;
-    int64_t held_ps; /* of its port that was held longest */
+    int64_t held_ps; /* in the measured time, of its port that was held longest */
 };
 uint32_t explain_paused(const struct explanation *e, const struct root *root,
                         struct paused paused[MOST_PAUSED], uint32_t *n_left_out);
 
-/* Share of the time with traffic, at most 1. */
+/* Share of the measured time, at most 1. */
 static inline double share_of_time(const struct explanation *e, int64_t ps)
 {
-    if (e->traffic_ps <= 0)
+    if (e->run.measured_ps <= 0)
         return 0;
-    return ps < e->traffic_ps ? (double)ps / (double)e->traffic_ps : 1;
+    return ps < e->run.measured_ps ? (double)ps / (double)e->run.measured_ps : 1;
 }
 
 #endif

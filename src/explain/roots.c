@@ -228,12 +228,16 @@ static void make_strands(struct explanation *e)
                                                               .before_ps = strand->held_ps,
                                                               .pause = stop->pause};
         strand->held_ps += stop->to_ps - stop->from_ps;
+        const int64_t from_ps =
+            stop->from_ps > e->measured_from_ps ? stop->from_ps : e->measured_from_ps;
+        const int64_t to_ps = stop->to_ps < e->measured_to_ps ? stop->to_ps : e->measured_to_ps;
+        strand->measured_ps += to_ps > from_ps ? to_ps - from_ps : 0;
     }
     for (uint32_t i = 0; i < e->n_strands; i++) {
         struct root *root = &e->roots[e->strands[i].root];
         root->held_ps += e->strands[i].held_ps;
         if (root->worst_strand == NONE ||
-            e->strands[i].held_ps > e->strands[root->worst_strand].held_ps)
+            e->strands[i].measured_ps > e->strands[root->worst_strand].measured_ps)
             root->worst_strand = i;
     }
     free(next);

@@ -474,7 +474,7 @@ char *words_chain(const struct explanation *e, const struct root *root)
         const struct run_port *port = &e->run.ports[e->run.lines[strand->line].port];
         char a[FIGURE];
         fprintf(t.out, "%s%s pauses %s (%s)", i ? ", so " : "", name_of(e, port->node),
-                name_of(e, port->peer_node), percent(a, share_of_time(e, strand->held_ps)));
+                name_of(e, port->peer_node), percent(a, share_of_time(e, strand->measured_ps)));
     }
     return end(&t);
 }
