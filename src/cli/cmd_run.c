@@ -244,8 +244,8 @@ static bool passes_audit(const struct scenario *scenario, struct results *run,
     return !run->n_findings;
 }
 
-/* An expectation is of the whole file: one that does not hold is noted in the results of every
- * run. */
+/* An expectation is of the whole file: it is noted in the results of every run, and one that does
+ * not hold among their findings. */
 static int check_expectations(const struct scenario *scenario, const struct cli_run *runs,
                               const struct results *const *results,
                               const struct summary *const *summaries, FILE *out)
@@ -259,11 +259,13 @@ static int check_expectations(const struct scenario *scenario, const struct cli_
         const char *text = scenario->expects[i].text;
         const bool is_wrong = expect_evaluate(text, results, summaries, scenario->n_plans, &holds,
                                               detail, sizeof detail, &err);
+        const char *why = is_wrong ? err.message : detail;
+        for (uint32_t k = 0; k < scenario->n_plans; k++)
+            results_add_expectation(runs[k].results, text, !is_wrong && holds, why);
         if (!is_wrong && holds) {
             fprintf(out, "%sholds%s: %s\n", s->green, s->off, text);
             continue;
         }
-        const char *why = is_wrong ? err.message : detail;
         fprintf(out, "%s%sfailed%s: expected %s, but %s\n", s->bold, s->red, s->off, text, why);
         for (uint32_t k = 0; k < scenario->n_plans; k++)
             results_add_finding(runs[k].results, "expected %s, but %s", text, why);

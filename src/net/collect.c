@@ -561,5 +561,5 @@ void net_free_results(struct results *r)
         free(r->lldp[i].octets);
     free(r->captures), free(r->trace), free(r->lldp);
     free(r->operations), free(r->running), free(r->heard), free(r->samples), free(r->deadlocks),
-        free(r->deadlock_ports), free(r->findings), free(r);
+        free(r->deadlock_ports), free(r->findings), free(r->expectations), free(r);
 }

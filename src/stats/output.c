@@ -110,6 +110,19 @@ void results_add_finding(struct results *results, const char *format, ...)
     results->n_findings++;
 }
 
+void results_add_expectation(struct results *results, const char *text, bool holds,
+                             const char *detail)
+{
+    const uint32_t n = results->n_expectations++;
+    results->expectations =
+        realloc(results->expectations, sizeof *results->expectations * results->n_expectations);
+    XOFF_ASSERT(results->expectations);
+    struct result_expectation *e = &results->expectations[n];
+    snprintf(e->text, sizeof e->text, "%s", text);
+    e->holds = holds;
+    snprintf(e->detail, sizeof e->detail, "%s", detail);
+}
+
 const char *output_verdict(const struct results *results)
 {
     if (results->n_findings)

@@ -302,6 +302,13 @@ struct result_finding {
     char text[256];
 };
 
+/* An expectation of the scenario's file, as it came out. */
+struct result_expectation {
+    char text[256];
+    bool holds;
+    char detail[256]; /* the values on both sides, or why there are none */
+};
+
 struct results {
     /* The input of the run. */
     const char *scenario_file, *scenario_text, *title, *variant, *config_text;
@@ -369,6 +376,8 @@ struct results {
     struct result_deadlock_port *deadlock_ports;
     struct result_finding *findings;
     uint32_t n_findings;
+    struct result_expectation *expectations; /* none: they were not tested */
+    uint32_t n_expectations;
     const struct compare *compare; /* with another simulator's results; NULL: none are at hand */
 };
 
@@ -413,6 +422,10 @@ uint64_t results_digest(const struct results *results);
 /* Adds a finding: of the audit, or an expectation that does not hold. */
 __attribute__((format(printf, 2, 3))) void results_add_finding(struct results *results,
                                                                const char *format, ...);
+
+/* Notes an expectation as it came out; the text and detail are cut when very long. */
+void results_add_expectation(struct results *results, const char *text, bool holds,
+                             const char *detail);
 
 /* Figures of a run: counts, FCT and slowdown (mean, p50, p95, p99, max; all, per traffic entry, per
  * flow-size bucket), throughput, Jain's index, pauses, drops by cause, marks, utilisation,

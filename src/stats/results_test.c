@@ -119,6 +119,9 @@ static struct result_sample samples[] = {
 static struct result_deadlock deadlocks[] = {
     {.onset_at = 3000000, .found_at = 9000000, .first = 0, .n = 2}};
 static struct result_deadlock_port deadlock_ports[] = {{2, 1, 3}, {0, 0, 3}};
+static struct result_expectation expectations[] = {
+    {"drops == 0", true, "drops = 0 == 0"},
+    {"fct.p99 < 1us", false, "fct.p99 = 2 us, not < 1us = 1 us"}};
 static struct result_finding findings[] = {{"a finding cut within a character: \xc3"}};
 
 static struct results sample_run(const char *variant)
@@ -162,6 +165,8 @@ static struct results sample_run(const char *variant)
                             .n_deadlocks = 1,
                             .deadlock_ports = deadlock_ports,
                             .findings = findings,
+                            .expectations = expectations,
+                            .n_expectations = 2,
                             .n_findings = 1};
 }
 
@@ -342,6 +347,8 @@ static void database(void **state)
          "WHERE variant = 'one' ORDER BY position)",
          "s0:1>h1,h0:0>s0"},
         {"SELECT count(*) FROM finding WHERE text LIKE 'a finding%'", "2"},
+        {"SELECT group_concat(text || ': ' || holds, ', ') FROM expectation WHERE run_id = 1",
+         "drops == 0: 1, fct.p99 < 1us: 0"},
         {"SELECT value, unit FROM metric WHERE run_id = 2 AND name = 'slowdown.p99'", "1.5|ratio"},
         {"SELECT value, unit FROM metric WHERE run_id = 2 AND name = 'operations.rate'",
          "375000.0|/s"}, /* 3 in 8 us */

@@ -50,6 +50,7 @@ ARRAY(pauses)
 ARRAY(samples)
 ARRAY(deadlocks)
 ARRAY(findings)
+ARRAY(expectations)
 #define ROWS(array) .count = count_##array, .fields = fields_##array
 
 /* run */
@@ -558,11 +559,20 @@ static const struct column deadlock_port_columns[] = {
     {0},
 };
 
-/* finding, metric */
+/* finding, expectation, metric */
 
 static const struct column finding_columns[] = {
     {"id", COLUMN_UNSIGNED, "", "in the order of finding", .get = get_index},
     {"text", COLUMN_CHARS, "", "what is wrong", FIELD(result_finding, text)},
+    {0},
+};
+
+static const struct column expectation_columns[] = {
+    {"id", COLUMN_UNSIGNED, "", "in the order of the file", .get = get_index},
+    {"text", COLUMN_CHARS, "", "as the file says it", FIELD(result_expectation, text)},
+    {"holds", COLUMN_UNSIGNED, "", "1: it holds", FIELD(result_expectation, holds)},
+    {"detail", COLUMN_CHARS, "", "the values compared, or why there are none",
+     FIELD(result_expectation, detail)},
     {0},
 };
 
@@ -600,6 +610,7 @@ const struct table tables[] = {
     {"deadlock", .columns = deadlock_columns, ROWS(deadlocks)},
     {"deadlock_port", .columns = deadlock_port_columns, ROWS(deadlock_ports)},
     {"finding", .columns = finding_columns, ROWS(findings)},
+    {"expectation", .columns = expectation_columns, ROWS(expectations)},
     {"metric", .columns = metric_columns, ROWS(metrics)},
     {0},
 };
