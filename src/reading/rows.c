@@ -226,3 +226,26 @@ json_t *json_cdf(const double *sorted, uint64_t n, uint32_t most)
     free(ranks);
     return points;
 }
+
+json_t *json_levels(const double *levels, uint32_t n)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    char *text = malloc((size_t)n * 12 + 1), *end = text;
+    XOFF_ASSERT(text);
+    *end = '\0';
+    for (uint32_t i = 0, same; i < n; i += same) {
+        const double most = sizeof letters - 2, level = ceil(levels[i] * most);
+        const char letter = letters[level < 0 ? 0 : level > most ? (int)most : (int)level];
+        for (same = 1; i + same < n; same++) {
+            const double next = ceil(levels[i + same] * most);
+            if (letters[next < 0 ? 0 : next > most ? (int)most : (int)next] != letter)
+                break;
+        }
+        *end++ = letter;
+        if (same > 1)
+            end += snprintf(end, 11, "%u", same);
+    }
+    json_t *json = json_string(text);
+    free(text);
+    return json;
+}

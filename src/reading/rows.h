@@ -44,6 +44,9 @@ json_t *json_words(const char *text, size_t limit);
 json_t *rows_json_number(struct rows *rows, int column);
 json_t *rows_json_seconds(struct rows *rows, int column);
 json_t *rows_json_text(struct rows *rows, int column, size_t limit);
+/* Levels from 0 to 1 as text: a letter for each (A for 0, to z for 1; above 0 at least B), and
+ * after it how often it repeats, if it does. */
+json_t *json_levels(const double *levels, uint32_t n);
 /* Makes points [value, fraction of values up to it] of ascending values. At most `most` points (at
  * least 2) are taken: first, last, even ranks, and closer ones towards the end. */
 json_t *json_cdf(const double *sorted, uint64_t n, uint32_t most);

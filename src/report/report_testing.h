@@ -127,6 +127,8 @@ static struct result_deadlock given_deadlocks[] = {
     {.onset_at = 50 * US, .found_at = 60 * US, .first = 0, .n = 2}};
 static struct result_deadlock_port given_deadlock_ports[] = {{4, 2, 3}, {5, 2, 3}};
 static struct result_finding given_findings[] = {{"cut within a character: \xc3"}};
+static struct result_expectation given_expectations[] = {
+    {"drops == 0", false, "drops = 10, not == 0"}};
 static const char *const given_tags[] = {"web"};
 
 static inline struct results test_results(const char *variant)
@@ -168,7 +170,9 @@ static inline struct results test_results(const char *variant)
                             .n_deadlocks = 1,
                             .deadlock_ports = given_deadlock_ports,
                             .findings = given_findings,
-                            .n_findings = 1};
+                            .n_findings = 1,
+                            .expectations = given_expectations,
+                            .n_expectations = 1};
 }
 
 /* A folder for the test's files; the caller removes it by remove_folder(). */

@@ -81,6 +81,20 @@ static json_t *read_findings(struct run_data *run)
     return list;
 }
 
+static json_t *read_expectations(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    json_t *list = json_array();
+    rows_begin(rows, "SELECT text, holds, detail FROM expectation WHERE run_id = ? ORDER BY id",
+               run->run_id);
+    while (rows_next(rows))
+        if (json_array_size(list) < run->limits->findings)
+            json_array_append_new(list, json_pack("{so sb so}", "text", rows_json_text(rows, 0, 0),
+                                                  "holds", rows_int(rows, 1) != 0, "detail",
+                                                  rows_json_text(rows, 2, 0)));
+    return list;
+}
+
 /* Metrics are read in the order in which they were made. */
 static json_t *read_metrics(struct run_data *run)
 {
@@ -120,38 +134,6 @@ json_t *run_drops(struct run_data *run)
                       "cause", rows_json_text(rows, 4, 100), "lossless", rows_int(rows, 5) != 0,
                       "frames", rows_json_number(rows, 6), "bytes", rows_json_number(rows, 7),
                       "first_s", rows_json_seconds(rows, 8)));
-    }
-    return list;
-}
-
-json_t *run_deadlocks(struct run_data *run)
-{
-    struct rows *rows = &run->rows;
-    json_t *list = json_array(), *ports = NULL;
-    int64_t last = -1;
-    rows_begin(
-        rows,
-        "SELECT d.id, d.onset_at_ps, p.node_id, p.port, p.priority, d.found_at_ps FROM deadlock d "
-        "LEFT JOIN deadlock_port p ON p.run_id = d.run_id AND p.deadlock_id = d.id "
-        "WHERE d.run_id = ? ORDER BY d.id, p.position",
-        run->run_id);
-    while (rows_next(rows)) {
-        if (rows_int(rows, 0) != last) {
-            last = rows_int(rows, 0);
-            ports = NULL;
-            if (json_array_size(list) < run->limits->deadlocks) {
-                ports = json_array();
-                json_array_append_new(list, json_pack("{so so so}", "onset_s",
-                                                      rows_json_seconds(rows, 1), "found_s",
-                                                      rows_json_seconds(rows, 5), "ports", ports));
-            }
-        }
-        char label[RUN_LABEL];
-        if (ports && !rows_is_null(rows, 2) && json_array_size(ports) < 64)
-            json_array_append_new(
-                ports, json_words(run_label(run, rows_index(rows, 2), rows_index(rows, 3),
-                                            rows_index(rows, 4), label),
-                                  0));
     }
     return list;
 }
@@ -227,6 +209,7 @@ json_t *run_data_create(const struct run_file *file, int64_t run_id,
     if (!run.rows.status) {
         struct run_victims *victims = run_victims_create(&run);
         json_object_set_new(o, "findings", read_findings(&run));
+        json_object_set_new(o, "expectations", read_expectations(&run));
         json_object_set_new(o, "metrics", read_metrics(&run));
         json_object_set_new(o, "flows", run_flows(&run, victims));
         json_object_set_new(o, "operations", run_operations(&run));
@@ -234,7 +217,7 @@ json_t *run_data_create(const struct run_file *file, int64_t run_id,
         json_object_set_new(o, "traffic_s", json_seconds(run.traffic_to_ps - run.traffic_from_ps));
         json_object_set_new(o, "from_s", json_seconds(run.from_ps));
         json_object_set_new(o, "to_s", json_seconds(run.to_ps));
-        json_object_set_new(o, "heat", run_heat(&run));
+        json_object_set_new(o, "stops", run_stops(&run));
         json_object_set_new(o, "topology", run_topology(&run));
         json_t *pauses = run_pause_tree(&run);
         run_victims_json(victims, pauses);

@@ -1,4 +1,4 @@
-/* A run's part of the page: reduction, heat map, causality tree, victims, topology. */
+/* A run's part of the page: reduction, stops, causality tree, victims, topology. */
 #include "report/report_testing.h"
 
 #include "report/run_parts.h"
@@ -48,6 +48,9 @@ static void test_head(void **state)
     assert_string_equal(text_at_path(run, "digest"), "00000000000000ab");
     assert_string_equal(text_at_path(run, "verdict"), "fail"); /* there is a finding */
     assert_string_equal(text_at_path(run, "findings.0"), "cut within a character: \xef\xbf\xbd");
+    assert_string_equal(text_at_path(run, "expectations.0.text"), "drops == 0");
+    assert_true(json_is_false(at(run, "expectations.0.holds")));
+    assert_string_equal(text_at_path(run, "expectations.0.detail"), "drops = 10, not == 0");
     assert_true(json_is_false(at(run, "interrupted")));
     assert_true(json_is_false(at(run, "version_differs")));
     assert_near(number_at(run, "end_s"), 1e-4);
@@ -78,7 +81,7 @@ static void test_small_tables(void **state)
     assert_near(number_at(run, "drops.1.first_s"), 5e-6);
     assert_near(number_at(run, "deadlocks.0.onset_s"), 50e-6);
     assert_near(number_at(run, "deadlocks.0.found_s"), 60e-6);
-    assert_string_equal(text_at_path(run, "deadlocks.0.ports.0"), "s0:2 (s1) p3");
+    assert_string_equal(text_at_path(run, "deadlocks.0.ports.0.name"), "s0:2 (s1) p3");
     assert_int_equal(json_array_size(at(run, "deadlocks.0.ports")), 2);
     assert_string_equal(text_at_path(run, "watermarks.buffers.0.node"), "s1");
     assert_string_equal(text_at_path(run, "watermarks.buffers.0.name"), "output");
@@ -352,13 +355,18 @@ static void test_late_traffic(void **state)
         assert_near(number_at(p, "0"), 2 + drawn[i][0] * 1e-6);
         assert_near(number_at(p, "3"), drawn[i][1]);
     }
-    /* 110 us in 200 columns; paused from column 10 / 0.55 = 18 to 65 / 0.55 = 118. */
-    assert_near(number_at(run, "heat.t0_s"), 2 + 20e-6);
-    assert_near(number_at(run, "heat.dt_s"), 0.55e-6);
-    json_t *cells = at(run, "heat.cells");
-    assert_int_equal(json_array_size(cells), 101);
-    assert_int_equal(number_at(cells, "0.0"), 18);
-    assert_int_equal(number_at(cells, "100.0"), 118);
+    /* Paused from 30 to 85 us. */
+    assert_near(number_at(run, "stops.t0_s"), 2 + 20e-6);
+    json_t *spans = at(run, "stops.rows.0.spans");
+    assert_int_equal(json_array_size(spans), 2);
+    assert_int_equal(number_at(spans, "0"), 10000);
+    assert_int_equal(number_at(spans, "1"), 55000);
+    /* A bin per 10 us: 7 held at the beginning, 70 at 40 us, 80 from 50 on, 90 at the end. */
+    assert_near(number_at(run, "replay.t0_s"), 2 + 20e-6);
+    assert_int_equal(number_at(run, "replay.bins"), 12);
+    assert_near(number_at(run, "replay.dt_s"), 10e-6);
+    assert_near(number_at(run, "replay.longest_queue"), 90);
+    assert_string_equal(text_at_path(run, "replay.queues.0.bins"), "E2ou8z");
     json_decref(run);
 }
 
@@ -455,38 +463,62 @@ static void test_series_pools(void **state)
     json_decref(run);
 }
 
-static void test_heat(void **state)
+static void test_stops(void **state)
 {
     (void)state;
     struct results r = test_results("");
     json_t *run = load_results(&r);
-    assert_int_equal(number_at(run, "heat.columns"), 200);
-    assert_near(number_at(run, "heat.dt_s"), 0.5e-6);
-    assert_int_equal(json_array_size(at(run, "heat.rows")), 2);
-    assert_string_equal(text_at_path(run, "heat.rows.0.name"), "s1 pauses s0 p3");
-    assert_string_equal(text_at_path(run, "heat.rows.1.name"), "s0 pauses h0 p3");
-    assert_near(number_at(run, "heat.rows.0.paused_s"), 50e-6);
-    double paused_s[2] = {0};
-    json_t *cells = at(run, "heat.cells");
-    for (uint32_t i = 0; i < json_array_size(cells); i++) {
-        json_t *cell = json_array_get(cells, i);
-        paused_s[(int)number_at(cell, "1")] += number_at(cell, "2") * 0.5e-6;
-    }
-    assert_near(paused_s[0], 50e-6);
-    assert_near(paused_s[1], 35e-6);
+    assert_int_equal(json_array_size(at(run, "stops.rows")), 2);
+    assert_string_equal(text_at_path(run, "stops.rows.0.name"), "s1 pauses s0 p3");
+    assert_string_equal(text_at_path(run, "stops.rows.1.name"), "s0 pauses h0 p3");
+    assert_near(number_at(run, "stops.rows.0.paused_s"), 50e-6);
+    assert_near(number_at(run, "stops.tick_s"), 1e-9);
+    json_t *spans = at(run, "stops.rows.0.spans");
+    assert_int_equal(json_array_size(spans), 2);
+    assert_int_equal(number_at(spans, "0"), 20000);
+    assert_int_equal(number_at(spans, "1"), 50000);
+    /* s1 closed s0's port 2 of the cycle; nobody closed the other. */
+    assert_near(number_at(run, "deadlocks.0.ports.0.closed_s"), 20e-6);
+    assert_true(json_is_null(at(run, "deadlocks.0.ports.1.closed_s")));
     json_decref(run);
 
     /* Never resumed: to the end of the run; with decisions missing, as far as is known. */
     r.n_pauses = 2;
     run = load_results(&r);
-    assert_near(number_at(run, "heat.rows.0.paused_s"), 80e-6);
+    assert_near(number_at(run, "stops.rows.0.paused_s"), 80e-6);
     json_decref(run);
     r.n_pauses = 3;
     r.pauses_left_out = 5;
     run = load_results(&r);
-    assert_near(number_at(run, "heat.rows.0.paused_s"), 35e-6);
-    assert_near(number_at(run, "heat.rows.1.paused_s"), 0);
+    assert_near(number_at(run, "stops.rows.0.paused_s"), 35e-6);
+    assert_near(number_at(run, "stops.rows.1.paused_s"), 0);
     assert_int_equal(number_at(run, "pauses.left_out"), 5);
+    json_decref(run);
+}
+
+/* 21 stops in 20 us are more than a row may have: bins of 5 us, half of the time paused. */
+static void test_many_stops(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    struct result_pause pauses[42];
+    for (uint32_t i = 0; i < 42; i++) {
+        pauses[i] = given_pauses[i % 2 ? 3 : 0];
+        pauses[i].at = i * US / 2;
+    }
+    r.pauses = pauses;
+    r.n_pauses = 42;
+    struct report_limits limits = report_limits(1, 1);
+    write_result(folder, &r);
+    limits.stops = 21;
+    json_t *run = load(&limits);
+    assert_int_equal(json_array_size(at(run, "stops.rows.0.spans")), 42);
+    json_decref(run);
+    limits.stops = 20;
+    run = load(&limits);
+    assert_null(json_object_get(at(run, "stops.rows.0"), "spans"));
+    assert_int_equal(number_at(run, "stops.bins"), 20);
+    assert_string_equal(text_at_path(run, "stops.rows.0.bins"), "a4GA15");
     json_decref(run);
 }
 
@@ -500,9 +532,9 @@ static void test_pause_frames(void **state)
         pauses[i].priorities = 0xff;
     r.pauses = pauses;
     json_t *run = load_results(&r);
-    assert_int_equal(json_array_size(at(run, "heat.rows")), 2);
-    assert_string_equal(text_at_path(run, "heat.rows.0.name"), "s1 pauses s0");
-    assert_true(json_is_null(at(run, "heat.rows.0.priority")));
+    assert_int_equal(json_array_size(at(run, "stops.rows")), 2);
+    assert_string_equal(text_at_path(run, "stops.rows.0.name"), "s1 pauses s0");
+    assert_true(json_is_null(at(run, "stops.rows.0.priority")));
     assert_string_equal(text_at_path(run, "pauses.roots.0.name"), "s1 port 2");
     assert_int_equal(number_at(run, "pauses.n_victims"), 2);
     json_decref(run);
@@ -696,7 +728,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_series_choice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_pools, setup, teardown),
         cmocka_unit_test_setup_teardown(test_late_traffic, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_heat, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stops, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_many_stops, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pause_frames, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
         cmocka_unit_test_setup_teardown(test_deep_tree, setup, teardown),

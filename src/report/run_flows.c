@@ -235,7 +235,8 @@ json_t *run_flows(struct run_data *run, struct run_victims *victims)
     }
     for (uint32_t i = 0; i < n_shown; i++)
         set_by_name(by_entry, entries.at[order[i]].name,
-                    json_pack("{sI so so}", "n", (json_int_t)entries.at[order[i]].n, "fct",
+                    json_pack("{sI sI so so}", "n", (json_int_t)entries.at[order[i]].n, "finished",
+                              (json_int_t)entries.at[order[i]].n_finished, "fct",
                               curve(run, &fct, order[i], space), "slowdown",
                               curve(run, &slowdown, order[i], space)));
     for (uint32_t i = 0; i < N_BUCKETS; i++)

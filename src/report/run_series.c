@@ -246,12 +246,22 @@ static void add_held(const struct series_set *set, struct series *s)
     s->has_held = false;
 }
 
-/* Second pass: fills the buckets of the chosen series. */
-static void fill(struct run_data *run, struct series_set *set)
+static void replay_sample(struct run_replay *replay, const struct sample *s)
+{
+    static const enum run_replay_kind kinds[] = {
+        [QUEUE] = REPLAY_QUEUE, [THROUGHPUT] = REPLAY_LOAD, [BUFFER] = REPLAY_BUFFER};
+    if (s->metric == QUEUE || s->metric == THROUGHPUT || s->metric == BUFFER)
+        run_replay_add(replay, kinds[s->metric], s->node, s->port, s->priority, s->at_ps, s->value);
+}
+
+/* Second pass: fills the buckets of the chosen series, and the replay. */
+static void fill(struct run_data *run, struct series_set *set, struct run_replay *replay)
 {
     struct sample s;
     begin_samples(run);
     while (next_sample(&run->rows, &s)) {
+        if (s.at_ps <= set->last_ps)
+            replay_sample(replay, &s);
         const uint32_t number = key_find(&set->keys, (uint64_t)s.metric << 32 | s.node,
                                          (uint64_t)s.port << 32 | s.priority);
         if (number == KEY_NONE || !set->at[number].points || s.at_ps > set->last_ps)
@@ -307,7 +317,10 @@ void run_series(struct run_data *run, json_t *object)
         set.width_ps = ((set.last_ps - set.first_ps) / most / set.every_ps + 1) * set.every_ps;
         for (uint32_t i = 0; i < n; i++)
             set.at[order[i]].points = json_array();
-        fill(run, &set);
+        struct run_replay *replay =
+            run_replay_create(run, set.keys.n, set.first_ps, set.last_ps, set.every_ps);
+        fill(run, &set, replay);
+        json_object_set_new(object, "replay", run_replay_finish(replay));
     }
     for (uint32_t i = 0; i < n; i++) {
         struct series *s = &set.at[order[i]];

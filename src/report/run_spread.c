@@ -1,4 +1,4 @@
-/* How pauses spread: a heat map of them, and a tree of their causes.
+/* How pauses spread: the tree of their causes.
  *
  * A pause whose egress was itself paused names that earlier pause as its parent. The tree joins
  * pauses with the same deciding port, priorities and egress below the same parent. The nodes with
@@ -10,89 +10,6 @@
 #include <string.h>
 
 #include "report/run_parts.h"
-
-/* ---- heat map ---- */
-
-static int compare_lines(const void *a, const void *b, void *context)
-{
-    const struct run_line *lines = context;
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (lines[x].paused_ps != lines[y].paused_ps)
-        return lines[x].paused_ps > lines[y].paused_ps ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
-static json_t *heat_row(const struct run_data *run, const struct run_line *line)
-{
-    const struct run_port *port = &run->ports[line->port];
-    char name[RUN_LABEL];
-    const int n = snprintf(name, sizeof name, "%s pauses %s", run_node_name(run, port->node),
-                           run_node_name(run, port->peer_node));
-    const bool has_priority = line->priority < ALL_PRIORITIES;
-    if (has_priority)
-        snprintf(name + n, sizeof name - (size_t)n, " p%u", line->priority);
-    return json_pack("{so so sI so so so}", "name", json_words(name, 0), "node",
-                     json_words(run_node_name(run, port->node), 0), "port",
-                     (json_int_t)port->number, "peer",
-                     json_words(run_node_name(run, port->peer_node), 0), "priority",
-                     has_priority ? json_integer(line->priority) : json_null(), "paused_s",
-                     json_seconds(line->paused_ps));
-}
-
-/* Adds the stop's share to each column it overlaps; its times count from the first column. */
-static void heat(double from_ps, double to_ps, double dt_ps, uint32_t n_columns, double *columns)
-{
-    uint32_t column = from_ps > 0 ? (uint32_t)(from_ps / dt_ps) : 0;
-    for (; column < n_columns; column++) {
-        const double begin = column * dt_ps, end = begin + dt_ps;
-        const double from = from_ps > begin ? from_ps : begin;
-        const double to = to_ps < end ? to_ps : end;
-        if (to <= from)
-            return;
-        columns[column] += (to - from) / dt_ps;
-    }
-}
-
-json_t *run_heat(struct run_data *run)
-{
-    const uint32_t n_columns = run->limits->heat_columns;
-    const uint32_t n_rows =
-        run->n_lines < run->limits->heat_rows ? run->n_lines : run->limits->heat_rows;
-    const double shown_ps = (double)(run->to_ps - run->from_ps);
-    const double dt_ps = shown_ps > 0 ? shown_ps / n_columns : 1;
-    uint32_t *order = calloc(run->n_lines + 1, sizeof *order);
-    uint32_t *row_of = calloc(run->n_lines + 1, sizeof *row_of);
-    double *parts = calloc((size_t)n_rows * n_columns + 1, sizeof *parts);
-    json_t *rows = json_array(), *cells = json_array();
-    XOFF_ASSERT(order && row_of && parts && rows && cells);
-    for (uint32_t i = 0; i < run->n_lines; i++)
-        order[i] = i;
-    qsort_r(order, run->n_lines, sizeof *order, compare_lines, run->lines);
-    for (uint32_t i = 0; i < run->n_lines; i++)
-        row_of[order[i]] = i < n_rows ? i : NONE;
-    for (uint32_t i = 0; i < n_rows; i++)
-        json_array_append_new(rows, heat_row(run, &run->lines[order[i]]));
-    for (uint32_t i = 0; i < run->n_stops; i++) {
-        const uint32_t row = row_of[run->stops[i].line];
-        const struct run_stop *stop = &run->stops[i];
-        if (row != NONE && stop->from_ps < run->to_ps && stop->to_ps > run->from_ps)
-            heat((double)(stop->from_ps - run->from_ps), (double)(stop->to_ps - run->from_ps),
-                 dt_ps, n_columns, parts + (size_t)row * n_columns);
-    }
-    for (uint32_t i = 0; i < n_rows * n_columns; i++)
-        if (parts[i] > 0)
-            json_array_append_new(cells, json_pack("[IIo]", (json_int_t)(i % n_columns),
-                                                   (json_int_t)(i / n_columns),
-                                                   json_rounded(parts[i] > 1 ? 1 : parts[i], 4)));
-    free(parts);
-    free(row_of);
-    free(order);
-    return json_pack("{so so sI so so sI}", "t0_s", json_seconds(run->from_ps), "dt_s",
-                     json_number(dt_ps / (double)XOFF_S), "columns", (json_int_t)n_columns, "rows",
-                     rows, "cells", cells, "rows_left_out", (json_int_t)(run->n_lines - n_rows));
-}
-
-/* ---- causality tree ---- */
 
 struct group {
     uint32_t parent, depth; /* for roots: NONE, 1 */
@@ -163,7 +80,8 @@ static json_t *group_json(const struct run_data *run, const struct group *g)
         egress = json_words(run_node_name(run, run->ports[pause->egress].peer_node), 0);
     else if (run->nodes[port->node].is_host)
         egress = json_words(run_node_name(run, port->node), 0);
-    return json_pack("{so so so sI so so s[]}", "name", json_words(name, 0), "paused",
+    return json_pack("{so so so so sI so so s[]}", "name", json_words(name, 0), "node",
+                     json_words(run_node_name(run, port->node), 0), "paused",
                      json_words(run_node_name(run, port->peer_node), 0), "egress", egress, "count",
                      (json_int_t)g->count, "paused_s", json_number(g->paused_ps / (double)XOFF_S),
                      "first_s", json_seconds(g->first_ps), "children");

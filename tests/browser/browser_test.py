@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The report of a real run, and the scoreboard, in a real browser.
 
-    browser_test.py XOFF            all but how long a page takes to open
+    browser_test.py XOFF            all but how long a page takes to open, and a frame of its replay
     browser_test.py XOFF timing     that alone; to be run while nothing else does
 
 Runs the first scenario and hands its page, and made-up ones, to report.test.mjs; of a run whose
@@ -18,6 +18,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 XOFF = str(pathlib.Path(sys.argv[1]).resolve())
 TEST = str(ROOT / "tests/browser/report.test.mjs")
+SCOREBOARD = str(ROOT / "tests/browser/scoreboard.test.mjs")
 IS_TIMING = sys.argv[2:] == ["timing"]
 ENVIRONMENT = dict(os.environ, XOFF_TIMING="now" if IS_TIMING else "apart")
 
@@ -59,9 +60,10 @@ with tempfile.TemporaryDirectory() as name:
     run = pathlib.Path(name) / "run"
     must(XOFF, "run", str(ROOT / "scenarios/quickstart.yaml"), "-o", str(run),
          "--set", "measure.series=[queue, throughput, pause, buffer, pools]")
-    only = ["--test-name-pattern=opens in under"] if IS_TIMING else []
+    only = ["--test-name-pattern=opens in under|takes little time"] if IS_TIMING else []
     must("node", *only, TEST)
     must("node", *only, TEST, str(run / "report.html"))
     if not IS_TIMING:
+        must("node", SCOREBOARD)
         page = imported(pathlib.Path(name))
         must("node", "--test-name-pattern=span the traffic", TEST, page)

@@ -11,6 +11,7 @@ function random(seed) {
 }
 
 const END_S = 0.0034;
+const POINTS = 120; // of a series
 const HOSTS = Array.from({ length: 16 }, (_, i) => `h${i}`);
 const LEAVES = Array.from({ length: 4 }, (_, i) => `leaf${i}`);
 const SPINES = ["spine0", "spine1"];
@@ -26,8 +27,9 @@ function curve(next, from, to, n = 120) {
 
 function flows(next, worse) {
   const labels = ["to 10 KB", "to 100 KB", "to 1 MB", "to 10 MB", "over 10 MB"];
-  const one = (n) => ({
+  const one = (n, finished = n) => ({
     n,
+    finished,
     fct: curve(next, 4e-6, 2e-3 * worse),
     slowdown: curve(next, 1, 9 * worse),
   });
@@ -36,7 +38,7 @@ function flows(next, worse) {
     n: 640,
     finished: 633,
     cdf: { fct: all.fct, slowdown: all.slowdown },
-    by_entry: { web: one(480), burst: one(160) },
+    by_entry: { web: one(480), burst: one(160, 153) },
     buckets: labels.map((label, i) => ({
       label,
       from_bytes: i ? 10 ** (i + 3) : 0,
@@ -54,9 +56,9 @@ function flows(next, worse) {
 // One burst among quiet; the band spreads around the mean.
 function series(next, metric, unit, name, node, port, priority, top) {
   const middle = 0.2 + 0.6 * next();
-  const points = Array.from({ length: 240 }, (_, i) => {
-    const t = (i * END_S) / 240;
-    const wave = Math.exp(-(((i / 240 - middle) / 0.12) ** 2)) + 0.06 * next();
+  const points = Array.from({ length: POINTS }, (_, i) => {
+    const t = (i * END_S) / POINTS;
+    const wave = Math.exp(-(((i / POINTS - middle) / 0.12) ** 2)) + 0.06 * next();
     const mean = Math.min(1, wave) * top;
     return [t, mean * 0.8, Math.min(top, mean * 1.25), mean];
   });
@@ -122,20 +124,43 @@ function pools() {
   );
 }
 
-function heat(next) {
-  const columns = 85;
-  const rows = Array.from({ length: 60 }, (_, i) => ({
-    name: `${i < 32 ? LEAVES[i >> 3] : SPINES[i % 2]}:${i % 8} p3`,
-  }));
-  const cells = [];
-  rows.forEach((_, row) => {
-    const middle = columns * next();
-    for (let column = 0; column < columns; column++) {
-      const share = Math.exp(-(((column - middle) / 7) ** 2)) * (0.4 + 0.6 * next());
-      if (share > 0.05) cells.push([column, row, share]);
-    }
+// Hosts sit at the ports 0 to 3 of their leaf, spines at 4 and 5; a spine's port is its leaf's number.
+const PORTS = [
+  ...LEAVES.flatMap((leaf, i) => [
+    ...[0, 1, 2, 3].map((port) => [leaf, port, HOSTS[4 * i + port], 0]),
+    ...SPINES.map((spine, k) => [leaf, 4 + k, spine, i]),
+  ]),
+  ...SPINES.flatMap((spine, k) => LEAVES.map((leaf, i) => [spine, i, leaf, 4 + k])),
+];
+
+// Who paused whom: single stops in nanoseconds, and one row with too many of them.
+function stops(next) {
+  const rows = PORTS.map(([node, port, peer], i) => {
+    const spans = Array.from({ length: 20 }, () => [
+      Math.floor((next() * END_S * 1e9) / 25),
+      1 + Math.floor((next() * END_S * 1e9) / 30),
+    ]).flat();
+    const paused_s = spans.filter((_, k) => k % 2).reduce((a, b) => a + b) * 1e-9;
+    const row = { name: `${node} pauses ${peer} p3`, node, port, peer, priority: 3, paused_s };
+    return i === 7 ? { ...row, bins: "A40Zz3aA355" } : { ...row, spans };
   });
-  return { t0_s: 0, dt_s: END_S / columns, columns, rows, cells };
+  return { t0_s: 0, tick_s: 1e-9, bins: 400, rows, rows_left_out: 0 };
+}
+
+function replay(next) {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  const bins = () =>
+    Array.from({ length: 40 }, () => `${letters[Math.floor(52 * next())]}5`).join("");
+  const row = ([node, port]) => ({ node, port, bins: bins() });
+  return {
+    t0_s: 0,
+    dt_s: END_S / 200,
+    bins: 200,
+    longest_queue: 9e5,
+    queues: PORTS.map(row),
+    loads: PORTS.map(row),
+    buffers: LEAVES.map((node) => row([node, null])),
+  };
 }
 
 function topology(next) {
@@ -154,49 +179,45 @@ function topology(next) {
       buffer: { name: "shared", peak: 1e6 * next(), size: 4e6 },
     })),
   ];
-  const link = (a, b) => ({
+  const link = ([a, a_port, b, b_port]) => ({
     a,
+    a_port,
     b,
+    b_port,
     rate_bps: 1e11,
     utilisation_ab: next() * 0.9,
     utilisation_ba: next() * 0.9,
     paused_ab: next() > 0.6 ? next() * 0.14 : 0,
     paused_ba: next() > 0.8 ? next() * 0.05 : 0,
   });
-  const links = [
-    ...HOSTS.map((h, i) => link(h, LEAVES[i >> 2])),
-    ...LEAVES.flatMap((l) => SPINES.map((s) => link(l, s))),
-  ];
+  const links = PORTS.slice(0, 24).map(link); // those of the leaves are all
   return { nodes, links, hosts_folded: 0 };
 }
 
 function pauses(next) {
-  const node = (name, egress, children) => ({
-    name,
+  const node = (name, paused, egress, children) => ({
+    name: `${name} port 3 p3`,
+    node: name,
+    paused,
     egress,
     count: 1 + Math.floor(40 * next()),
     paused_s: 4e-4 * next() * next(),
     first_s: 2e-4 + 1e-4 * next(),
     children,
   });
-  const roots = [0, 1, 2, 3].map((leaf) =>
-    node(
-      `${LEAVES[leaf]}:0 p3`,
-      `${LEAVES[leaf]} to h${leaf * 4}`,
-      SPINES.map((spine) =>
-        node(
-          `${spine} to ${LEAVES[leaf]}`,
-          `${spine}:${leaf}`,
-          [0, 1, 2].map((l) =>
-            node(
-              `${LEAVES[(leaf + l + 1) % 4]} to ${spine}`,
-              `${LEAVES[(leaf + l + 1) % 4]}:4`,
-              [0, 1, 2].map((k) =>
-                node(`h${((leaf + l + 1) % 4) * 4 + k} to ${LEAVES[(leaf + l + 1) % 4]}`, null, []),
-              ),
-            ),
-          ),
-        ),
+  const roots = [0, 1, 2, 3].flatMap((leaf) =>
+    SPINES.map((spine) =>
+      node(
+        LEAVES[leaf],
+        spine,
+        `h${leaf * 4}`,
+        [1, 2, 3].map((k) => {
+          const other = (leaf + k) % 4;
+          const hosts = [0, 1, 2].map((n) =>
+            node(LEAVES[other], `h${other * 4 + n}`, spine, []),
+          );
+          return node(spine, LEAVES[other], LEAVES[leaf], hosts);
+        }),
       ),
     ),
   );
@@ -208,7 +229,7 @@ function pauses(next) {
     slowdown: 3.5 + i,
     waited_s: 8.1e-5 * (i + 1),
   }));
-  return { n: 932, roots, depth: 4, spread: 19, victims };
+  return { n: 932, roots, depth: 3, spread: 19, victims };
 }
 
 function metrics(worse) {
@@ -243,6 +264,17 @@ function metrics(worse) {
     ["jain", 0.689489146780724, "ratio", "Jain's fairness index of the flows' mean throughputs"],
     ["deadlocks", 0, "", "cycles of ports that wait for one another"],
   ];
+  for (const [entry, n, unfinished] of [
+    ["web", 480, 0],
+    ["burst", 160, 7],
+  ]) {
+    rows.push([`flows.${entry}`, n, "", "flows started"]);
+    rows.push([`flows.${entry}.finished`, n - unfinished, "", "flows that finished"]);
+    rows.push([`flows.${entry}.unfinished`, unfinished, "", "flows that did not"]);
+    rows.push([`throughput.${entry}`, (n * 2e8) / worse, "bps", "payload per second"]);
+    for (const [i, s] of ["mean", "p50", "p99", "max"].entries())
+      rows.push([`fct.${entry}.${s}`, (i + 1) * 1e-5 * worse, "s", `completion time, ${s}`]);
+  }
   for (const size of ["le10KB", "le100KB", "le1MB"])
     for (const [i, s] of ["mean", "p50", "p95", "p99", "max"].entries())
       rows.push([
@@ -252,6 +284,30 @@ function metrics(worse) {
         `slowdown of flows ${size.slice(2)} and smaller, ${s}`,
       ]);
   return rows.map(([name, value, unit, meaning]) => ({ name, value, unit, meaning }));
+}
+
+function explain(name, worse) {
+  return {
+    headline: `In ${name}, h0 was sent more than it could take in; leaf0 paused both spines.`,
+    difference: worse === 1 ? null : `Against PFC: ${name} changed the times by a factor of ${worse}.`,
+    sure: { level: "high", why: "All pauses descend from one port." },
+    healthy: false,
+    facts: ["Nothing was dropped."],
+    roots: [
+      {
+        kind: "incast",
+        title: "incast at h0",
+        what: "Six hosts sent to h0 at once.",
+        node: "h0",
+        harm_share: 0.93,
+        chain: [{ node: "leaf0", peer: "spine0", held_fraction: 0.31 }],
+        evidence: ["leaf0's port to h0 was busy all the time."],
+        remedies: [{ change: "transport=dcqcn", words: "let senders slow down" }],
+        sure: { level: "high", why: "" },
+      },
+    ],
+    minor: 1,
+  };
 }
 
 function run(name, seed, worse) {
@@ -273,7 +329,12 @@ function run(name, seed, worse) {
     wall_s: 0.0695,
     packet_hops: 415748,
     threads: 2,
-    findings: worse > 1 ? ["expected drops == 0, but drops is 17"] : [],
+    findings: worse > 1 ? ["expected drops == 0, but drops is 17", "a byte went missing"] : [],
+    expectations: [
+      { text: "PFC.pauses > 0", holds: true, detail: "PFC.pauses = 466 > 0" },
+      { text: "drops == 0", holds: false, detail: "drops = 17, not == 0" },
+    ],
+    explain: explain(name, worse),
     metrics: metrics(worse),
     config: "title: Sixteen hosts\nseed: 7\nswitch:\n  buffer: 4MB\n  pause: pfc\n",
     scenario: "# As written\ntitle: Sixteen hosts\n",
@@ -284,7 +345,8 @@ function run(name, seed, worse) {
     },
     series: allSeries(next),
     series_left_out: 12,
-    heat: heat(next),
+    stops: stops(next),
+    replay: replay(next),
     topology: topology(next),
     pauses: pauses(next),
     drops:
@@ -326,6 +388,77 @@ function run(name, seed, worse) {
   };
 }
 
+// Four switches in a ring that waits for itself; pauses, no samples.
+export function ringFixture() {
+  const names = [0, 1, 2, 3];
+  const one = run("", 4, 1);
+  const link = (a, a_port, b, b_port) => ({
+    a,
+    a_port,
+    b,
+    b_port,
+    rate_bps: 1e11,
+    utilisation_ab: 0.1,
+    utilisation_ba: 0,
+    paused_ab: 0.9,
+    paused_ba: 0,
+  });
+  const links = names.flatMap((i) => [
+    link(`s${i}`, 1, `s${(i + 1) % 4}`, 2),
+    link(`h${i}`, 0, `s${i}`, 0),
+  ]);
+  const closed = [3, 1, 4, 2].map((us) => us * 1e-6);
+  const rows = names.map((i) => ({
+    name: `s${(i + 1) % 4} pauses s${i} p3`,
+    node: `s${(i + 1) % 4}`,
+    port: 2,
+    peer: `s${i}`,
+    priority: 3,
+    paused_s: END_S - closed[i],
+    spans: [Math.round(closed[i] * 1e9), Math.round((END_S - closed[i]) * 1e9)],
+  }));
+  return {
+    page: "run",
+    title: "A ring that waits for itself",
+    xoff_version: "0.3.0",
+    runs: [
+      {
+        ...one,
+        explain: null,
+        expectations: [],
+        flows: null,
+        operations: null,
+        series: [],
+        replay: null,
+        drops: [],
+        topology: {
+          nodes: [
+            ...names.map((i) => ({ name: `h${i}`, kind: "host", level: 0, buffer: null })),
+            ...names.map((i) => ({ name: `s${i}`, kind: "switch", level: 1, buffer: null })),
+          ],
+          links,
+        },
+        stops: { t0_s: 0, tick_s: 1e-9, bins: 20, rows, rows_left_out: 0 },
+        pauses: { n: 0, roots: [] },
+        deadlocks: [
+          {
+            onset_s: 5e-6,
+            found_s: 1e-3,
+            ports: names.map((i) => ({
+              name: `s${i}:1 (s${(i + 1) % 4}) p3`,
+              node: `s${i}`,
+              port: 1,
+              peer: `s${(i + 1) % 4}`,
+              priority: 3,
+              closed_s: closed[i],
+            })),
+          },
+        ],
+      },
+    ],
+  };
+}
+
 export function runFixture() {
   return {
     page: "run",
@@ -354,7 +487,7 @@ export function bareFixture() {
         flows: null,
         operations: null,
         series: [],
-        heat: null,
+        stops: null,
         topology: { nodes: [], links: [] },
         pauses: { n: 0, roots: [] },
         drops: null,

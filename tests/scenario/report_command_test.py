@@ -52,7 +52,7 @@ def check_figures(folder):
         check("metrics", {m["name"]: m["unit"] for m in run["metrics"]} ==
               dict(db.execute("select name, unit from metric")))
         # Decisions reach the peer after the link's delay and stop it for about as long.
-        decided = sum(r["paused_s"] for r in run["heat"]["rows"])
+        decided = sum(r["paused_s"] for r in run["stops"]["rows"])
         felt = one("select sum(pfc_rx_pause_duration_ps) / 1e12 from queue")
         check(f"time paused: {decided} decided, {felt} felt", abs(decided / felt - 1) < 0.02)
         busiest = max(max(l["utilisation_ab"], l["utilisation_ba"])

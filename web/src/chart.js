@@ -8,9 +8,10 @@ const PRINT_WIDTH = 640; // px; what A4 leaves inside a figure
 const charts = new Set();
 const waiting = [];
 
-// f: {title, run, height, option(width), csv(), says(), controls, below, group, onCreate, onKey,
-// afresh, nothing}. `option` may answer null: there is nothing to draw, and `nothing` says so.
-// `afresh`: the chart cannot change in place (the library's tree fails when nodes leave it).
+// f: {title, run, height, option(width, isLog), paint(painter, width, height), log, csv(), says(), controls,
+// below, group, onCreate, onKey, nothing}. `option` may answer null: there is nothing to draw, and
+// `nothing` says so. `paint` in place of `option` draws shapes of its own. `log`: the axis ("x" or "y") that
+// a button makes logarithmic, with an exclamation mark ("x!") where it is so at first.
 function figure(f) {
   const box = h("div.chart", { tabindex: "0", role: "img" });
   const empty = h(
@@ -20,13 +21,15 @@ function figure(f) {
   );
   const caption = h("figcaption");
   const button = f.csv && csvButton(f.title, fileName(f.run, f.title), f.csv);
-  const chart = { f, box, empty, caption, button, instance: null, drawnWidth: 0 };
+  const isLog = Boolean(f.log && f.log.endsWith("!"));
+  const chart = { f, box, empty, caption, button, isLog, instance: null, drawnWidth: 0 };
+  chart.logButton = f.log && logButton(chart);
   box.addEventListener("keydown", (event) => f.onKey && f.onKey(event));
   charts.add(chart);
   waiting.push(chart);
   const element = h(
     f.isWide ? "figure.card.wide" : "figure.card",
-    h("div.figure-head", h("h3", f.title), button),
+    h("div.figure-head", h("h3", f.title), h("div.tools", chart.logButton, button)),
     f.controls,
     box,
     empty,
@@ -37,31 +40,53 @@ function figure(f) {
   return element;
 }
 
+function logButton(chart) {
+  const button = h(
+    "button.quiet",
+    {
+      type: "button",
+      "aria-label": `${chart.f.title}: logarithmic ${chart.f.log[0]} axis`,
+      "aria-pressed": String(chart.isLog),
+      onclick: () => {
+        chart.isLog = !chart.isLog;
+        button.setAttribute("aria-pressed", String(chart.isLog));
+        draw(chart);
+      },
+    },
+    "log",
+  );
+  return button;
+}
+
 // Draws a chart, in the place and the way the moment asks for.
 function draw(chart) {
   const { f, box } = chart;
   const width = printing ? PRINT_WIDTH : box.clientWidth || box.parentElement.clientWidth;
-  const option = f.option(width);
+  const option = f.paint ? {} : f.option(width, chart.isLog);
   const says = option ? f.says() : "";
   box.hidden = !option;
   chart.empty.hidden = Boolean(option);
-  if (chart.button) chart.button.hidden = !option;
+  for (const button of [chart.button, chart.logButton]) if (button) button.hidden = !option;
   chart.caption.textContent = says;
   box.setAttribute("aria-label", `${f.title}. ${says}`);
   if (!option) return drop(chart);
   const height = typeof f.height === "function" ? f.height(width) : f.height || 280;
   const renderer = printing ? "svg" : "canvas";
-  if (f.afresh || chart.renderer !== renderer) drop(chart);
+  if (chart.renderer !== renderer) drop(chart);
   box.style.height = printing ? "auto" : `${height}px`;
   if (chart.instance) chart.instance.resize({ width, height });
   else create(chart, renderer, width, height);
   chart.drawnWidth = width;
-  chart.instance.setOption({ ...base(), ...option }, { notMerge: true });
+  if (f.paint) f.paint(chart.instance, width, height);
+  else chart.instance.setOption({ ...base(), ...option }, { notMerge: true });
 }
 
 function create(chart, renderer, width, height) {
   chart.renderer = renderer;
-  chart.instance = echarts.init(chart.box, null, { renderer, width, height });
+  const { init } = chart.f.paint ? echarts.zrender : echarts;
+  chart.instance = chart.f.paint
+    ? init(chart.box, { renderer, width, height })
+    : init(chart.box, null, { renderer, width, height });
   if (chart.f.group && !printing) {
     chart.instance.group = chart.f.group;
     echarts.connect(chart.f.group);
@@ -165,23 +190,42 @@ function axis(more) {
   };
 }
 
-// Key of the series inside the chart, above the plot.
-function legend(names, more) {
+// Key of the series inside the chart, above the plot: all names, whatever the room they need.
+function legend(names, width, more) {
   const t = theme();
   return {
     show: names.length > 1,
     data: names,
     top: 0,
     left: 0,
-    type: "scroll",
+    type: "plain",
+    width: width - 12, // it has a margin of 5 px
     itemWidth: 24,
-    itemGap: 16,
+    itemHeight: 12,
+    itemGap: 10,
     textStyle: { color: t.ink, fontSize: 12 },
     inactiveColor: t.line,
-    pageTextStyle: { color: t.soft },
-    pageIconColor: t.soft,
     ...more,
   };
+}
+
+const KEY_LINE = 22; // px
+
+// Height of a key that shows all names, in as many lines as they need. A letter is counted as wider
+// than most are, so that a line is rather added than missed.
+function keyHeight(names, width) {
+  let [lines, used] = [1, 0];
+  for (const name of names) {
+    const own = Math.min(width, 24 + 5 + 16 + 7 * name.length);
+    if (used && used + own > width - 12) [lines, used] = [lines + 1, 0];
+    used += own;
+  }
+  return lines * KEY_LINE;
+}
+
+// The room that a key of several names takes above the plot.
+function keyRoom(names, width) {
+  return names.length > 1 ? 12 + keyHeight(names, width) : 14;
 }
 
 // --------------------------------------------------------------------------- what makes us redraw

@@ -46,20 +46,6 @@ function keyNames(f, series, marks) {
   return [...series.map((s) => seriesName(f, s)), ...marks.map(markName)];
 }
 
-const KEY_LINE = 22; // px
-
-// Height of a key that shows all names, in as many lines as they need. A letter is counted as wider
-// than most are, so that a line is rather added than missed.
-function keyHeight(names, width) {
-  let [lines, used] = [1, 0];
-  for (const name of names) {
-    const own = Math.min(width, 24 + 5 + 16 + 7 * name.length);
-    if (used && used + own > width - 12) [lines, used] = [lines + 1, 0];
-    used += own;
-  }
-  return lines * KEY_LINE;
-}
-
 // Categories are named by their position or by their name.
 function categories(f) {
   return f.x && Array.isArray(f.x.categories) ? f.x.categories : null;
@@ -134,12 +120,8 @@ function paperOption(f, series, marks, width) {
       containLabel: true,
     },
     legend: {
-      ...legend([...series.map((s) => seriesName(f, s)), ...marks.map((m) => markKey(m, t))]),
+      ...legend([...series.map((s) => seriesName(f, s)), ...marks.map((m) => markKey(m, t))], width),
       show: true,
-      type: "plain", // all names, whatever the room they need
-      width: width - 12, // it has a margin of 5 px
-      itemHeight: 12,
-      itemGap: 10,
     },
     tooltip:
       f.kind === "time"

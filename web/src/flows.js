@@ -1,7 +1,7 @@
 // Completion time and slowdown of the flows: distribution and by size, the runs over one another.
 
 function flowsSection(runs) {
-  const any = runs.some((r) => r.flows && r.flows.n > 0);
+  const any = runs.some((r) => r.flows && r.flows.finished > 0);
   if (!any && !runs.some(hasOperations)) return null;
   const state = { entry: "", tail: false, statistic: "p99" };
   const cdfs = [
@@ -51,21 +51,44 @@ function flowsSection(runs) {
   );
 }
 
-// Curve of one run, [[value, share]...]; empty when there is none.
+// Curve of one run, [[value, share]...]; empty when there is none. Flows that did not finish have no value,
+// and the curve ends below 1 by their share.
 function curveOf(run, entry, what) {
+  const { n, finished, curve } = curveSource(run, entry, what);
+  const part = finished < n && n > 0 ? finished / n : 1;
+  return part < 1 ? curve.map(([x, y]) => [x, y * part]) : curve;
+}
+
+function curveSource(run, entry, what) {
   const flows = run.flows || {};
-  const source = entry ? (flows.by_entry || {})[entry] : flows.cdf;
-  return list(source && source[what]);
+  const source = (entry ? (flows.by_entry || {})[entry] : flows) || {};
+  const curve = list((entry ? source : source.cdf || {})[what]);
+  return { n: source.n, finished: source.finished, curve };
+}
+
+// Tells of the flows that a figure of finished ones cannot show; no run is left out silently.
+function saysUnfinished(runs, entry) {
+  return runs
+    .map((r, i) => {
+      const { n, finished } = curveSource(r, entry, "fct");
+      if (!(finished < n)) return "";
+      const many = finished > 0 ? `${showNumber(n - finished)} of ${plural(n, "flow")}` : "no flow";
+      const ends = finished > 0 ? `did not finish: the curve ends at ${showShare(finished / n)}` : "finished";
+      return ` ${ofRun(runs, i)}${many} ${ends}.`;
+    })
+    .join("");
 }
 
 function cdfFigure(runs, state, title, what, unit, noun) {
   const curves = () => runs.map((r) => curveOf(r, state.entry, what));
   return figure({
     title,
-    height: 300,
+    height: (width) => 266 + keyRoom(runs.map(runName), width),
     nothing: "No flow finished.",
-    option: () => cdfOption(runs.map(runName), curves(), unit, noun, state.tail),
-    says: () => saysQuantiles(runs, curves(), unit, noun),
+    log: "x!",
+    option: (width, isLog) =>
+      cdfOption(runs.map(runName), curves(), unit, noun, state.tail, isLog, width),
+    says: () => saysQuantiles(runs, curves(), unit, noun) + saysUnfinished(runs, state.entry),
     csv: () => [
       ["run", "traffic", what === "fct" ? "fct_s" : what, "share"],
       ...runs.flatMap((r, i) =>
@@ -81,8 +104,10 @@ function quantile(curve, share) {
   return at ? at[0] : null;
 }
 
+// Of the flows that finished.
 function quantiles(curve, unit) {
-  const [median, high] = [0.5, 0.99].map((share) => show(quantile(curve, share), unit));
+  const all = curve[curve.length - 1][1];
+  const [median, high] = [0.5, 0.99].map((share) => show(quantile(curve, share * all), unit));
   return `median ${median}, 99th percentile ${high}`;
 }
 
@@ -131,29 +156,29 @@ function tidy(x) {
   return Number(x.toPrecision(6));
 }
 
-function cdfOption(names, curves, unit, noun, tail) {
+function cdfOption(names, curves, unit, noun, tail, isLog, width) {
   if (!curves.some((c) => c.length)) return null;
   const points = curves.map((c) =>
     c
-      .filter(([x]) => x > 0)
+      .filter(([x]) => x > 0 || !isLog)
       .map(([x, y]) => [x, tail ? 1 - y : y])
       .filter(([, y]) => !tail || y > 1e-12),
   );
-  const range = logRange(points.flat().map(([x]) => x));
+  const range = isLog ? logRange(points.flat().map(([x]) => x)) : { min: 0 };
   if (range.min === range.max) range.max = roundUp(range.max * 1.5);
   const y = tail
     ? { type: "log", min: logRange(points.flat().map(([, v]) => v)).min, max: 1 }
     : { type: "value", min: 0, max: 1, interval: 0.25 };
   return {
-    grid: { left: 8, right: 18, top: names.length > 1 ? 34 : 14, bottom: 26, containLabel: true },
-    legend: legend(names),
+    grid: { left: 8, right: 18, top: keyRoom(names, width), bottom: 26, containLabel: true },
+    legend: legend(names, width),
     tooltip: tooltip({
       trigger: "axis",
       axisPointer: { type: "line", snap: true },
       formatter: (at) => cdfTip(at[0].axisValue, names, curves, unit, noun),
     }),
     xAxis: axis({
-      type: "log",
+      type: isLog ? "log" : "value",
       ...range,
       name: `${noun}${unit === "ratio" ? " (times the ideal)" : ""}`,
       nameLocation: "middle",
@@ -205,14 +230,21 @@ const STATISTICS = [
 
 function bucketFigure(runs, state) {
   const labels = [
-    ...new Set(runs.flatMap((r) => list(r.flows && r.flows.buckets).map((b) => b.label))),
+    ...new Set(
+      runs.flatMap((r) =>
+        list(r.flows && r.flows.buckets)
+          .filter((b) => b.n > 0)
+          .map((b) => b.label),
+      ),
+    ),
   ];
+  if (!labels.length) return null;
   const bucket = (run, label) =>
     list(run.flows && run.flows.buckets).find((b) => b.label === label);
   const word = () => STATISTICS.find(([v]) => v === state.statistic)[1];
   const element = figure({
     title: "Slowdown by flow size",
-    height: 300,
+    height: (width) => 266 + keyRoom(runs.map(runName), width),
     nothing: "No flow finished.",
     controls: h(
       "div.controls",
@@ -221,8 +253,17 @@ function bucketFigure(runs, state) {
         redraw(element);
       }),
     ),
-    option: () =>
-      labels.length ? bucketOption(runs, labels, bucket, state.statistic, word()) : null,
+    log: "y",
+    option: (width, isLog) =>
+      barsOption(
+        runs,
+        labels,
+        (run, label) => (bucket(run, label) || {})[state.statistic],
+        "ratio",
+        isLog,
+        (label) => `${label}, ${word()}`,
+        width,
+      ),
     says: () => saysBuckets(runs, labels, bucket, state.statistic, word()),
     csv: () => [
       ["run", "size", "from_bytes", "to_bytes", "flows", ...STATISTICS.map(([s]) => s)],
@@ -245,41 +286,43 @@ function bucketFigure(runs, state) {
   return h("div.grid", element);
 }
 
-function bucketOption(runs, labels, bucket, statistic, word) {
+// Bars of the runs side by side for each category.
+function barsOption(runs, categories, value, unit, isLog, heading, width) {
+  const names = runs.map(runName);
+  const values = runs.flatMap((r) => categories.map((c) => value(r, c)));
   return {
-    grid: { left: 8, right: 12, top: runs.length > 1 ? 34 : 14, bottom: 8, containLabel: true },
-    legend: legend(runs.map(runName), { itemWidth: 14 }),
+    grid: { left: 8, right: 12, top: keyRoom(names, width), bottom: 8, containLabel: true },
+    legend: legend(names, width, { itemWidth: 14 }),
     tooltip: tooltip({
       trigger: "axis",
       axisPointer: { type: "shadow" },
-      formatter: (at) =>
-        tip(
-          `${labels[at[0].dataIndex]}, ${word}`,
-          runs.map((r, i) => {
-            const b = bucket(r, labels[at[0].dataIndex]);
-            return [
-              styleOf(i).color,
-              `${runName(r, i)} (${plural((b && b.n) || 0, "flow")})`,
-              showNumber(b && b[statistic]),
-            ];
-          }),
-        ),
+      formatter: (at) => {
+        const category = categories[at[0].dataIndex];
+        return tip(
+          heading(category),
+          runs.map((r, i) => [styleOf(i).color, runName(r, i), show(value(r, category), unit)]),
+        );
+      },
     }),
     xAxis: axis({
       type: "category",
-      data: labels,
+      data: categories,
       axisLabel: { interval: 0, hideOverlap: false, width: 70, overflow: "break" },
     }),
-    yAxis: axis({ type: "value" }),
+    yAxis: axis({
+      type: isLog ? "log" : "value",
+      ...(isLog ? { min: logRange(values).min } : {}),
+      axisLabel: { formatter: (v) => show(v, unit, 3) },
+    }),
     series: runs.map((r, i) => ({
       name: runName(r, i),
       type: "bar",
       barMaxWidth: 34,
       barGap: "12%",
       itemStyle: { color: styleOf(i).color, borderRadius: [3, 3, 0, 0], decal: decalOf(i) },
-      data: labels.map((l) => {
-        const b = bucket(r, l);
-        return b && isFigure(b[statistic]) ? b[statistic] : null;
+      data: categories.map((c) => {
+        const v = value(r, c);
+        return isFigure(v) && !(isLog && v <= 0) ? v : null;
       }),
     })),
   };
@@ -335,14 +378,17 @@ function operationsFigure(runs) {
     "div.grid",
     figure({
       title: "Duration of operations",
-      height: 300,
-      option: () =>
+      height: (width) => 266 + keyRoom(names, width),
+      log: "x!",
+      option: (width, isLog) =>
         cdfOption(
           names,
           curves.map((c) => c.data),
           "s",
           "duration",
           false,
+          isLog,
+          width,
         ),
       says: () =>
         curves

@@ -3,28 +3,27 @@
 function lossesSection(run) {
   const drops = list(run.drops);
   const deadlocks = list(run.deadlocks);
+  if (!drops.length && !deadlocks.length) return null;
   return section(
     "losses",
-    "Losses",
+    drops.length ? (deadlocks.length ? "Losses and deadlocks" : "Losses") : "Deadlocks",
     null,
-    h(
-      "div.card.panel",
+    drops.length > 0 &&
       h(
-        "div.figure-head",
-        h("h3", "Frames lost"),
-        drops.length > 0 &&
+        "div.card.panel",
+        h(
+          "div.figure-head",
+          h("h3", "Frames lost"),
           csvButton("Frames lost", fileName(run.name, "drops"), () => recordRows(drops)),
+        ),
+        dropTable(drops),
       ),
-      drops.length
-        ? dropTable(drops)
-        : h("p.soft.small", run.drops ? "No frame was lost." : "Losses were not recorded."),
-    ),
     deadlocks.length > 0 &&
       h(
         "div.card.panel",
         h("h3", "Deadlocks"),
         h(
-          "ul",
+          "ul.deadlocks",
           deadlocks.map((d) => h("li", saysDeadlock(d))),
         ),
       ),
@@ -68,22 +67,28 @@ function dropTable(drops) {
   );
 }
 
+// The cycle, each port waiting for the next, and when their gates closed.
 function saysDeadlock(d) {
-  if (typeof d === "string") return d;
-  const ports = list(d.ports).map((p) =>
-    typeof p === "string" ? p : p.name || `${p.node}:${p.port} priority ${p.priority}`,
-  );
+  const ports = list(d.ports);
   const when = [
-    isFigure(d.onset_s) && `closed at ${showInstant(d.onset_s)}`,
+    isFigure(d.onset_s) && `complete at ${showInstant(d.onset_s)}`,
     isFigure(d.found_s) && `found at ${showInstant(d.found_s)}`,
-  ]
-    .filter(Boolean)
-    .join(", ");
-  return (
-    [when, ports.length && `${ports.join(" waits for ")} waits for ${ports[0]}`]
-      .filter(Boolean)
-      .join(": ") || JSON.stringify(d)
-  );
+  ].filter(Boolean);
+  const closing = (p) => (isFigure(p.closed_s) ? `; gate closed at ${showInstant(p.closed_s)}` : "");
+  return [
+    when.join(", "),
+    h(
+      "ol.cycle",
+      ports.map((p, i) =>
+        h(
+          "li",
+          h("b", p.name),
+          ` waits for ${i + 1 < ports.length ? "the next" : "the first"}`,
+          h("span.soft", closing(p)),
+        ),
+      ),
+    ),
+  ];
 }
 
 // ------------------------------------------------------------------------------------ watermarks

@@ -49,7 +49,6 @@ function detail(runs) {
     holder.replaceChildren(
       ...[
         timelineSection(run),
-        topologySection(run),
         pausesSection(run),
         lossesSection(run),
         watermarksSection(run),
@@ -78,6 +77,8 @@ function runPage(runs) {
   if (!runs.length) return [h("p.note", "The results hold no run.")];
   return [
     verdictSection(runs),
+    comparisonSection(runs),
+    runsSection(runs),
     flowsSection(runs),
     ...detail(runs),
     metricsSection(runs),

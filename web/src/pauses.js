@@ -1,56 +1,87 @@
-// Why pauses happened: from the egress that was congested without being paused itself, to whom it
-// paused, whom those paused, and the flows that waited though they did not go there. As a drawing,
-// and as a list that says everything and can be read aloud.
+// Who paused whom, and why: a tree for each place where congestion began, flows that suffered for others.
+//
+// The tree is text with lines beside it: it wraps at any width, on paper, too. A pause is drawn as a dashed line
+// that ends in a bar; arrows stand for traffic.
 
-const DRAWN_CHILDREN = 8; // of one pause in the drawing; the list has all
-const DRAWN_LEAVES = 30;
+const OPEN_BRANCHES = 40; // branches open at first, on the whole page
 
 function pausesSection(run) {
   const pauses = run.pauses || {};
   const roots = list(pauses.roots);
-  if (!roots.length)
-    return section(
-      "pauses",
-      "Causes of pauses",
-      pauses.n === 0 ? "Nobody was paused." : "The causes of pauses were not recorded.",
-    );
+  if (!roots.length) return null;
+  const causes = causesOf(roots);
   const lead =
-    `${plural(pauses.n ?? countAll(roots), "pause")} in ${plural(roots.length, "tree")}.` +
+    `${plural(pauses.n ?? countAll(roots), "pause")}; congestion began at ` +
+    `${plural(causes.length, "place")}.` +
     (isFigure(pauses.depth) ? ` The longest chain has ${plural(pauses.depth, "step")}.` : "") +
     (isFigure(pauses.spread) ? ` ${plural(pauses.spread, "node was", "nodes were")} paused.` : "");
   const missing =
     leftOut(pauses.left_out, "later decision") +
     leftOut(pauses.groups_left_out, "smaller branch", "smaller branches");
-  const drawing = figure({
-    title: "Causality tree",
-    run: run.name,
-    afresh: true,
-    height: (width) => 40 + 15 * roomOf(treeData(roots, width)),
-    option: (width) => treeOption(treeData(roots, width), width),
-    says: () => saysTree(roots) + missing,
-    csv: () => [
-      ["id", "parent", "name", "paused", "egress", "count", "paused_s", "first_s"],
-      ...treeRows(roots),
-    ],
-  });
+  const most = largest(roots);
+  const room = { left: OPEN_BRANCHES };
   return section(
     "pauses",
     "Causes of pauses",
     lead,
-    h("div.grid", drawing),
     h(
-      "div.card.panel",
-      h("h3", "The same as a list"),
+      "div.card.panel.causes",
+      h(
+        "div.figure-head",
+        h("h3", "Causality tree"),
+        csvButton("Causality tree", fileName(run.name, "causality tree"), () => [
+          ["id", "parent", "name", "paused", "egress", "count", "paused_s", "first_s"],
+          ...treeRows(roots),
+        ]),
+      ),
       h(
         "p.small.soft",
-        "Each pause follows from the one it stands under; open one to see what followed.",
+        "\u2192 traffic that waits; ",
+        h("b.stops", STOPS),
+        " a pause: who stops whom. What follows from a pause stands under it.",
       ),
-      h(
-        "ul.tree",
-        roots.map((root) => treeItem(root, largest(roots), 0)),
-      ),
+      causes.map((c) => causeBlock(c, most, room)),
+      h("p.small.soft", saysTree(causes) + missing),
     ),
     victimsPanel(list(pauses.victims), pauses.n_victims),
+  );
+}
+
+// Roots by the queue in which congestion began, the worst first. A root of another queue has nothing to do
+// with them.
+function causesOf(roots) {
+  const byPlace = new Map();
+  for (const root of roots) {
+    const place = placeOf(root);
+    if (!byPlace.has(place)) byPlace.set(place, { place, root, roots: [], paused_s: 0, count: 0 });
+    const cause = byPlace.get(place);
+    cause.roots.push(root);
+    cause.paused_s += root.paused_s || 0;
+    cause.count += root.count || 0;
+  }
+  return [...byPlace.values()].sort((a, b) => b.paused_s - a.paused_s);
+}
+
+function placeOf({ node, egress, name }) {
+  if (!egress) return node || name || NONE;
+  return node && node !== egress ? `${node} \u2192 ${egress}` : egress;
+}
+
+function causeBlock(cause, most, room) {
+  const { root, place } = cause;
+  const isHost = root.egress && root.egress === root.node;
+  return h(
+    "div.cause",
+    h(
+      "p.place",
+      h("b", place),
+      h("span.soft", isHost ? " takes in too little" : " is where traffic waits"),
+      h("span.amount", ` \u00b7 ${showTime(cause.paused_s)} of pauses`),
+    ),
+    h(
+      "ul.tree",
+      cause.roots.map((r) => treeItem(r, most, room)),
+    ),
   );
 }
 
@@ -62,13 +93,13 @@ function largest(nodes) {
   return nodes.reduce((most, n) => Math.max(most, n.paused_s || 0, largest(list(n.children))), 0);
 }
 
-function saysTree(roots) {
-  const first = roots.reduce((a, r) => ((r.paused_s || 0) > (a.paused_s || 0) ? r : a));
-  const under = countAll(list(first.children));
+function saysTree([first]) {
+  const under = countAll(first.roots.flatMap((r) => list(r.children)));
+  const times = first.roots.map((r) => r.first_s).filter(isFigure);
   return (
-    `Most waiting comes from ${first.egress || first.name}: ${plural(first.count || 0, "pause")}` +
-    `${isFigure(first.paused_s) ? ` for ${showTime(first.paused_s)} together` : ""}` +
-    `${isFigure(first.first_s) ? `, first at ${showInstant(first.first_s)}` : ""}` +
+    `Most waiting comes from ${first.place}: ${plural(first.count, "pause")} for ` +
+    `${showTime(first.paused_s)} together` +
+    `${times.length ? `, first at ${showInstant(Math.min(...times))}` : ""}` +
     `${under ? `, and ${plural(under, "further pause")} behind it` : ""}.`
   );
 }
@@ -85,9 +116,8 @@ function treeRows(roots) {
   return rows;
 }
 
-// ------------------------------------------------------------------------------------------ list
-
-function treeItem(node, most, depth) {
+// Who paused whom, how often and for how long, and what followed from it.
+function treeItem(node, most, room) {
   const children = list(node.children);
   const share = most > 0 ? (node.paused_s || 0) / most : 0;
   const amount = [
@@ -98,150 +128,27 @@ function treeItem(node, most, depth) {
     .filter(Boolean)
     .join(", ");
   const line = [
-    h("span.share", { style: `width:${(0.2 + 4 * share).toFixed(2)}rem`, "aria-hidden": "true" }),
-    node.name || NONE,
-    node.paused && h("span.soft", ` paused ${node.paused}`),
-    node.egress && node.egress !== node.name && h("span.soft", ` for ${node.egress}`),
+    h("b", node.name || NONE),
     " ",
-    h("span.amount", `\u00b7 ${amount}`),
+    h("b.stops", { role: "img", "aria-label": "pauses" }, STOPS),
+    node.paused && [" ", h("b", node.paused)],
+    h("span.soft", ` \u00b7 ${amount} `),
+    h("span.share", { style: `width:${(0.2 + 4 * share).toFixed(2)}rem`, "aria-hidden": "true" }),
   ];
   if (!children.length) return h("li.leaf", line);
+  room.left -= children.length;
   return h(
     "li",
     h(
       "details",
-      { open: depth < 1 },
+      { open: room.left > 0 },
       h("summary", line),
       h(
         "ul",
-        children.map((c) => treeItem(c, most, depth + 1)),
+        children.map((c) => treeItem(c, most, room)),
       ),
     ),
   );
-}
-
-// --------------------------------------------------------------------------------------- drawing
-
-// The largest parts of the tree, few enough to be read at that width; what is left away is counted.
-function treeData(roots, width) {
-  const deepest = Math.max(1, Math.floor(width / 150) - 1);
-  let left = DRAWN_LEAVES;
-  const take = (node, depth) => {
-    const below = list(node.children);
-    if (depth >= deepest && below.length) {
-      left -= 1;
-      return { name: `${nodeLabel(node)} (+${sizeOf(below)})`, node, children: [] };
-    }
-    const children = [...below].sort((a, b) => (b.paused_s || 0) - (a.paused_s || 0));
-    const shown = [];
-    for (const child of children.slice(0, DRAWN_CHILDREN))
-      if (left > 0 || !shown.length) shown.push(take(child, depth + 1));
-    const hidden = children.length - shown.length;
-    if (hidden > 0) shown.push({ name: `${hidden} more`, node: null, children: [] });
-    if (!children.length) left -= 1;
-    return { name: nodeLabel(node), node, children: shown };
-  };
-  return {
-    name: "pauses",
-    node: null,
-    children: roots
-      .slice(0, 12)
-      .map((root) => take(root, 1))
-      .concat(
-        roots.length > 12 ? [{ name: `${roots.length - 12} more`, node: null, children: [] }] : [],
-      ),
-  };
-}
-
-// Who paused, and whom.
-function nodeLabel(node) {
-  return `${node.name || node.egress || NONE}${node.paused ? ` \u2192 ${node.paused}` : ""}`;
-}
-
-function sizeOf(nodes) {
-  return nodes.reduce((sum, n) => sum + 1 + sizeOf(list(n.children)), 0);
-}
-
-// Height in lines: one per leaf, and one between those of different parents.
-function roomOf(data) {
-  if (!data.children.length) return 1;
-  const between = data.children.some((c) => !c.children.length) ? 1 : 0;
-  return data.children.reduce((sum, c) => sum + roomOf(c), between);
-}
-
-function depthOf(data) {
-  return 1 + Math.max(0, ...data.children.map(depthOf));
-}
-
-function treeOption(data, width) {
-  const t = theme();
-  const single = data.children.length === 1 ? data.children[0] : data;
-  const most = Math.max(
-    1e-30,
-    ...single.children.concat(single).map(function amount(d) {
-      return Math.max((d.node && d.node.paused_s) || 0, ...d.children.map(amount));
-    }),
-  );
-  const column = Math.max(40, (width - 20) / depthOf(single) - 16);
-  const dress = (d, depth) => ({
-    name: d.name,
-    node: d.node,
-    children: d.children.map((c) => dress(c, depth + 1)),
-    symbolSize: d.node ? 5 + 8 * Math.sqrt((d.node.paused_s || 0) / most) : 4,
-    itemStyle: { color: d.node ? (depth === 0 ? t.bad : t.series[0]) : t.line, borderWidth: 0 },
-  });
-  const root = data === single ? { ...dress(data, -1), name: "" } : dress(single, 0);
-  return {
-    tooltip: tooltip({
-      trigger: "item",
-      triggerOn: "mousemove",
-      formatter: (at) => (at.data.node ? treeTip(at.data.node) : at.name),
-    }),
-    series: [
-      {
-        type: "tree",
-        data: [root],
-        left: 14,
-        right: column,
-        top: 12,
-        bottom: 12,
-        orient: "LR",
-        initialTreeDepth: -1,
-        symbol: "circle",
-        edgeShape: "curve",
-        expandAndCollapse: true,
-        lineStyle: { color: t.line, width: 1.2, curveness: 0.5 },
-        emphasis: { focus: "ancestor" },
-        label: {
-          position: "top",
-          distance: 3,
-          color: t.ink,
-          fontSize: 11,
-          width: column + 20,
-          overflow: "truncate",
-        },
-        leaves: {
-          label: {
-            position: "right",
-            distance: 5,
-            align: "left",
-            verticalAlign: "middle",
-            width: column,
-          },
-        },
-      },
-    ],
-  };
-}
-
-function treeTip(n) {
-  return tip(n.name || NONE, [
-    ...(n.paused ? [[null, "paused", n.paused]] : []),
-    [null, "for", n.egress || NONE],
-    [null, "pauses", showNumber(n.count)],
-    [null, "time paused", showTime(n.paused_s)],
-    [null, "first at", showInstant(n.first_s)],
-  ]);
 }
 
 // --------------------------------------------------------------------------------------- victims

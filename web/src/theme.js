@@ -10,6 +10,7 @@ const LIGHT = {
   faint: "#eeefeb",
   series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#3d3d3d"],
   ramp: ["#eceae2", "#f3c88b", "#e58a3c", "#c04a12", "#7a1f05"],
+  cool: ["#e9edef", "#a9cfe6", "#5aa5d1", "#0072b2", "#003a5c"],
   good: "#009e73",
   bad: "#d55e00",
 };
@@ -22,6 +23,7 @@ const DARK = {
   faint: "#2a3036",
   series: ["#56b4e9", "#f08a3c", "#2ec79c", "#e3a0c6", "#f0c04a", "#7f9cf5", "#d5d8db"],
   ramp: ["#343b42", "#7a4a24", "#bf6a26", "#f0953f", "#ffd79a"],
+  cool: ["#2f363d", "#1f4f6e", "#2f7fb0", "#56b4e9", "#c4e6fa"],
   good: "#2ec79c",
   bad: "#f08a3c",
 };
@@ -48,9 +50,9 @@ function styleOf(i) {
   };
 }
 
-// Colour of a share from 0 to 1 on the ramp.
-function rampColour(share) {
-  const { ramp } = theme();
+// Colour of a share from 0 to 1 on the warm ramp (pauses), or on the cool one (traffic).
+function rampColour(share, name = "ramp") {
+  const ramp = theme()[name];
   const at = Math.max(0, Math.min(1, share)) * (ramp.length - 1);
   const i = Math.min(ramp.length - 2, Math.floor(at));
   const [from, to] = [ramp[i], ramp[i + 1]].map((c) =>
@@ -59,16 +61,17 @@ function rampColour(share) {
   return `rgb(${from.map((v, k) => Math.round(v + (to[k] - v) * (at - i))).join(",")})`;
 }
 
-function rampKey(from, to) {
-  return h("span.ramp", from, h("i"), to);
+function rampKey(from, to, name = "ramp") {
+  return h("span.ramp", from, h("i", { style: `--colours:var(--${name})` }), to);
 }
 
 // Gives the chart's colours to what is drawn outside of the charts.
 function applyTheme() {
-  const { series, ramp } = theme();
+  const { series, ramp, cool } = theme();
   const { style } = document.documentElement;
   series.forEach((colour, i) => style.setProperty(`--series-${i}`, colour));
   style.setProperty("--ramp", ramp.join());
+  style.setProperty("--cool", cool.join());
 }
 
 // A stroke as the chart draws it, for keys outside of the canvas.

@@ -1,15 +1,18 @@
 // Throughput, queues, inputs, pauses and buffers over time: one figure each, all on one time axis, as are
-// buffers by pool (pools.js) and the heat map of pauses. Zooming one zooms all (they are
-// connected), also with the buttons above them and with the keyboard.
+// buffers by pool (pools.js) and lanes (lanes.js). Zooming one zooms all (they are connected), also
+// with the buttons above them and with the keyboard. The network stands above them and can be
+// replayed (replay.js): a line in the charts marks its instant.
 
 const TIME_GROUP = "time";
-const TIME_LEFT = 104; // px; the same in all charts, so that instants stand above one another
+const TIME_LEFT = 118; // px; the same in all charts, so that instants stand above one another
+const TIME_RIGHT = 16;
+// `before`: a value is the mean of the interval that its sample ends.
 const METRICS = [
-  ["throughput", "Throughput", "bps"],
-  ["queue", "Queues", "B"],
-  ["input", "Inputs", "B"],
-  ["pause", "Time paused", "fraction"],
-  ["buffer", "Buffers", "B"],
+  { metric: "throughput", title: "Throughput", unit: "bps", before: true },
+  { metric: "queue", title: "Queues", unit: "B" },
+  { metric: "input", title: "Inputs", unit: "B" },
+  { metric: "pause", title: "Time paused", unit: "fraction", before: true, isBars: true },
+  { metric: "buffer", title: "Buffers", unit: "B" },
 ];
 const FIRST_SHOWN = 4; // series drawn before anyone chooses
 const FIRST_KEYS = 16; // keys not folded away
@@ -22,35 +25,52 @@ const zoom = { start: 0, end: 100, listeners: new Set() };
 
 function timelineSection(run) {
   span = timeSpan(run);
-  const series = list(run.series).filter((s) => list(s.points).length);
-  const heat = heatFigure(run, !series.length);
-  if (!series.length && !heat)
-    return section(
-      "timeline",
-      "Over time",
-      "No series were recorded; a scenario asks for them with measure.",
-    );
+  const series = list(run.series).filter((s) => list(s.points).length && peakOf(s)[2] > 0);
+  const stops = stopRows(run);
+  const hasTime = series.length > 0 || stops.length > 0;
   zoom.start = 0;
   zoom.end = 100;
   zoom.listeners.clear();
-  const sliderOn = (METRICS.find(([metric]) => series.some((s) => s.metric === metric)) || [])[0];
-  const figures = METRICS.map(([metric, title, unit]) =>
-    seriesFigure(
+  const replay = networkFigure(run, hasTime ? stops : []);
+  if (!hasTime && !replay) return null;
+  if (!hasTime)
+    return section(
+      "timeline",
+      "Network",
+      "No series were recorded; a scenario asks for them with measure.",
+      h("div.grid", replay),
+      linksPanel(run),
+    );
+  // Sampled shares say no more than the pauses themselves, unless some of those are missing.
+  const isTwice = stops.length > 0 && !((run.pauses || {}).left_out > 0);
+  const kinds = METRICS.filter(
+    (m) => series.some((s) => s.metric === m.metric) && !(m.isBars && isTwice),
+  );
+  const figures = kinds.map((m, i) =>
+    metricFigure(
       run,
-      title,
-      unit,
-      series.filter((s) => s.metric === metric),
-      metric === sliderOn,
+      m,
+      series.filter((s) => s.metric === m.metric),
+      i === 0,
     ),
-  ).filter(Boolean);
-  const pools = poolsFigure(run, series, !sliderOn);
+  );
+  const pools = poolsFigure(run, series, !kinds.length);
+  const pauses = pausesFigure(run, stops, !kinds.length && !pools);
   const lead =
-    "The line is the mean of each interval, the band reaches from its smallest to its largest " +
-    "value." +
+    (figures.length
+      ? "A line is the mean of each interval, its band reaches from the smallest to the largest value."
+      : "") +
     (run.series_left_out > 0
       ? ` Only in run.sqlite: ${plural(run.series_left_out, "quieter series", "quieter series")}.`
       : "");
-  return section("timeline", "Over time", lead, timeBar(), h("div.grid", figures, pools, heat));
+  return section(
+    "timeline",
+    "Over time",
+    lead,
+    timeBar(Boolean(replay)),
+    h("div.grid", replay, figures, pools, pauses),
+    linksPanel(run),
+  );
 }
 
 // From shortly before the first traffic to the last.
@@ -79,8 +99,16 @@ function timeChart() {
   return null;
 }
 
+// The shown part of the time axis, in seconds.
+function shownTime() {
+  const at = (percent) => span.from + ((span.to - span.from) * percent) / 100;
+  return { from: at(zoom.start), to: at(zoom.end) };
+}
+
+const LEAST_ZOOM = 0.05; // percent
+
 function zoomTo(start, end) {
-  const width = Math.max(0.05, Math.min(100, end - start));
+  const width = Math.max(LEAST_ZOOM, Math.min(100, end - start));
   const from = Math.max(0, Math.min(100 - width, start));
   const instance = timeChart();
   if (instance)
@@ -115,38 +143,36 @@ function onTimeKey(event) {
   ZOOMS[action]();
 }
 
-function timeBar() {
+function iconButton(text, label, onclick) {
+  return h("button", { type: "button", "aria-label": label, title: label, onclick }, text);
+}
+
+function timeBar(hasReplay) {
   const output = h("output", { "aria-live": "polite" });
   const tell = () => {
-    const [from, to] = [zoom.start, zoom.end].map((percent) =>
-      showInstant(span.from + ((span.to - span.from) * percent) / 100),
-    );
-    output.textContent = `${from} to ${to}`;
+    const { from, to } = shownTime();
+    output.textContent = `${showInstant(from)} to ${showInstant(to)}`;
   };
   zoom.listeners.add(tell);
   tell();
-  const button = (action, text, label) =>
-    h(
-      "button",
-      { type: "button", "aria-label": label, title: label, onclick: ZOOMS[action] },
-      text,
-    );
   return h(
     "div.timebar.screen",
     { role: "toolbar", "aria-label": "Time axis" },
+    hasReplay && replayBar(),
     h(
       "div.controls",
       { style: "margin:0" },
-      button("in", "+", "Zoom in"),
-      button("out", "\u2212", "Zoom out"),
-      button("earlier", "\u2190", "Earlier"),
-      button("later", "\u2192", "Later"),
-      button("all", "Whole run", "Show the whole run"),
+      iconButton("+", "Zoom in", ZOOMS.in),
+      iconButton("\u2212", "Zoom out", ZOOMS.out),
+      iconButton("\u2190", "Earlier", ZOOMS.earlier),
+      iconButton("\u2192", "Later", ZOOMS.later),
+      iconButton("Whole run", "Show the whole run", ZOOMS.all),
       output,
       h(
-        "span.soft.small",
+        "span.soft.small.hint",
         { title: "On a focused chart: + and - zoom, arrows move, 0 shows all" },
-        "Ctrl + wheel or pinch zooms, drag moves.",
+        "Ctrl + wheel or pinch zooms, drag moves" +
+          (hasReplay ? ", a click shows the network at that time." : "."),
       ),
     ),
   );
@@ -161,7 +187,7 @@ function timeParts(slider, width) {
   return {
     grid: {
       left: TIME_LEFT,
-      right: 16,
+      right: TIME_RIGHT,
       top: 12,
       bottom: slider ? 46 : 24,
       outerBoundsMode: "none",
@@ -185,6 +211,7 @@ function timeParts(slider, width) {
         xAxisIndex: 0,
         start,
         end,
+        minSpan: LEAST_ZOOM,
         filterMode: "none",
         zoomOnMouseWheel: "ctrl",
         moveOnMouseWheel: false,
@@ -197,12 +224,13 @@ function timeParts(slider, width) {
         xAxisIndex: 0,
         start,
         end,
+        minSpan: LEAST_ZOOM,
         filterMode: "none",
         show: slider && !printing,
         height: 12,
         bottom: 4,
         left: TIME_LEFT,
-        right: 16,
+        right: TIME_RIGHT,
         showDetail: false,
         showDataShadow: false,
         brushSelect: false,
@@ -216,7 +244,7 @@ function timeParts(slider, width) {
   };
 }
 
-// Notes where the zoom stands after any change of it.
+// Notes where the zoom stands after any change of it; a click moves the replay.
 function followZoom(instance) {
   instance.on("datazoom", () => {
     const at = instance.getOption().dataZoom[0];
@@ -224,6 +252,10 @@ function followZoom(instance) {
     zoom.start = at.start;
     zoom.end = at.end;
     for (const f of zoom.listeners) f();
+  });
+  instance.getZr().on("click", (event) => {
+    if (instance.containPixel("grid", [event.offsetX, event.offsetY]))
+      replayAt(instance.convertFromPixel({ xAxisIndex: 0 }, event.offsetX));
   });
 }
 
@@ -239,47 +271,77 @@ function peakOf(s) {
   return s.points.reduce((a, p) => (p[2] > a[2] ? p : a));
 }
 
-function seriesFigure(run, title, fallbackUnit, series, slider) {
-  if (!series.length) return null;
-  const unit = series[0].metric === "pause" ? "fraction" : series[0].unit || fallbackUnit;
+function seriesCsv(ranked) {
+  return [
+    ["series", "node", "port", "priority", "t_s", "min", "max", "mean"],
+    ...ranked.flatMap((r) =>
+      r.s.points.map((p) => [r.name, r.s.node, r.s.port, r.s.priority, ...p]),
+    ),
+  ];
+}
+
+function saysPeak([top], unit) {
+  return `Highest: ${top.name}, ${show(top.peak[2], unit)} at ${showInstant(top.peak[0])}.`;
+}
+
+function metricFigure(run, m, series, slider) {
+  const unit = m.isBars ? "fraction" : series[0].unit || m.unit;
   // Style belongs to the series, by rank, so that a key keeps its colour when others come and go.
   const ranked = series
     .map((s) => ({ s, name: nameOfSeries(s), peak: peakOf(s) }))
     .sort((a, b) => b.peak[2] - a.peak[2])
-    .map((r, i) => ({ ...r, i, on: i < FIRST_SHOWN }));
+    .map((r, i) => ({ ...r, i, before: m.before, on: i < FIRST_SHOWN }));
+  const isMany = m.metric === "throughput" && ranked.length > FIRST_SHOWN;
+  return m.isBars || isMany
+    ? seriesLanes(run, m, unit, ranked, slider)
+    : lineFigure(run, m.title, unit, ranked, slider);
+}
+
+// Many ports, each with its lane: in the order of their names, so that neighbours stand together.
+function seriesLanes(run, m, unit, ranked, slider) {
+  const most = m.isBars ? 1 : ranked[0].peak[2];
+  const lanes = [...ranked]
+    .sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }))
+    .map((r) => ({ name: r.name, label: r.name, ...stepsOfPoints(r.s.points, most, m.before) }));
+  return laneFigure(
+    run,
+    {
+      title: m.title,
+      lanes,
+      isBars: m.isBars,
+      most: show(most, unit),
+      show: (level) => show(level * most, unit),
+      says: () => `${plural(ranked.length, "port")}. ${saysPeak(ranked, unit)}`,
+      csv: () => seriesCsv(ranked),
+    },
+    slider,
+  );
+}
+
+function lineFigure(run, title, unit, ranked, slider) {
   const element = figure({
     title,
     run: run.name,
     height: slider ? 252 : 230,
     group: TIME_GROUP,
+    log: "y",
     onCreate: followZoom,
     onKey: onTimeKey,
-    option: (width) =>
-      seriesOption(
-        unit,
-        ranked.filter((r) => r.on),
-        slider,
-        width,
-      ),
+    option: (width, isLog) => {
+      const shown = ranked.filter((r) => r.on);
+      return seriesOption(unit, shown, slider, width, isLog);
+    },
     says: () => saysSeries(ranked, unit),
     below: seriesKeys(ranked, () => redraw(element)),
-    csv: () => [
-      ["series", "node", "port", "priority", "t_s", "min", "max", "mean"],
-      ...ranked.flatMap((r) =>
-        r.s.points.map((p) => [r.name, r.s.node, r.s.port, r.s.priority, ...p]),
-      ),
-    ],
+    csv: () => seriesCsv(ranked),
   });
   return element;
 }
 
 function saysSeries(ranked, unit) {
-  const [top] = ranked;
   const shown = ranked.filter((r) => r.on).length;
-  return (
-    `${shown} of ${plural(ranked.length, "series", "series")} drawn. ` +
-    `Highest: ${top.name}, ${show(top.peak[2], unit)} at ${showInstant(top.peak[0])}.`
-  );
+  const drawn = `${shown} of ${plural(ranked.length, "series", "series")} drawn`;
+  return `${drawn}. ${saysPeak(ranked, unit)}`;
 }
 
 function seriesKeys(ranked, onChange) {
@@ -313,15 +375,18 @@ function seriesKeys(ranked, onChange) {
   );
 }
 
-function seriesOption(unit, shown, slider, width) {
+function seriesOption(unit, shown, slider, width, isLog) {
+  // A logarithmic axis has no place for 0: what is below its end is drawn there.
+  const range = isLog ? logRange(shown.flatMap((r) => r.s.points.map((p) => p[3]))) : {};
+  const floor = isLog ? range.min || 1 : 0;
   return {
     ...timeParts(slider, width),
     yAxis: axis({
-      type: "value",
-      min: 0,
+      type: isLog ? "log" : "value",
+      min: floor,
       splitNumber: 4,
-      max: axisTop(unit, shown),
-      interval: axisTop(unit, shown) === 1 ? 0.25 : null,
+      max: isLog ? undefined : axisTop(unit, shown),
+      interval: !isLog && axisTop(unit, shown) === 1 ? 0.25 : null,
       axisLabel: { formatter: (v) => show(v, unit, 3) },
     }),
     tooltip: tooltip({
@@ -329,7 +394,7 @@ function seriesOption(unit, shown, slider, width) {
       axisPointer: { type: "line", snap: true },
       formatter: (at) => seriesTip(at[0].axisValue, shown, unit),
     }),
-    series: shown.flatMap((r) => [bandSeries(r), lineSeries(r)]).filter(Boolean),
+    series: shown.flatMap((r) => [bandSeries(r, 0.2, floor), lineSeries(r, floor)]).filter(Boolean),
   };
 }
 
@@ -339,18 +404,29 @@ function axisTop(unit, shown) {
   return unit === "fraction" && shown.some((r) => r.peak[2] > 0.8) ? 1 : null;
 }
 
-// The value holds until the next point: repeated values may have been left out.
-function lineSeries(r) {
+// Times at which the values of the points begin and end: a line starts where its data does. A value
+// holds until the next point, since repeated values may have been left out; that of an interval is
+// drawn over it.
+function edgesOf(points, before) {
+  const last = points.length - 1;
+  const width = last > 0 ? points[1][0] - points[0][0] : 0;
+  return points.map((p, i) =>
+    before
+      ? [i ? points[i - 1][0] : Math.max(span.from, p[0] - width), p[0]]
+      : [p[0], i < last ? points[i + 1][0] : p[0]],
+  );
+}
+
+function lineSeries(r, floor = 0) {
   const style = styleOf(r.i);
-  const data = r.s.points.map(([t, , , mean]) => [t, mean]);
-  const last = data[data.length - 1];
-  if (last[0] < span.to) data.push([span.to, last[1]]);
+  const data = r.s.points.map(([t, , , mean]) => [t, Math.max(floor, mean)]);
+  if (r.before) data.unshift([edgesOf(r.s.points, true)[0][0], data[0][1]]);
   return {
     name: r.name,
     type: "line",
-    step: "end",
+    step: r.before ? "start" : "end",
     data,
-    showSymbol: false,
+    showSymbol: data.length < 2,
     symbol: style.marker,
     itemStyle: { color: style.color },
     lineStyle: { width: 1.6, color: style.color, type: style.dash },
@@ -361,7 +437,7 @@ function lineSeries(r) {
 
 // From smallest to largest value as one polygon, drawn with the first point; the other points only
 // give the axis its range.
-function bandSeries(r, opacity = 0.2) {
+function bandSeries(r, opacity = 0.2, floor = 0) {
   if (r.s.points.every(([, min, max]) => min === max)) return null;
   const points = r.s.points;
   const { color } = styleOf(r.i);
@@ -372,15 +448,13 @@ function bandSeries(r, opacity = 0.2) {
     silent: true,
     z: 2,
     progressive: 0,
-    data: points.map(([t, min, max]) => [t, min, max]),
+    data: points.map(([t, min, max]) => [t, Math.max(floor, min), Math.max(floor, max)]),
     encode: { x: 0, y: [1, 2] },
     renderItem(params, api) {
       if (params.dataIndex !== 0) return null;
+      const times = edgesOf(points, r.before);
       const edge = (column) =>
-        points.flatMap((p, i) => {
-          const until = i + 1 < points.length ? points[i + 1][0] : span.to;
-          return [api.coord([p[0], p[column]]), api.coord([until, p[column]])];
-        });
+        points.flatMap((p, i) => times[i].map((t) => api.coord([t, Math.max(floor, p[column])])));
       return {
         type: "polygon",
         shape: { points: [...edge(1), ...edge(2).reverse()] },

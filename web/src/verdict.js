@@ -1,4 +1,4 @@
-// What was run and how it ended, before anything else: one card per run.
+// What happened, what held, and how it ended, before anything else; one card per run.
 
 function runName(run, i = 0) {
   return run.name || (i ? `run ${i + 1}` : "this run");
@@ -93,7 +93,9 @@ function runNotes(run) {
         "Recorded by another version of xoff: some figures may be missing or mean something else.",
       ),
     );
-  const findings = list(run.findings);
+  // What an expectation found stands among the expectations.
+  const known = list(run.expectations).map((e) => `expected ${e.text},`);
+  const findings = list(run.findings).filter((f) => !known.some((k) => f.startsWith(k)));
   if (findings.length)
     notes.push(
       h(
@@ -101,44 +103,155 @@ function runNotes(run) {
         h("strong", "Found wrong:"),
         h(
           "ul",
-          findings.map((f) => h("li", typeof f === "string" ? f : f.text || JSON.stringify(f))),
+          findings.map((f) => h("li", f)),
         ),
       ),
     );
   return notes;
 }
 
+// --------------------------------------------------------------------------------------- headline
+
+const SURE = { high: "certain", medium: "likely", low: "a guess" };
+
+// What happened, in a paragraph, as `xoff explain` says it; and against the first run, where there are several.
+function explanation(run, i, several) {
+  const e = run.explain;
+  if (!e || !e.headline) return null;
+  const roots = list(e.roots);
+  const sure = e.sure && SURE[e.sure.level];
+  return h(
+    "article.story",
+    several && h("h3", swatch(i), " ", runName(run, i), " ", verdictPill(run)),
+    h("p.headline", several && i > 0 && e.difference ? e.difference : e.headline),
+    sure &&
+      !e.healthy &&
+      h("p.small.soft", { title: e.sure.why }, `How sure: ${sure}. `, e.sure.why || ""),
+    roots.length > 0 &&
+      h(
+        "details",
+        h("summary", plural(roots.length, "cause"), ", with the evidence"),
+        roots.map(rootOf),
+        e.minor > 0 && h("p.small.soft", `${plural(e.minor, "smaller cause")} not named.`),
+        h("p.small.soft", list(e.facts).join(" ")),
+      ),
+  );
+}
+
+function rootOf(root) {
+  const share = isFigure(root.harm_share) ? ` (${showShare(root.harm_share)} of the harm)` : "";
+  const chain = list(root.chain);
+  const remedies = list(root.remedies);
+  return h(
+    "div.root",
+    h("h4", root.title, h("span.soft", share)),
+    root.what && h("p", root.what),
+    chain.length > 0 &&
+      h(
+        "ol.chain",
+        chain.map((c) =>
+          h(
+            "li",
+            h("b", c.node),
+            " ",
+            h("b.stops", { "aria-label": "pauses" }, STOPS),
+            " ",
+            h("b", c.peer),
+            h("span.soft", `, ${showShare(c.held_fraction)} of the time`),
+          ),
+        ),
+      ),
+    h(
+      "ul.small",
+      list(root.evidence).map((text) => h("li", text)),
+    ),
+    remedies.length > 0 &&
+      h(
+        "p.small",
+        "Would help: ",
+        remedies.map((r, i) => [i ? "; " : "", r.words, r.change && [" (", h("code", r.change), ")"]]),
+        ".",
+      ),
+  );
+}
+
+// ----------------------------------------------------------------------------------- expectations
+
+// Expectations of all files, each once, those that failed first.
+function expectationsPanel(runs) {
+  const all = new Map();
+  for (const e of runs.flatMap((r) => list(r.expectations))) {
+    const known = all.get(e.text);
+    if (!known || (known.holds && !e.holds)) all.set(e.text, e);
+  }
+  if (!all.size) return null;
+  const sorted = [...all.values()].sort((a, b) => a.holds - b.holds);
+  const failed = sorted.filter((e) => !e.holds).length;
+  const item = (e) =>
+    h(
+      "li",
+      { title: e.detail },
+      h(e.holds ? "b.good" : "b.bad", e.holds ? "\u2713 " : "\u2717 "),
+      h("code", e.text),
+      !e.holds && e.detail && h("span.bad", ` \u2013 ${e.detail}`),
+    );
+  return h(
+    "div.card.panel.expectations",
+    h(
+      "h3",
+      failed
+        ? `${failed} of ${plural(sorted.length, "expectation")} failed`
+        : `${sorted.length > 1 ? `All ${sorted.length} expectations` : "The expectation"} held`,
+    ),
+    h("ul", sorted.map(item)),
+  );
+}
+
+// ------------------------------------------------------------------------------------------ cards
+
+function runCard(run, i, several) {
+  return h(
+    "article.card.run",
+    h(
+      "div.run-head",
+      h(
+        "div.run-name",
+        several && swatch(i),
+        h("h3", several ? runName(run, i) : run.name || "Result"),
+      ),
+      verdictPill(run),
+    ),
+    several && run.title && run.title !== DATA.title && h("p.small.soft", run.title),
+    headlines(run),
+    runNotes(run),
+    facts(run),
+  );
+}
+
+function cards(runs) {
+  return h(
+    "div.verdicts",
+    runs.map((run, i) => runCard(run, i, runs.length > 1)),
+  );
+}
+
 function verdictSection(runs) {
   const several = runs.length > 1;
   const failed = runs.filter((r) => !r.interrupted && r.verdict && !PASSING.has(r.verdict)).length;
-  const lead =
-    several &&
-    `${plural(runs.length, "run")} side by side; ` +
-      (failed ? `${failed} did not meet what was expected.` : "none failed.");
+  const stories = runs.map((run, i) => explanation(run, i, several)).filter(Boolean);
   return section(
     "verdict",
-    "Verdict",
-    lead,
-    h(
-      "div.verdicts",
-      runs.map((run, i) =>
-        h(
-          "article.card.run",
-          h(
-            "div.run-head",
-            h(
-              "div.run-name",
-              several && swatch(i),
-              h("h3", several ? runName(run, i) : run.name || "Result"),
-            ),
-            verdictPill(run),
-          ),
-          several && run.title && run.title !== DATA.title && h("p.small.soft", run.title),
-          headlines(run),
-          runNotes(run),
-          facts(run),
-        ),
-      ),
-    ),
+    stories.length ? "What happened" : "Verdict",
+    several &&
+      `${plural(runs.length, "run")} side by side; ` +
+        (failed ? `${failed} did not meet what was expected.` : "none failed."),
+    stories,
+    expectationsPanel(runs),
+    several ? null : cards(runs),
   );
+}
+
+// With several runs, their numbers stand behind the comparison.
+function runsSection(runs) {
+  return runs.length > 1 ? section("runs", "Runs", null, cards(runs)) : null;
 }
