@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 3600
 EXPLORE_STATES ?= 100000000
-MUTANTS ?= 300
+MUTANTS ?= 150
 QUICKSTART := scenarios/quickstart.yaml
 RESULTS := run-quickstart
 
@@ -58,7 +58,7 @@ explore: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) -j $(JOBS) --quiet explore_test
 	@XOFF_STATES=$(EXPLORE_STATES) $(BUILD)/explore_test
 
-mutants:
+mutants: $(BUILD)/build.ninja
 	@tools/setup test
 	@tools/mutants --count $(MUTANTS) --jobs $(JOBS)
 
@@ -77,7 +77,7 @@ help:
 	@echo "make bench-peers  the same traffic on ns-3 and here"
 	@echo "make fuzz         libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) per target"
 	@echo "make explore      small worlds of flow control, EXPLORE_STATES=$(EXPLORE_STATES) of each"
-	@echo "make mutants      changes that a test must notice, MUTANTS=$(MUTANTS) of them"
+	@echo "make mutants      changes that a test must notice, MUTANTS=$(MUTANTS) of each layer"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
 	@echo "make clean        remove builds, run-* folders and reproduce/"
 	@echo

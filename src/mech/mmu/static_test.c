@@ -187,8 +187,25 @@ static void test_autos(void **unused)
         assert_int_equal(bench_view(&b).capacity_bytes[XOFF_POOL_SHARED], rows[i].lossy_capacity);
         bench_end(&b);
     }
-    /* Nothing lossless: 32 queues of 1000, no headroom. */
     struct bench b;
+    /* A receiver has one lossy queue per port: 172000 - 12000 - 4 * 5000 = 140000, / 4 = 35000. */
+    bench_setup(&b, &xoff_mmu_static, LOSSLESS_3, 172000);
+    bench_set(&b, "xoff", "5000B");
+    b.env.has_one_lossy = true;
+    bench_start(&b);
+    assert_int_equal(bench_arrive(&b, 0, 1, 0, 35001), XOFF_POOL_DROP);
+    assert_int_equal(bench_arrive(&b, 0, 1, 0, 35000), XOFF_POOL_SHARED);
+    bench_end(&b);
+    /* One without lossy priorities leaves all to the others: 256000 - 96000 = 160000, / 32. */
+    bench_setup(&b, &xoff_mmu_static, 0xff, 256000);
+    b.env.has_one_lossy = true;
+    bench_start(&b);
+    bench_arrive(&b, 0, 1, 3, 4999);
+    expect_no_crossing(&b);
+    bench_arrive(&b, 0, 1, 3, 1);
+    expect_crossing(&b, 1, 5000, 5000);
+    bench_end(&b);
+    /* Nothing lossless: 32 queues of 1000, no headroom. */
     bench_setup(&b, &xoff_mmu_static, 0, 32000);
     bench_start(&b);
     assert_int_equal(bench_arrive(&b, 0, 1, 3, 1001), XOFF_POOL_DROP);

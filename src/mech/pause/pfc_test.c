@@ -641,6 +641,19 @@ static void test_refusals(void **unused)
         if (rows[i].code == XOFF_E_OK)
             bench_end(&b);
     }
+    /* A slow receiver has one port and nothing behind it: what its buffer can hold is tried out
+     * when the network is built, not here. */
+    for (uint32_t n_ports = 1; n_ports <= 2; n_ports++) {
+        bench_setup(&b, &xoff_pause_pfc);
+        bench_set(&b, "trigger", "egress");
+        bench_set(&b, "xoff", "3000B");
+        bench_set(&b, "xon", "1000B");
+        b.env.n_ports = n_ports;
+        b.env.egress_bytes = 3000;
+        assert_int_equal(bench_configure(&b), n_ports == 1 ? 0 : -XOFF_E_CONFLICT);
+        if (n_ports == 1)
+            bench_end(&b);
+    }
     for (size_t i = 0; i < 4; i++) {
         bench_setup(&b, &xoff_pause_8023x);
         memcpy(b.params + xoff_param_find(b.policy.ops->params, "quanta")->offset, &quanta[i],
