@@ -461,7 +461,22 @@ static void lies(void **unused)
     length = 0;
     put_section();
     put_interface(9, 0, 0);
-    const size_t simple = begin_block(3);
+    size_t simple = begin_block(3); /* without even its length */
+    end_block(simple);
+    assert_refused(read_all(64), &err, "block length",
+                   "offset 76 of the file: less than a block of this type has");
+    length = 0;
+    put_section();
+    put_interface(9, 0, 0);
+    simple = begin_block(3); /* a frame of which nothing was kept */
+    put(0, 4);
+    end_block(simple);
+    assert_int_equal(read_all(64), 1);
+    assert_int_equal(frames[0].captured, 0);
+    length = 0;
+    put_section();
+    put_interface(9, 0, 0);
+    simple = begin_block(3);
     put(5, 4);
     put_text("abcd", 4);
     end_block(simple);

@@ -37,7 +37,8 @@ static inline uint64_t random_bits(struct xoff_rng *rng, unsigned n)
     return n == 64 ? xoff_rng_u64(rng) : xoff_rng_u64(rng) & ((UINT64_C(1) << n) - 1);
 }
 
-/* `answer` is what a decoder returned: a refusal of `field` with that message. */
+/* `answer` is what a decoder returned: a refusal of `field` with that message. A single octet that
+ * is named is also shown. */
 static inline void assert_refused(int answer, const struct xoff_err *err, const char *field,
                                   const char *message)
 {
@@ -45,6 +46,8 @@ static inline void assert_refused(int answer, const struct xoff_err *err, const 
     assert_int_equal(answer, -(int)err->code);
     assert_string_equal(err->subject, field);
     assert_string_equal(err->message, message);
+    if (strncmp(message, "octet ", 6) == 0 && !strstr(message, "cut off"))
+        assert_int_equal(strlen(err->value), 2);
 }
 
 /* Any octets that `fix` makes valid are read and written back as they were, need their room to the

@@ -45,6 +45,10 @@ static void errors_have_a_column(void **unused)
         {"01 8 c2", 4, "a single hex digit; octets have two"},
         {"01 8g", 4, "a single hex digit; octets have two"},
         {"01 g0", 4, "not a hex digit; give pairs such as 01 80 c2, one frame a line"},
+        {"01 /0", 4, "not a hex digit; give pairs such as 01 80 c2, one frame a line"},
+        {"01 @0", 4, "not a hex digit; give pairs such as 01 80 c2, one frame a line"},
+        {"01 `0", 4, "not a hex digit; give pairs such as 01 80 c2, one frame a line"},
+        {"01 G0", 4, "not a hex digit; give pairs such as 01 80 c2, one frame a line"},
         {"frame", 1, "a single hex digit; octets have two"},
         {" x", 2, "not a hex digit; give pairs such as 01 80 c2, one frame a line"},
     };
@@ -64,6 +68,8 @@ static void dumps(void **unused)
          "00000010  00 08 ab                                          |...|", ""},
         {"00000000: 0180 c200 0001 001b 21aa bbcc 8808 0101  ........!.......",
          "00000010: 0008 ab                                  abc", ""},
+        {"0000  01 80 c2 00 00 01 00 1b 21 aa bb cc 88 08 01 01 |........!.......|",
+         "0010  00 08 ab |abc|", ""},
         {"\t0x0000:  0180 c200 0001 001b 21aa bbcc 8808 0101", "\t0x0010:  0008 ab", "0000  11"},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

@@ -46,6 +46,12 @@ static void without_a_class_left_the_tables_are_unusable(void **state)
     xoff_baseline_hear(&cee, &remote);
     assert_int_equal(remote.ets.class_of[0], 8);
     assert_true(xoff_dcbx_ets_remarks(&remote.ets, true) & BIT(XOFF_DCBX_REMARK_CLASS));
+    /* A group of one per cent without a priority is a group. */
+    cee.groups.percent[7] = 1;
+    cee.groups.percent[6] = 23;
+    memset(&remote, 0, sizeof remote);
+    xoff_baseline_hear(&cee, &remote);
+    assert_int_equal(remote.ets.class_of[0], 8);
     cee.groups.percent[7] = 0;
     cee.groups.percent[6] = 24;
     memset(&remote, 0, sizeof remote);

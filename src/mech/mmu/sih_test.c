@@ -68,6 +68,7 @@ static void test_trace_of_one_queue(void **unused)
     assert_int_equal(v.capacity_bytes[XOFF_POOL_RESERVED], 4000);
     assert_int_equal(v.capacity_bytes[XOFF_POOL_SHARED], 16000);
     assert_int_equal(v.capacity_bytes[XOFF_POOL_HEADROOM], 12000);
+    assert_int_equal(v.capacity_bytes[XOFF_POOL_INSURANCE], 0); /* it has no such pool */
     bench_end(&b);
 }
 

@@ -494,6 +494,12 @@ static void test_refusals(void **unused)
     bench_start(&b);
     assert_string_equal(b.err.subject, "headroom");
     bench_end(&b);
+    /* Without lossless priorities there are no thresholds to be wrong. */
+    setup_small(&b);
+    b.env.lossless = 0;
+    bench_set(&b, "xoff", "22000B");
+    bench_start(&b);
+    bench_end(&b);
 }
 
 int main(void)

@@ -105,6 +105,27 @@ static void start_at_half(struct tested_flow *f)
     flow_set(f, "hai", "2Gbps");
 }
 
+/* A limiter ends when its rate comes closer than a unit (1 Mb/s) to the link's. On a link of 1024
+ * Mb/s halvings lead from 512 over 768, 896, ... to 1022, 1023, which is a whole unit away, and
+ * past 1023.5, which is not. */
+static void the_limiter_ends_within_a_unit(void **unused)
+{
+    (void)unused;
+    struct tested_flow f;
+    flow_setup(&f, &xoff_rp_qcn, 1024 * XOFF_MBPS);
+    flow_set(&f, "gd", "1");
+    flow_start(&f);
+    assert_int_equal(cnm(&f, 1, 0), 512 * XOFF_MBPS);
+    xoff_rate last_bps = 0;
+    for (uint32_t i = 0; f.answer.rate_bps != XOFF_RP_LINE_RATE; i++) {
+        assert_true(i < 10000);
+        last_bps = f.answer.rate_bps;
+        send(&f, 1500, 1);
+    }
+    assert_int_equal(last_bps, 1023 * XOFF_MBPS);
+    assert_int_equal(f.answer.deadline, XOFF_NEVER);
+}
+
 /* A second notification within the first cycle leaves TR at 10 Gb/s, as the byte counter has not
  * expired: CR 5, 2.5. Had it expired, TR were CR. From 2.5: 6.25, 8.125, 9.0625, 9.53125. */
 static void target_without_a_cycle(void **unused)
@@ -498,6 +519,7 @@ int main(void)
         cmocka_unit_test(first_notification),
         cmocka_unit_test(least_factor),
         cmocka_unit_test(least_rate),
+        cmocka_unit_test(the_limiter_ends_within_a_unit),
         cmocka_unit_test(target_without_a_cycle),
         cmocka_unit_test(target_after_a_timer_cycle),
         cmocka_unit_test(plain_halvings),

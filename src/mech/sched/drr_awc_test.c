@@ -78,6 +78,25 @@ static void each_bin_by_hand(void **unused)
     }
 }
 
+/* With as many bins as there may be, a queue is still weighed by its own frames: f_l(512)
+ * = 1.06220, whatever queue 1 sends. */
+static void the_most_bins(void **unused)
+{
+    (void)unused;
+    struct port port;
+    awc_setup(&port, "fitted", "edge");
+    port_set(&port, "bins",
+             "68B, 128B, 256B, 512B, 600B, 700B, 800B, 900B, 1000B, 1100B, 1150B, "
+             "1200B, 1300B, 1400B, 1500B");
+    port_start(&port);
+    port.now = 0;
+    send_alone(&port, 0, 512);
+    for (uint32_t i = 0; i < 9; i++)
+        send_alone(&port, 1, 64);
+    port.now = XOFF_MS;
+    assert_close(weight_now(&port), 1.06220, WITHIN);
+}
+
 /* Frames charged in units of 40 with 20 added: the exact weight is the charge per byte over the
  * largest frame's, 120 / 68 * 1522 / 1560 = 1.72173 and 160 / 128 * 1522 / 1560 = 1.21955. Then all
  * queues get equal frame bytes; the last of some 960 rounds is cut. */
@@ -342,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_bin_by_hand),
+        cmocka_unit_test(the_most_bins),
         cmocka_unit_test(units_are_charged),
         cmocka_unit_test(pivot_at_146),
         cmocka_unit_test(mixtures_average),

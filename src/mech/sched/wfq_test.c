@@ -58,6 +58,24 @@ static void overhead_is_charged(void **unused)
     assert_close(sent[0] / sent[1], 1, 0.001);
 }
 
+/* The clock is taken back now and then, here after some hundred frames. Whenever a queue joins, it
+ * begins where the other one is, and the lower number goes first. */
+static void joining_at_any_time(void **unused)
+{
+    (void)unused;
+    struct port port;
+    port_setup(&port, &xoff_sched_wfq, 1500);
+    for (uint32_t n = 0; n < 600; n++) {
+        port_start(&port);
+        port.backlogged = 0;
+        port_fill(&port, 1, 1500);
+        for (uint32_t i = 0; i < n; i++)
+            port_expect(&port, "1");
+        port_fill(&port, 0, 1500);
+        port_expect(&port, "0101");
+    }
+}
+
 /* A queue that was away comes back where the others are, not where it left: one frame, not the
  * hundred it did not send. One that emptied ahead of the fluid keeps waiting for it. */
 static void absence_earns_nothing(void **unused)
@@ -294,6 +312,7 @@ int main(void)
         cmocka_unit_test(equals_take_turns),
         cmocka_unit_test(half_of_the_link_is_every_other_frame),
         cmocka_unit_test(overhead_is_charged),
+        cmocka_unit_test(joining_at_any_time),
         cmocka_unit_test(absence_earns_nothing),
         cmocka_unit_test(pause_gives_no_credit),
         cmocka_unit_test(pauses_do_not_starve),
