@@ -228,6 +228,21 @@ static void room_is_given_in_turn(void **state)
     assert_true(may_cross(1, 0) && !may_cross(40, 0));
 }
 
+/* The same with ports of one word: after 64 it is the turn of 66, not of 64 again. */
+static void turns_within_the_second_word(void **state)
+{
+    (void)state;
+    rig_setup(1000, 0, true);
+    ask(64, 0, 3), ask(66, 0, 3);
+    cioq_grant_ahead(&rig.c, &rig.worker, 0);
+    assert_true(may_cross(64, 0) && !may_cross(66, 0));
+    cioq_use_grant(&rig.c, 64, 0, 3);
+    cioq_take_room(&rig.c, 0, 3, -600);
+    ask(64, 0, 3);
+    cioq_grant_ahead(&rig.c, &rig.worker, 0);
+    assert_true(may_cross(66, 0) && !may_cross(64, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +255,7 @@ int main(void)
         cmocka_unit_test(busy_ports_ask_for_no_match),
         cmocka_unit_test(closed_priorities_do_not_cross),
         cmocka_unit_test(room_is_given_in_turn),
+        cmocka_unit_test(turns_within_the_second_word),
     };
     return cmocka_run_group_tests_name("cioq_room", tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static void hops(void **state)
     assert_int_equal(net_wire_ns3.hop(&topo, 7, &ack, candidates, 2), 0);
     assert_int_equal(net_wire_ns3.hop(&topo, 7, &ack, candidates, 3), 2);
     /* The order of ports does not matter: n8, n10, n9 still count as n10, n9, n8. */
-    const uint16_t mixed[] = {0, 2, 1};
+    const uint16_t mixed[] = {0, 2, 1, 3}; /* n11 is no candidate */
     assert_int_equal(net_wire_ns3.hop(&topo, 6, &data, mixed, 3), 0);
     assert_int_equal(net_wire_ns3.hop(&topo, 7, &ack, mixed, 3), 2);
     /* Of two links to n9, ports 1 and 3, the first comes first: n10, n9, n9, n8. */

@@ -100,12 +100,41 @@ static void m_d_1_mean_wait(void **state)
     rig_fini(&rig);
 }
 
+/* A limit that sending and receiving share. h0 receives 98 Gb/s of frames and sends what 150 Gb/s
+ * leave: 52 Gb/s, with preamble and gap (1538 for 1518 B) 0.527 of its link. 200 Gb/s are enough
+ * for both, and the link is busy with 98 * 1538 / 1518 = 99.3 Gb/s. */
+static void a_limit_is_shared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *limit;
+        double busy;
+    } rows[] = {{"150Gbps", 0.527}, {"200Gbps", 0.993}};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1ms\ndrain: 0s\n"
+                "topology: {kind: star, hosts: 3, host_link: {rate: 100Gbps, delay: 1us}}\n"
+                "host: {shared_limit: %s}\n"
+                "transport: {kind: none, reliability: datagram}\n"
+                "traffic: [{kind: cbr, from: h1, to: h0, rate: 98Gbps},\n"
+                "  {kind: cbr, from: h0, to: h2, rate: 98Gbps}]\n",
+                rows[i].limit);
+        const struct result_port *port = rig_port(&rig, "h0", "s0");
+        const double busy = (double)port->busy_for / (double)rig.results->end_at;
+        print_message("limit %s: link of h0 busy %.4f\n", rows[i].limit, busy);
+        assert_true(busy > 0.99 * rows[i].busy && busy < 1.01 * rows[i].busy);
+        rig_fini(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_frame_over_n_hops),
         cmocka_unit_test(alone_is_ideal),
         cmocka_unit_test(m_d_1_mean_wait),
+        cmocka_unit_test(a_limit_is_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
