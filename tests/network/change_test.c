@@ -487,6 +487,7 @@ static void hops_end_a_circle(void **state)
         assert_int_equal(rig.results->n_drops, 1);
         assert_int_equal(rig.results->drops[0].node, rig_node(&rig, "s2"));
         assert_true(rig.results->end_at < XOFF_MS);
+        assert_int_equal(rig.results->flows[0].ideal_for, 0); /* there is no way to be ideal on */
         rig_assert_clean(&rig);
         rig_fini(&rig);
     }

@@ -345,6 +345,31 @@ static void failures_leave_nothing_behind(void **state)
     }
 }
 
+/* Two hosts send 40 frames each within 50 us, half of which wait for the link of h0 when it fails
+ * at 50 us. They are lost then, and do not wait for the repair. */
+static void nothing_waits_for_a_repair(void **state)
+{
+    (void)state;
+    struct rig rig;
+    const struct rig_options options = {.cell_bound = XOFF_PARAM_AUTO, .capture = "h0"};
+    rig_run(&rig, &options,
+            "stop: 400us\nreroute_after: never\n"
+            "topology: {kind: star, hosts: 3, host_link: {rate: 10Gbps, delay: 1us}}\n"
+            "switch: {fabric: pipeline}\n"
+            "transport: datagram\n"
+            "links: [{link: h0-s0, at: 50us, fail: true},\n"
+            "        {link: h0-s0, at: 200us, repair: true}]\n"
+            "traffic: [{kind: incast, from: h1..h2, to: h0, size: %uB, at: 0s}]\n",
+            40 * 1456);
+    const struct result_capture *c = &rig.results->captures[0];
+    assert_true(c->n_frames > 30);
+    for (uint64_t i = 0; i < c->n_frames; i++)
+        assert_true(c->frames[i].at < 52 * XOFF_US);
+    assert_int_equal(c->n_frames + drops_of(&rig, RESULT_DROP_LINK_DOWN), 80);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 /* Congestion points at outputs and inputs, notifications, marks, weights, TPFC. */
 static void mechanisms_work_on_it(void **state)
 {
@@ -583,6 +608,7 @@ int main(void)
         cmocka_unit_test(the_pipeline_is_emptied_after_a_pause),
         cmocka_unit_test(stopped_pipelines_deadlock),
         cmocka_unit_test(failures_leave_nothing_behind),
+        cmocka_unit_test(nothing_waits_for_a_repair),
         cmocka_unit_test(mechanisms_work_on_it),
         cmocka_unit_test(shared_limits_are_kept),
         cmocka_unit_test(random_networks_lose_nothing),
