@@ -18,7 +18,9 @@ static void wrap(FILE *out, const char *head, const char *words)
     for (bool is_first = true; *words; is_first = false) {
         const size_t space = strspn(words, " \n");
         words += space;
-        const size_t n = strcspn(words, " \n");
+        size_t n = strcspn(words, " \n");
+        if (words[n] == ' ' && words[n + 1] == '%') /* a number keeps its unit */
+            n += 2 + strcspn(words + n + 2, " \n");
         if (!is_first && column + 1 + n > COLUMNS) {
             fprintf(out, "\n%*s", (int)indent, "");
             column = indent;

@@ -76,19 +76,20 @@ static const struct link_change *failure_before(const struct explanation *e,
     return found;
 }
 
-/* The link is full, but other priorities fill it. */
+/* The link is full, but others than the priority that is held fill it. */
 static bool is_starved(const struct explanation *e, const struct root *root)
 {
-    const struct run_port *port = &e->run.ports[root->port];
     const struct queue *queues = &e->queues[root->port * XOFF_N_PRIORITIES];
-    double own = 0, all = 0;
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+    if (root->worst_strand == NONE)
+        return false;
+    const struct strand *strand = &e->strands[root->worst_strand];
+    const uint32_t priority = e->run.lines[strand->line].priority;
+    double all = 0;
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
         all += (double)queues[p].tx_bytes;
-        own += root->priorities >> p & 1 ? (double)queues[p].tx_bytes : 0;
-    }
-    const int64_t held_ps =
-        root->worst_strand == NONE ? 0 : e->strands[root->worst_strand].measured_ps;
-    return port->busy >= 0.9 && share_of_time(e, held_ps) >= 0.5 && own < 0.02 * all;
+    return priority < ALL_PRIORITIES && e->run.ports[root->port].busy >= 0.9 &&
+           share_of_time(e, strand->measured_ps) >= 0.5 &&
+           (double)queues[priority].tx_bytes < 0.02 * all;
 }
 
 static void judge_port(const struct explanation *e, struct root *root)
