@@ -476,8 +476,7 @@ int cmd_reproduce(int argc, char **argv)
                "         xoff reproduce fairness-in-a-data-center/6-1 --seeds 5\n"
                "         xoff reproduce dsh --write"};
     struct reproduce_arguments a = {.output = "reproduce"};
-    const long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
-    a.options.n_workers = n_cores > 0 ? (uint32_t)n_cores : 1;
+    a.options.n_workers = batch_cores();
     a.options.settings = a.settings;
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     if (a.cache)

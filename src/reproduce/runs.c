@@ -1,18 +1,9 @@
-/* Sets of runs and the workers that do them (runs.h).
- *
- * A worker is a fork of this process that simulates one variant with one seed and writes its
- * figures, or its error, to an unnamed file that it inherited; the parent reads the file when the
- * worker has ended. A crash of a worker affects nothing else.
- */
-#include <errno.h>
-#include <signal.h>
+/* Sets of runs (runs.h). */
+#include "reproduce/runs.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "reproduce/runs.h"
 #include "scenario/build.h"
 #include "traffic/words.h"
 
@@ -96,7 +87,9 @@ static void add_seeds(struct runs *runs, struct run_set *set, uint32_t n_seeds)
     set->runs = take(realloc(set->runs, n * sizeof *set->runs));
     set->summaries = take(realloc(set->summaries, n * sizeof *set->summaries));
     for (uint32_t i = old; i < n; i++) {
-        set->runs[i] = (struct run){.seed = set->first_seed + i / set->n_variants};
+        set->runs[i] = (struct run){.file = set->file,
+                                    .variant = set->variants[i % set->n_variants].variant,
+                                    .seed = set->first_seed + i / set->n_variants};
         set->summaries[i] = NULL;
     }
     set->n_seeds = n_seeds;
@@ -165,220 +158,67 @@ static struct summary *simulate(struct run_set *set, const struct run *run, uint
     return summary;
 }
 
-/* Runs in the worker: writes 'S' and the figures, or 'E' and the error as it is in memory. */
-static _Noreturn void work(struct run_set *set, const struct run *run, uint32_t variant)
+/* The place of a run of the batch in its set. */
+struct place {
+    struct run_set *set;
+    uint32_t index;
+};
+
+static struct summary *simulate_place(void *context, uint32_t index, struct xoff_err *err)
 {
-    struct xoff_err err = {0};
-    size_t size = 0;
-    signal(SIGINT, SIG_DFL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct summary *summary = simulate(set, run, variant, &err);
-    char *text = summary ? take(cache_encode(summary, run->key, &size)) : NULL;
-    fputc(summary ? 'S' : 'E', run->answer);
-    if (summary)
-        fwrite(text, 1, size, run->answer);
-    else
-        fwrite(&err, sizeof err, 1, run->answer);
-    const bool is_good = fflush(run->answer) == 0;
-    free(text);
-    summary_destroy(summary);
-    _exit(is_good ? 0 : 1);
+    const struct place *at = (const struct place *)context + index;
+    return simulate(at->set, &at->set->runs[at->index], at->index % at->set->n_variants, err);
 }
 
-static void break_run(const struct run_set *set, struct run *run, uint32_t variant,
-                      const char *reason)
+static void name_run(const struct runs *runs, const struct run_set *set, struct run *run)
 {
-    char message[sizeof run->err.message];
-    const char *name = set->variants[variant].variant;
-    snprintf(message, sizeof message, "the run with seed %llu%s%s %s",
-             (unsigned long long)run->seed, *name ? " of variant " : "", name, reason);
-    run->state = RUN_BROKEN;
-    xoff_err_set(&run->err, XOFF_E_CONFLICT, NULL, NULL, message);
-    snprintf(run->err.file, sizeof run->err.file, "%s", set->file);
-}
-
-/* A run with figures is done, unless the audit found an error. */
-static void settle(struct run_set *set, uint32_t index, struct summary *summary)
-{
-    struct run *run = &set->runs[index];
-    const struct metric *findings = summary_find(summary, "findings");
-    set->summaries[index] = summary;
-    run->state = RUN_DONE;
-    if (findings && findings->value > 0)
-        break_run(set, run, index % set->n_variants, "has audit findings; see them with xoff run");
-}
-
-static void read_answer(struct runs *runs, struct run_set *set, uint32_t index)
-{
-    struct run *run = &set->runs[index];
-    const uint32_t variant = index % set->n_variants;
-    char *text = NULL;
-    size_t size = 0;
-    struct summary *summary = NULL;
-    rewind(run->answer);
-    const int kind = fgetc(run->answer);
-    if (kind == 'E' && fread(&run->err, sizeof run->err, 1, run->answer) == 1) {
-        run->state = RUN_BAD_INPUT;
-        return;
-    }
-    if (kind == 'S' && getdelim(&text, &size, '\0', run->answer) > 0)
-        summary = cache_decode(text, strlen(text), run->key);
-    free(text);
-    if (!summary) {
-        break_run(set, run, variant, "left no figures");
-        return;
-    }
-    settle(set, index, summary);
-    const struct run_options *o = runs->options;
-    if (o->cache_folder && o->binary) {
-        const int reason = cache_store(o->cache_folder, run->key, summary);
-        runs->store_reason = runs->store_reason ? runs->store_reason : reason;
-    }
-}
-
-static void finish(struct runs *runs, struct run_set *set, uint32_t index, int status)
-{
-    struct run *run = &set->runs[index];
-    const uint32_t variant = index % set->n_variants;
-    char reason[128];
-    if (WIFSIGNALED(status)) {
-        snprintf(reason, sizeof reason, "crashed: %s", strsignal(WTERMSIG(status)));
-        break_run(set, run, variant, reason);
-    } else if (WEXITSTATUS(status)) {
-        snprintf(reason, sizeof reason, "failed with status %d", WEXITSTATUS(status));
-        break_run(set, run, variant, reason);
-    } else {
-        read_answer(runs, set, index);
-    }
-    fclose(run->answer);
-    run->answer = NULL;
-    run->worker = 0;
-}
-
-/* Looks a run up in the cache; false: it must be run. */
-static bool look_up(struct runs *runs, struct run_set *set, uint32_t index)
-{
-    const struct run_options *o = runs->options;
-    struct run *run = &set->runs[index];
-    const struct cache_subject subject = {.binary = o->binary,
+    const struct cache_subject subject = {.binary = runs->options->binary,
                                           .file = set->file,
                                           .text = set->text,
                                           .size = set->size,
                                           .settings = set->settings,
                                           .n_settings = set->n_settings - 1,
                                           .seed = run->seed,
-                                          .variant =
-                                              set->variants[index % set->n_variants].variant};
+                                          .variant = run->variant};
     cache_key(&subject, run->key);
-    if (!o->cache_folder || o->is_fresh || !o->binary)
-        return false;
-    struct summary *summary = cache_load(o->cache_folder, run->key);
-    if (!summary)
-        return false;
-    settle(set, index, summary);
-    runs->n_cached++;
-    return true;
 }
 
-static void start(struct run_set *set, uint32_t index)
+/* Takes over the figures. A run with figures is done, unless the audit found an error. */
+static void settle(struct run_set *set, uint32_t index)
 {
     struct run *run = &set->runs[index];
-    const uint32_t variant = index % set->n_variants;
-    run->answer = tmpfile();
-    if (run->answer)
-        run->worker = fork();
-    if (!run->answer || run->worker < 0) {
-        break_run(set, run, variant, strerror(errno));
-        if (run->answer)
-            fclose(run->answer);
-        run->answer = NULL;
-        run->worker = 0;
-    } else if (!run->worker) {
-        work(set, run, variant);
-    }
-}
-
-/* Position in the search for the next run to start. */
-struct cursor {
-    uint32_t set, index;
-};
-
-static bool next(const struct runs *runs, struct cursor *at)
-{
-    for (; at->set < runs->n_sets; at->set++, at->index = 0) {
-        const struct run_set *set = &runs->sets[at->set];
-        for (; at->index < set->n_seeds * set->n_variants; at->index++)
-            if (set->runs[at->index].state == RUN_WAITING && !set->runs[at->index].worker)
-                return true;
-    }
-    return false;
-}
-
-static struct run_set *find_worker(const struct runs *runs, pid_t worker, uint32_t *index)
-{
-    for (uint32_t s = 0; s < runs->n_sets; s++) {
-        struct run_set *set = &runs->sets[s];
-        for (*index = 0; *index < set->n_seeds * set->n_variants; ++*index)
-            if (set->runs[*index].worker == worker)
-                return set;
-    }
-    return NULL;
-}
-
-static void stop_workers(struct runs *runs)
-{
-    for (uint32_t s = 0; s < runs->n_sets; s++) {
-        const struct run_set *set = &runs->sets[s];
-        for (uint32_t i = 0; i < set->n_seeds * set->n_variants; i++) {
-            struct run *run = &set->runs[i];
-            if (!run->worker)
-                continue;
-            kill(run->worker, SIGKILL);
-            waitpid(run->worker, NULL, 0);
-            fclose(run->answer);
-            run->answer = NULL;
-            run->worker = 0;
-        }
-    }
-}
-
-static bool goes_on(const struct runs *runs, uint32_t n_done)
-{
-    const struct run_options *o = runs->options;
-    return !o->progress || o->progress(o->progress_context, n_done, runs->n_runs);
+    const struct metric *findings = run->summary ? summary_find(run->summary, "findings") : NULL;
+    set->summaries[index] = run->summary;
+    if (findings && findings->value > 0)
+        run_break(run, "has audit findings; see them with xoff run");
 }
 
 bool runs_go(struct runs *runs)
 {
-    uint32_t n_done = 0, n_working = 0;
-    struct cursor at = {0};
-    fflush(NULL);             /* else a worker would write the buffered text again */
-    signal(SIGCHLD, SIG_DFL); /* if it is ignored, no child can be waited for */
+    const struct run_options *o = runs->options;
+    struct place *places = take(calloc(runs->n_runs + 1, sizeof *places));
+    struct batch batch = {.runs = take(calloc(runs->n_runs + 1, sizeof *batch.runs)),
+                          .n_workers = o->n_workers,
+                          .cache_folder = o->binary ? o->cache_folder : NULL,
+                          .is_fresh = o->is_fresh,
+                          .simulate = simulate_place,
+                          .context = places,
+                          .progress = o->progress,
+                          .progress_context = o->progress_context};
     for (uint32_t s = 0; s < runs->n_sets; s++)
-        for (uint32_t i = 0; i < runs->sets[s].n_seeds * runs->sets[s].n_variants; i++)
-            n_done += look_up(runs, &runs->sets[s], i);
-    while (goes_on(runs, n_done)) {
-        while (n_working < runs->options->n_workers && next(runs, &at)) {
-            struct run_set *set = &runs->sets[at.set];
-            start(set, at.index);
-            n_working += set->runs[at.index].worker > 0;
-            n_done += set->runs[at.index].state == RUN_BROKEN;
-            at.index++;
+        for (uint32_t i = 0; i < runs->sets[s].n_seeds * runs->sets[s].n_variants; i++) {
+            places[batch.n_runs] = (struct place){&runs->sets[s], i};
+            batch.runs[batch.n_runs++] = &runs->sets[s].runs[i];
+            name_run(runs, &runs->sets[s], &runs->sets[s].runs[i]);
         }
-        if (!n_working)
-            return true;
-        int status;
-        uint32_t index;
-        const pid_t ended = waitpid(-1, &status, 0);
-        struct run_set *set = ended > 0 ? find_worker(runs, ended, &index) : NULL;
-        if (!set)
-            continue; /* a signal came */
-        finish(runs, set, index, status);
-        n_working--;
-        n_done++;
-    }
-    stop_workers(runs);
-    return false;
+    const bool is_whole = batch_go(&batch);
+    for (uint32_t i = 0; i < batch.n_runs; i++)
+        settle(places[i].set, places[i].index);
+    runs->n_cached = batch.n_cached;
+    runs->store_reason = batch.store_reason;
+    free(batch.runs);
+    free(places);
+    return is_whole;
 }
 
 void runs_fini(struct runs *runs)

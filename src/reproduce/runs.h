@@ -1,34 +1,13 @@
-/* The runs that claims and figures need. Each is run once, in a worker process, or taken from the
- * cache.
+/* The runs that claims and figures need, as a batch of which each run is done once.
  *
  * A set is a scenario with its settings and a number of seeds, counted up from the scenario's own;
- * every variant is run with every seed. Claims and figures that need the same set share it. The
- * number of workers and the order in which they end change nothing: results are kept by set, seed
- * and variant.
+ * every variant is run with every seed. Claims and figures that need the same set share it.
  */
 #ifndef REPRODUCE_RUNS_H
 #define REPRODUCE_RUNS_H
 
-#include <sys/types.h>
-
-#include "reproduce/cache.h"
+#include "many/batch.h"
 #include "reproduce/claims.h"
-
-enum run_state {
-    RUN_WAITING,
-    RUN_DONE,
-    RUN_BAD_INPUT, /* the scenario is wrong */
-    RUN_BROKEN     /* the worker crashed, or the audit found something */
-};
-
-struct run {
-    uint64_t seed;
-    char key[CACHE_KEY];
-    enum run_state state;
-    struct xoff_err err; /* for RUN_BAD_INPUT and RUN_BROKEN */
-    pid_t worker;        /* 0: none */
-    FILE *answer;        /* the worker writes to it */
-};
 
 struct run_set {
     char *file, *text; /* path and text of the scenario */
@@ -40,7 +19,7 @@ struct run_set {
     struct results *variants;       /* names only */
     const struct results **results; /* pointers to these, as expressions take them */
     struct run *runs;               /* n_seeds times n_variants */
-    struct summary **summaries;     /* one per run; NULL: not done */
+    struct summary **summaries;     /* those of the runs; NULL: not done */
     enum run_state state;           /* RUN_BAD_INPUT: cannot be read, err says why */
     struct xoff_err err;
 };

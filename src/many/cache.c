@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
-#include "reproduce/cache.h"
+#include "many/cache.h"
 #include "scenario/yaml.h"
 #include "stats/whole.h"
 #include "traffic/words.h"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "reproduce/cache.h"
+#include "many/cache.h"
 
 static struct metric metrics[] = {{"fct.p99", "s", 1.0 / 3.0, "m"},
                                   {"drops.link-down", "frames", 0, "m"},

@@ -4,8 +4,8 @@
  * the scenario's text, the files that it names, the settings, the seed and the variant. So entries
  * never become out of date, and an entry may be removed at any time.
  */
-#ifndef REPRODUCE_CACHE_H
-#define REPRODUCE_CACHE_H
+#ifndef MANY_CACHE_H
+#define MANY_CACHE_H
 
 #include "scenario/plan.h"
 #include "stats/results.h"
