@@ -63,6 +63,9 @@ void cli_print_build_error(const struct cli_input *input, struct xoff_err *err);
 /* Prints warnings from building one of its plans to standard error. A warning that another plan
  * gave before is not repeated. */
 void cli_print_build_warnings(struct cli_input *input, struct built *built);
+/* Prints the effective configuration of one of its plans. Returns an exit status; on failure err is
+ * filled. */
+int cli_print_config(struct cli_input *input, const struct plan *plan, struct xoff_err *err);
 /* Prints the names of the first few switches of a kind. */
 void cli_print_switches(const struct built *built, uint32_t kind);
 
@@ -101,8 +104,9 @@ struct cli_run {
     char **warnings;
     char *config_text;
     struct compare *compare;
-    double began_s; /* time of the first event, by cli_clock() */
-    bool is_short;  /* ended early: it would have taken more memory than it may */
+    struct result_key *keys; /* those of the results */
+    double began_s;          /* time of the first event, by cli_clock() */
+    bool is_short;           /* ended early: it would have taken more memory than it may */
 };
 /* Runs a plan of `input`. Warnings go to standard error, and so does progress when it is a
  * terminal; the options' own progress is replaced. `input` NULL: neither. Returns 0 or a negative
@@ -110,6 +114,12 @@ struct cli_run {
 int cli_run_plan(const struct plan *plan, const struct build_options *options,
                  struct cli_input *input, struct cli_run *run, struct xoff_err *err);
 void cli_run_fini(struct cli_run *run);
+/* Finds the keys by which the runs of a file differ, and those that were set, for metrics.csv. */
+void cli_find_keys(struct cli_run *runs, uint32_t n_runs, const struct cli_options *options);
+/* Notes troubles of a run that no expectation of the scenario covers, as verdict_note() does. */
+void cli_note_verdict(const struct scenario *scenario, struct results *run,
+                      const struct results *const *results, const struct summary *const *summaries,
+                      uint32_t n);
 /* From here on Ctrl-C, SIGTERM and SIGHUP (a closed terminal, a batch system's time limit) only ask
  * for an end: what there is, is saved. */
 void cli_catch_interrupts(void);

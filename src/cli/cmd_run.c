@@ -9,7 +9,8 @@
 #include <xoff/units.h>
 
 #include "base/digest.h"
-#include "cli/cli.h"
+#include "cli/run_seeds.h"
+#include "many/batch.h"
 #include "report/report.h"
 #include "stats/folder.h"
 #include "wire/packet_check.h"
@@ -22,6 +23,7 @@ struct run_arguments {
     const char *compare; /* folder or file; NULL: nothing to compare with */
     const char **captures, **variants;
     uint32_t n_captures, n_variants;
+    struct seeds_options seeds;
     uint64_t capture_limit;
     uint32_t capture_bytes; /* 0: whole frames */
     const char *trace;      /* file; NULL: none */
@@ -53,12 +55,23 @@ enum {
     OPTION_TRACE,
     OPTION_TRACE_UNTIL,
     OPTION_WIRE_CHECK,
-    OPTION_NO_EXPECT
+    OPTION_NO_EXPECT,
+    OPTION_SEEDS,
+    OPTION_JOBS
 };
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0,
-     "Folder for the results (default: run-NAME, with --seed run-NAME-seedN)", 0},
+     "Folder for the results (default: run-NAME, with --seed run-NAME-seedN, with --seeds "
+     "run-NAME-seeds)",
+     0},
+    {"seeds", OPTION_SEEDS, "LIST", 0,
+     "Run every variant with each of these seeds, such as 1..20 or 1,5,9; print mean, confidence "
+     "interval and spread",
+     0},
+    {"jobs", OPTION_JOBS, "N", 0,
+     "With --seeds: run N simulations at a time (default: one per core); the results are the same",
+     0},
     {"variant", OPTION_VARIANT, "NAME", 0,
      "Run this variant alone, and what is expected of it; may be given several times", 0},
     {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
@@ -98,9 +111,10 @@ static const struct argp_option options[] = {
 };
 
 /* Returns "run-", the file's name without folder and ending, and the seed if one is given: runs of
- * a file with many seeds go to as many folders. The caller frees it. */
-static char *default_output(const struct cli_options *shared, const char *file)
+ * a file with one seed each go to as many folders. The caller frees it. */
+static char *default_output(const struct run_arguments *a, const char *file)
 {
+    const struct cli_options *shared = &a->shared;
     const char *slash = strrchr(file, '/'), *seed = NULL;
     const char *name = slash ? slash + 1 : file;
     const char *dot = strrchr(name, '.');
@@ -111,18 +125,35 @@ static char *default_output(const struct cli_options *shared, const char *file)
         if (!strcmp(shared->settings[i].key, "seed"))
             seed = shared->settings[i].value;
     const int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    if (a->seeds.n)
+        seed = "s";
     XOFF_ASSERT(asprintf(&output, "run-%.*s%s%s", length, name, seed ? "-seed" : "",
                          seed ? seed : "") >= 0);
     return output;
 }
 
-static bool has_same_output(const struct cli_options *shared, const char *file, const char *other)
+static bool has_same_output(const struct run_arguments *a, const char *file, const char *other)
 {
-    char *one = default_output(shared, file), *two = default_output(shared, other);
+    char *one = default_output(a, file), *two = default_output(a, other);
     const bool is_same = !strcmp(one, two);
     free(one);
     free(two);
     return is_same;
+}
+
+/* The first seed becomes a setting, as by --seed. */
+static void set_first_seed(struct run_arguments *a, struct argp_state *state)
+{
+    struct cli_options *o = &a->shared;
+    for (uint32_t i = 0; i < o->n_settings; i++)
+        if (!strcmp(o->settings[i].key, "seed"))
+            argp_error(state, "--seeds and --seed: give one of them");
+    for (uint32_t i = 0; i < o->n_files; i++)
+        if (!strcmp(o->files[i], "-"))
+            argp_error(state, "--seeds reads the scenario again for every seed: give a file");
+    if (o->n_settings == CLI_MAX_SETTINGS)
+        argp_error(state, "more than %d settings", CLI_MAX_SETTINGS);
+    o->settings[o->n_settings++] = (struct plan_setting){"seed", a->seeds.first};
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -176,6 +207,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->capture_bytes = (uint32_t)n;
         return 0;
     }
+    case OPTION_SEEDS: {
+        struct xoff_err err = {0};
+        if (seeds_parse(arg, &a->seeds, &err))
+            argp_error(state, "--seeds %s: %s", arg, err.message);
+        return 0;
+    }
+    case OPTION_JOBS: {
+        int64_t n;
+        if (xoff_parse_int(arg, &n) || n < 1 || n > 1024)
+            argp_error(state, "--jobs %s: give a number from 1 to 1024", arg);
+        a->seeds.n_jobs = (uint32_t)n;
+        return 0;
+    }
     case OPTION_NO_EXPECT:
         a->no_expect = true;
         return 0;
@@ -197,11 +241,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!a->shared.n_files)
             argp_error(state, "no scenario file given");
+        if (a->seeds.n)
+            set_first_seed(a, state);
         if (a->output && !*a->output)
             argp_error(state, "--output needs the name of a folder");
         for (uint32_t i = 1; i < a->shared.n_files; i++)
             for (uint32_t k = 0; k < i; k++)
-                if (has_same_output(&a->shared, a->shared.files[i], a->shared.files[k]))
+                if (has_same_output(a, a->shared.files[i], a->shared.files[k]))
                     argp_error(state,
                                "%s and %s would write to the same folder; run them one by one "
                                "with --output",
@@ -230,12 +276,7 @@ static bool passes_audit(const struct scenario *scenario, struct results *run,
 {
     const struct cli_style *s = cli_style(out);
     const uint32_t n_audited = run->n_findings;
-    const char **expects = calloc(scenario->n_expects + 1, sizeof *expects);
-    XOFF_ASSERT(expects);
-    for (uint32_t i = 0; i < scenario->n_expects; i++)
-        expects[i] = scenario->expects[i].text;
-    verdict_note(run, results, summaries, n, expects, scenario->n_expects);
-    free(expects);
+    cli_note_verdict(scenario, run, results, summaries, n);
     if (n_audited)
         fprintf(out, "%s%sfailed%s: the audit found %u things wrong\n", s->bold, s->red, s->off,
                 n_audited);
@@ -285,9 +326,13 @@ static void print_head(const struct cli_run *runs)
     const struct results *r = runs[0].results;
     const uint32_t n_switches = r->n_nodes - r->n_hosts, n_links = r->n_ports / 2;
     printf("%s%s%s\n", s->bold, *r->title ? r->title : r->scenario_file, s->off);
-    printf("%u host%s, %u switch%s, %u link%s; seed %llu\n", r->n_hosts, plural(r->n_hosts),
-           n_switches, n_switches == 1 ? "" : "es", n_links, plural(n_links),
-           (unsigned long long)r->seed);
+    printf("%u host%s, %u switch%s, %u link%s; ", r->n_hosts, plural(r->n_hosts), n_switches,
+           n_switches == 1 ? "" : "es", n_links, plural(n_links));
+    if (r->seeds)
+        printf("%u seed%s from %llu on\n", r->seeds->n, plural(r->seeds->n),
+               (unsigned long long)r->seed);
+    else
+        printf("seed %llu\n", (unsigned long long)r->seed);
 }
 
 static bool writes_hpcc(const struct run_arguments *a, const struct hpcc_config *import)
@@ -309,6 +354,8 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
         char hex[17], text[32];
         const struct digest d = {r->digest};
         digest_hex(&d, hex);
+        if (r->seeds)
+            printf("seed %llu: ", (unsigned long long)r->seed);
         printf("%s%s%sdigest %s%s%s  %s%s simulated, %.1f M packet-hops in %.2f s: %.1f M/s on %u "
                "thread%s%s\n",
                r->variant, *r->variant ? ": " : "", r->interrupted ? "INTERRUPTED, " : "", s->bold,
@@ -348,7 +395,7 @@ static int write_files(const struct run_arguments *a, const struct hpcc_config *
     const char *aside = folder_aside(folder);
     bool has_page = false;
     int code = results_write(aside, results, summaries, n, a->csv, &err);
-    fprintf(told, "results: %s/run.sqlite, %s/summary.json", dir, dir);
+    fprintf(told, "results: %s/run.sqlite, %s/summary.json, %s/metrics.csv", dir, dir, dir);
     if (!code && writes_hpcc(a, import))
         code = cli_write_hpcc(aside, import, results[0], has_node_ids(a, import), dir, told, &err);
     fputc('\n', told);
@@ -443,7 +490,8 @@ static bool passes_wire_check(const struct run_arguments *a, const struct cli_ru
  * are plans. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
                   const struct hpcc_config *import, const struct theirs *theirs,
-                  struct cli_run *runs, uint32_t n, struct folder *folder, const char *dir)
+                  struct seeds_run *seeds, struct cli_run *runs, uint32_t n, struct folder *folder,
+                  const char *dir)
 {
     const struct results **results = calloc(n, sizeof *results);
     const struct summary **summaries = calloc(n, sizeof *summaries);
@@ -455,7 +503,10 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     FILE *words = a->shared.json ? stderr : stdout;
     if (!a->shared.json) {
         print_head(runs);
-        cli_print_summary(stdout, runs, n);
+        if (seeds->seeds)
+            seeds_print(stdout, runs, n);
+        else
+            cli_print_summary(stdout, runs, n);
         putchar('\n');
     }
     compare_runs(a, import, theirs, runs, n);
@@ -465,6 +516,8 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         if (!passes_audit(scenario, runs[i].results, results, summaries, n, words))
             status = EXIT_FAILED;
     }
+    if (seeds->seeds && seeds_audit(seeds, runs, words))
+        status = EXIT_FAILED;
     /* Expectations are about the whole run: they are not checked for a part of it. */
     const bool is_short = runs[n - 1].is_short;
     if (cli_is_interrupted() || is_short) {
@@ -473,8 +526,9 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         status = EXIT_FAILED;
     } else if (a->no_expect) {
         fprintf(words, "expectations are not tested\n");
-    } else if (check_expectations(scenario, runs, results, summaries, words)) {
-        if (a->shared.n_settings)
+    } else if (seeds->seeds ? seeds_expect(seeds, runs, words)
+                            : check_expectations(scenario, runs, results, summaries, words)) {
+        if (a->shared.n_settings > (a->seeds.n > 0)) /* the first seed is a setting, too */
             fprintf(words, "the file's expectations do not know of --set; --no-expect leaves them "
                            "out\n");
         status = EXIT_FAILED;
@@ -494,48 +548,6 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
         status = EXIT_FAILED;
     free(results), free(summaries);
     return status;
-}
-
-/* Prints the effective configuration and, as comments, the value of "auto" for each kind of
- * link. */
-static int print_config(struct cli_input *input, const struct plan *plan, struct xoff_err *err)
-{
-    const struct build_options options_of_build = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
-    struct built *built;
-    if (build_create(plan, &options_of_build, &built, err))
-        return EXIT_BAD_INPUT;
-    cli_print_build_warnings(input, built);
-    char *text = plan_print(plan);
-    fputs(text, stdout);
-    free(text);
-    const struct topo *topo = &built->topo;
-    for (uint32_t i = 0; i < plan->net.n_kinds && plan->net.n_kinds > 1; i++) {
-        printf(i ? "# switches.%u: " : "# switch: ", i - 1);
-        cli_print_switches(built, i);
-        putchar('\n');
-    }
-    int64_t limit = 0;
-    for (uint32_t l = 0; l < topo->n_links && plan->net.lossless; l++) {
-        const struct topo_link *link = &topo->links[l];
-        const int64_t bytes = net_headroom(&built->spec, l), before = limit;
-        const bool second = link->node[0] < topo->n_hosts;
-        limit = net_headroom_limit(built->net, link->node[second], link->port[second]);
-        /* Equal links mostly follow each other: one line for each group. */
-        if (l && link->rate_bps == link[-1].rate_bps && link->delay == link[-1].delay &&
-            bytes == net_headroom(&built->spec, l - 1) && limit == before)
-            continue;
-        char rate[32], delay[32], headroom[32];
-        printf("# headroom of each lossless ingress queue at %s-%s (%s, %s): %s",
-               topo->nodes[link->node[0]].name, topo->nodes[link->node[1]].name,
-               xoff_format_rate(rate, sizeof rate, link->rate_bps),
-               xoff_format_time(delay, sizeof delay, link->delay),
-               xoff_format_bytes(headroom, sizeof headroom, bytes));
-        if (limit != bytes && link->node[second] >= topo->n_hosts)
-            printf("; the buffer has %s", xoff_format_bytes(headroom, sizeof headroom, limit));
-        putchar('\n');
-    }
-    build_destroy(built);
-    return EXIT_FINE;
 }
 
 static int run_file(const struct run_arguments *a, const char *file)
@@ -568,7 +580,7 @@ static int run_file(const struct run_arguments *a, const char *file)
         for (uint32_t i = 0; i < scenario->n_plans && !status; i++) {
             if (i)
                 puts("---");
-            status = print_config(&input, scenario->plans[i], &err);
+            status = cli_print_config(&input, scenario->plans[i], &err);
             if (status)
                 cli_print_build_error(&input, &err);
         }
@@ -578,7 +590,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     }
     struct cli_run *runs = calloc(scenario->n_plans, sizeof *runs);
     XOFF_ASSERT(runs);
-    char *usual = default_output(&a->shared, file);
+    char *usual = default_output(a, file);
     const char *dir = a->output ? a->output : usual;
     struct folder *folder = NULL;
     int status = EXIT_FINE;
@@ -618,8 +630,24 @@ static int run_file(const struct run_arguments *a, const char *file)
         fprintf(stderr, "interrupted: %s has not been run\n", file);
         status = EXIT_FAILED;
     }
-    if (!status)
-        status = finish(a, scenario, import, &theirs, runs, n, folder, dir);
+    struct seeds_run seeds = {.options = &a->seeds,
+                              .shared = &a->shared,
+                              .file = file,
+                              .variants = a->variants,
+                              .n_variants = a->n_variants,
+                              .scenario = scenario};
+    if (!status && a->seeds.n && (cli_is_interrupted() || is_short)) {
+        fprintf(stderr, "%s: nothing is written\n",
+                is_short ? "out of memory (--memory)" : "interrupted");
+        status = EXIT_FAILED;
+    }
+    if (!status && a->seeds.n)
+        status = seeds_go(&seeds, runs);
+    if (!status) {
+        cli_find_keys(runs, n, &a->shared);
+        status = finish(a, scenario, import, &theirs, &seeds, runs, n, folder, dir);
+    }
+    seeds_fini(&seeds);
     folder_close(folder);
     free(usual);
     for (uint32_t i = 0; i < scenario->n_plans; i++)
@@ -642,10 +670,11 @@ int cmd_run(int argc, char **argv)
                "Exit status: 0 all fine, 1 an expectation or the audit failed, 2 bad input, or "
                "another process is writing to the folder.\n"
                "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none\n"
+               "         xoff run scenarios/quickstart.yaml --seeds 1..20\n"
                "         xoff run mix/config.txt --compat ns3\n"
                "         xoff run mix/config.txt --compat ns3 --compare mix",
         .children = children};
-    struct run_arguments a = {0};
+    struct run_arguments a = {.seeds.n_jobs = batch_cores()};
     cli_options_init(&a.shared);
     argp_parse(&argp, argc, argv, 0, NULL, &a);
     int status = EXIT_FINE;
@@ -656,5 +685,6 @@ int cmd_run(int argc, char **argv)
     cli_options_fini(&a.shared);
     free(a.captures);
     free(a.variants);
+    free(a.seeds.list);
     return status;
 }

@@ -159,8 +159,25 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     return 0;
 }
 
+void cli_note_verdict(const struct scenario *scenario, struct results *run,
+                      const struct results *const *results, const struct summary *const *summaries,
+                      uint32_t n)
+{
+    const char **expects = calloc(scenario->n_expects + 1, sizeof *expects);
+    XOFF_ASSERT(expects);
+    for (uint32_t i = 0; i < scenario->n_expects; i++)
+        expects[i] = scenario->expects[i].text;
+    verdict_note(run, results, summaries, n, expects, scenario->n_expects);
+    free(expects);
+}
+
 void cli_run_fini(struct cli_run *run)
 {
+    for (uint32_t i = 0; run->keys && i < run->results->n_keys; i++) {
+        free((char *)run->keys[i].name);
+        free((char *)run->keys[i].value);
+    }
+    free(run->keys);
     for (uint32_t i = 0; run->warnings && i < run->results->n_warnings; i++)
         free(run->warnings[i]);
     free(run->warnings);

@@ -1,11 +1,13 @@
 /* Entries of the cache (cache.h).
  *
- *   xoff-cache 3 KEY
+ *   xoff-cache 4 KEY
  *   VALUE<tab>UNIT<tab>NAME      one line per metric, the value in hexadecimal: exact
  *   curve<tab>NAME<tab>UNIT<tab>FIRST<tab>EVERY<tab>N VALUE VALUE ...
  *                                one line per curve, times in picoseconds
  *   counts<tab>NAME<tab>STEP<tab>N COUNT COUNT ...
  *                                one line per distribution
+ *   finding<tab>TEXT             one line per finding
+ *   digest DIGEST                of the run's results
  *   end DIGEST                   of all bytes before this line
  */
 #include <errno.h>
@@ -21,9 +23,11 @@
 #include "stats/whole.h"
 #include "traffic/words.h"
 
-#define MAGIC "xoff-cache 3 "
+#define MAGIC "xoff-cache 4 "
 #define CURVE "curve\t"
 #define COUNTS "counts\t"
+#define FINDING "finding\t"
+#define DIGEST "digest "
 #define TAIL_SIZE (sizeof "end 0123456789abcdef\n" - 1)
 
 uint64_t cache_binary(const char *path)
@@ -84,6 +88,7 @@ void cache_key(const struct cache_subject *s, char key[CACHE_KEY])
     }
     digest_u64(&d, s->seed);
     digest_bytes(&d, s->variant, strlen(s->variant));
+    digest_bytes(&d, s->by, strlen(s->by));
     if (!yaml_parse(&doc, s->text, s->size, &err)) {
         count_named(&d, s->file, doc.root);
         yaml_fini(&doc);
@@ -127,6 +132,9 @@ char *cache_encode(const struct summary *summary, const char *key, size_t *size)
             fprintf(out, " %llu", (unsigned long long)d->counts[k]);
         fputc('\n', out);
     }
+    for (uint32_t i = 0; i < summary->n_findings; i++)
+        fprintf(out, FINDING "%s\n", summary->findings[i].text);
+    fprintf(out, DIGEST "%016llx\n", (unsigned long long)summary->digest);
     const bool is_whole = fflush(out) == 0;
     if (is_whole) {
         add_tail(text, *size, tail);
@@ -220,6 +228,15 @@ static bool read_counts(const char *at, const char *end, struct distribution *d)
     return d->counts && at == end;
 }
 
+static bool read_finding(const char *at, const char *end, struct result_finding *finding)
+{
+    const size_t length = (size_t)(end - at);
+    if (length >= sizeof finding->text)
+        return false;
+    memcpy(finding->text, at, length);
+    return true;
+}
+
 static bool begins(const char *line, const char *end, const char *word)
 {
     return (size_t)(end - line) > strlen(word) && !memcmp(line, word, strlen(word));
@@ -232,6 +249,13 @@ static bool read_line(const char *line, const char *end, struct summary *summary
     if (begins(line, end, COUNTS))
         return read_counts(line + strlen(COUNTS), end,
                            &summary->distributions[summary->n_distributions++]);
+    if (begins(line, end, FINDING))
+        return read_finding(line + strlen(FINDING), end, &summary->findings[summary->n_findings++]);
+    if (begins(line, end, DIGEST)) {
+        char *stop;
+        summary->digest = strtoull(line + strlen(DIGEST), &stop, 16);
+        return stop == end;
+    }
     return read_metric(line, (size_t)(end - line), &summary->metrics[summary->n_metrics++]);
 }
 
@@ -253,8 +277,10 @@ struct summary *cache_decode(const char *text, size_t size, const char *key)
         summary->metrics = calloc(n_lines + 1, sizeof *summary->metrics);
         summary->curves = calloc(n_lines + 1, sizeof *summary->curves);
         summary->distributions = calloc(n_lines + 1, sizeof *summary->distributions);
+        summary->findings = calloc(n_lines + 1, sizeof *summary->findings);
     }
-    bool is_good = summary && summary->metrics && summary->curves && summary->distributions;
+    bool is_good = summary && summary->metrics && summary->curves && summary->distributions &&
+                   summary->findings;
     while (is_good && at < end) {
         const char *line = at;
         at = memchr(line, '\n', (size_t)(end - line));

@@ -21,6 +21,7 @@ struct cache_subject {
     uint32_t n_settings;
     uint64_t seed;
     const char *variant;
+    const char *by; /* the command: commands may keep different things of a run */
 };
 
 /* Digest of a program file; 0: it cannot be read. */
@@ -30,8 +31,8 @@ uint64_t cache_binary(const char *path);
  * overlooked. */
 void cache_key(const struct cache_subject *subject, char key[CACHE_KEY]);
 
-/* Encodes the figures and curves of a run as text: names, units and exact values. The caller frees
- * it. */
+/* Encodes the figures, curves, findings and digest of a run as text: names, units and exact values.
+ * The caller frees it. */
 char *cache_encode(const struct summary *summary, const char *key, size_t *size);
 /* Returns NULL when the text is not what cache_encode() made for that key. */
 struct summary *cache_decode(const char *text, size_t size, const char *key);

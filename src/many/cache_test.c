@@ -25,7 +25,17 @@ static struct curve curves[] = {{"F0", "bps", 2000, 1000, 5, values},
                                 {"F-1", "", 0x7fffffffffff, 1, 0, values}};
 static uint64_t counts[] = {0, 7, UINT64_MAX};
 static struct distribution distributions[] = {{"headroom.maxima", 1e-3, 3, counts}};
-static const struct summary summary = {metrics, 4, curves, 2, distributions, 1};
+static struct result_finding findings[] = {{"the network is in deadlock"},
+                                           {"expected drops == 0, but\tdrops is 3"}};
+static const struct summary summary = {.metrics = metrics,
+                                       .n_metrics = 4,
+                                       .curves = curves,
+                                       .n_curves = 2,
+                                       .distributions = distributions,
+                                       .n_distributions = 1,
+                                       .digest = 0xfedcba9876543210,
+                                       .findings = findings,
+                                       .n_findings = 2};
 static const char key[] = "0123456789abcdef";
 static char dir[64];
 
@@ -83,6 +93,10 @@ static void hits(void **state)
     assert_true(found->distributions[0].step == 1e-3);
     assert_int_equal(found->distributions[0].n, 3);
     assert_memory_equal(found->distributions[0].counts, counts, sizeof counts);
+    assert_true(found->digest == 0xfedcba9876543210);
+    assert_int_equal(found->n_findings, 2);
+    assert_string_equal(found->findings[0].text, findings[0].text);
+    assert_string_equal(found->findings[1].text, findings[1].text);
     summary_destroy(found);
     assert_null(cache_load(folder, "0123456789abcdee"));
 
@@ -135,6 +149,8 @@ static void wrong_lines(void **state)
         "counts\td\t0x1p+0\t1 ",
         "counts\td\t0x1p+0",
         "counts\td\t0x1p+0\t4000000000 1",
+        "digest 12x",
+        "digest ",
         "counts\t01234567890123456789012345678901\t0x1p+0\t1 1"};
     const struct summary none = {0};
     size_t size;
@@ -182,7 +198,8 @@ static void keys(void **state)
                                     .settings = none_settings,
                                     .n_settings = 1,
                                     .seed = 1,
-                                    .variant = "on"};
+                                    .variant = "on",
+                                    .by = "run"};
     struct cache_subject b = a;
     assert_true(is_same(&a, &b));
     b.file = "elsewhere/t.yaml"; /* where it is does not matter */
@@ -192,6 +209,8 @@ static void keys(void **state)
     b = a, b.text = "stop: 2ms\n";
     assert_false(is_same(&a, &b));
     b = a, b.seed = 2;
+    assert_false(is_same(&a, &b));
+    b = a, b.by = "reproduce";
     assert_false(is_same(&a, &b));
     b = a, b.variant = "off";
     assert_false(is_same(&a, &b));
@@ -210,8 +229,12 @@ static void named_files(void **state)
     static const struct plan_setting setting = {"traffic.0.file", "g.txt"};
     char file[128], before[CACHE_KEY], after[CACHE_KEY];
     snprintf(file, sizeof file, "%s/s.yaml", dir);
-    struct cache_subject s = {
-        .file = file, .text = text, .size = sizeof text - 1, .settings = &setting, .variant = ""};
+    struct cache_subject s = {.file = file,
+                              .text = text,
+                              .size = sizeof text - 1,
+                              .settings = &setting,
+                              .variant = "",
+                              .by = ""};
     for (s.n_settings = 0; s.n_settings < 2; s.n_settings++) {
         const char *name = s.n_settings ? "g.txt" : "f.txt";
         cache_key(&s, before);

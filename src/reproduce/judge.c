@@ -19,21 +19,6 @@ static double magnitude(double x)
     return x < 0 ? -x : x;
 }
 
-struct spread spread_of(const double *values, uint32_t n)
-{
-    struct spread s = {values[0], values[0], values[0]};
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        sum += values[i];
-        s.min = values[i] < s.min ? values[i] : s.min;
-        s.max = values[i] > s.max ? values[i] : s.max;
-    }
-    /* The mean of equal values is that value: their sum could be rounded. */
-    if (s.min < s.max)
-        s.mean = sum / n;
-    return s;
-}
-
 static int compare_values(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

@@ -4,13 +4,9 @@
 #define REPRODUCE_JUDGE_H
 
 #include "reproduce/runs.h"
+#include "stats/spread.h"
 
-/* A figure over seeds. */
-struct spread {
-    double mean, min, max;
-};
-struct spread spread_of(const double *values, uint32_t n);
-/* The same with what the claim's `average` asks for as its mean. */
+/* The spread over seeds, with what the claim's `average` asks for as its mean. */
 struct spread judge_spread(const struct claim *claim, const double *values, uint32_t n);
 
 struct judgement {

@@ -179,7 +179,8 @@ static void name_run(const struct runs *runs, const struct run_set *set, struct 
                                           .settings = set->settings,
                                           .n_settings = set->n_settings - 1,
                                           .seed = run->seed,
-                                          .variant = run->variant};
+                                          .variant = run->variant,
+                                          .by = "reproduce"};
     cache_key(&subject, run->key);
 }
 

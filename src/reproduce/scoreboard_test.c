@@ -102,7 +102,7 @@ static void texts(void **state)
     assert_string_equal(text, "538 MB/s");
     scoreboard_measured(&c, &j, text, sizeof text);
     assert_string_equal(text, "538 MB/s"); /* equal at four digits */
-    j.measured = (struct spread){540, 538, 542};
+    j.measured = (struct spread){.mean = 540, .min = 538, .max = 542};
     scoreboard_measured(&c, &j, text, sizeof text);
     assert_string_equal(text, "540 MB/s (538 .. 542)");
     c = (struct claim){.unit = "ratio", .has_published = true, .published = 1};

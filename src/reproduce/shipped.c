@@ -195,7 +195,7 @@ static bool read_points(const json_t *list, const struct figure_series *series, 
         const char *x = json_string_value(json_array_get(point, 0));
         if (json_array_size(point) != 4 || !x || strcmp(x, series->points[i].x.text))
             return false;
-        out[i] = (struct spread){at(point, 1), at(point, 2), at(point, 3)};
+        out[i] = (struct spread){.mean = at(point, 1), .min = at(point, 2), .max = at(point, 3)};
     }
     return true;
 }

@@ -84,7 +84,7 @@ static void make(struct fixture *x)
     p->figures[0].drawing =
         (struct drawing){.n_seeds = 2, .points = calloc(1, sizeof(struct spread))};
     assert_non_null(p->figures[0].drawing.points);
-    p->figures[0].drawing.points[0] = (struct spread){7, 6, 8.123456789};
+    p->figures[0].drawing.points[0] = (struct spread){.mean = 7, .min = 6, .max = 8.123456789};
     struct drawn_series *curve = calloc(1, sizeof *curve);
     assert_non_null(curve);
     curve->n_points = 1000;

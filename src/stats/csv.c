@@ -6,7 +6,7 @@
 #include "stats/output.h"
 #include "stats/tables.h"
 
-static void put_text(FILE *out, const char *text)
+void csv_put_text(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
@@ -40,7 +40,7 @@ static void put_cell(FILE *out, const struct column *column, const struct table_
         fprintf(out, "%.17g", cell.real);
         break;
     case CELL_TEXT:
-        put_text(out, cell.text);
+        csv_put_text(out, cell.text);
     }
 }
 
@@ -75,7 +75,7 @@ void table_write_csv(const struct table *table, const struct table_run *run, FIL
 {
     const uint64_t n = table->count(run);
     for (uint64_t i = 0; i < n; i++) {
-        put_text(out, output_text(run->results->variant));
+        csv_put_text(out, output_text(run->results->variant));
         if (table->n_per_outer)
             put_row(table - 1, run, i / table->n_per_outer, out);
         put_row(table, run, i, out);

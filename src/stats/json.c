@@ -5,11 +5,13 @@
  * double.
  */
 #include <errno.h>
+#include <math.h>
 
 #include <jansson.h>
 
 #include "stats/compare.h"
 #include "stats/output.h"
+#include "stats/spread.h"
 
 static json_t *run_json(const struct results *r, const struct summary *s);
 static json_t *performance_json(const struct results *r);
@@ -233,6 +235,68 @@ static json_t *compare_json(const struct compare *c)
     return NULL;
 }
 
+/* NAN, of which JSON has none, is null. */
+static json_t *known_json(double value)
+{
+    return isnan(value) ? json_null() : number_json(value);
+}
+
+static json_t *spread_json(const struct seed_metric *m, uint32_t n_seeds)
+{
+    json_t *o = json_object(), *values = json_array();
+    bool is_good = put(o, "unit", text_json(m->unit));
+    is_good &= put(o, "n", json_integer(m->over.n));
+    is_good &= put(o, "mean", number_json(m->over.mean));
+    is_good &= put(o, "ci95", known_json(m->over.ci95));
+    is_good &= put(o, "stddev", known_json(m->over.stddev));
+    is_good &= put(o, "min", number_json(m->over.min));
+    is_good &= put(o, "max", number_json(m->over.max));
+    is_good &= put(o, "values", values);
+    for (uint32_t i = 0; i < n_seeds && is_good; i++)
+        is_good &= json_array_append_new(values, known_json(m->values[i])) == 0;
+    if (is_good)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+static json_t *expect_json(const struct result_seeds *s, const struct seed_expect *e)
+{
+    json_t *o = json_object(), *failed = json_array();
+    bool is_good = put(o, "text", text_json(e->text));
+    is_good &= put(o, "holds", json_integer(e->n_holding));
+    is_good &= put(o, "failed_seeds", failed);
+    for (uint32_t i = 0; i < s->n && is_good; i++)
+        if (!e->holds[i])
+            is_good &= json_array_append_new(failed, count_json(s->list[i])) == 0;
+    if (is_good)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+static json_t *seeds_json(const struct result_seeds *s)
+{
+    json_t *o = json_object(), *list = json_array(), *digests = json_array();
+    json_t *metrics = json_object(), *expects = json_array();
+    bool is_good = put(o, "list", list) && put(o, "digests", digests);
+    is_good &= put(o, "metrics", metrics) && put(o, "expectations", expects);
+    for (uint32_t i = 0; i < s->n && is_good; i++) {
+        char digest[17];
+        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)s->digests[i]);
+        is_good &= json_array_append_new(list, count_json(s->list[i])) == 0;
+        is_good &= json_array_append_new(digests, text_json(digest)) == 0;
+    }
+    for (uint32_t i = 0; i < s->n_metrics && is_good; i++)
+        is_good &= put(metrics, s->metrics[i].name, spread_json(&s->metrics[i], s->n));
+    for (uint32_t i = 0; i < s->n_expects && is_good; i++)
+        is_good &= json_array_append_new(expects, expect_json(s, &s->expects[i])) == 0;
+    if (is_good)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
 static json_t *run_json(const struct results *r, const struct summary *s)
 {
     char digest[17];
@@ -262,6 +326,8 @@ static json_t *run_json(const struct results *r, const struct summary *s)
         is_good &= json_array_append_new(findings, text_json(r->findings[i].text)) == 0;
     for (uint32_t i = 0; i < r->n_warnings && is_good; i++)
         is_good &= json_array_append_new(warnings, text_json(r->warnings[i])) == 0;
+    if (r->seeds)
+        is_good &= put(run, "seeds", seeds_json(r->seeds));
     if (r->compare)
         is_good &= put(run, "compare", compare_json(r->compare));
     if (is_good)

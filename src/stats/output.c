@@ -154,14 +154,14 @@ int output_fail(struct xoff_err *err, const char *path, const char *reason)
 }
 
 const char *const results_names[] = {
-    "run.sqlite",   "run.sqlite-*", /* left by a program that had it open */
-    "summary.json", "report.html",  "capture-*.pcapng", "flows.csv", "operations.csv",
-    "ports.csv",    "pauses.csv",   "samples.csv",      "drops.csv", "buffers.csv",
-    "fct.txt",      "pfc.txt",      "qlen.txt",         NULL};
+    "run.sqlite",     "run.sqlite-*", /* left by a program that had it open */
+    "summary.json",   "metrics.csv",  "report.html", "capture-*.pcapng", "flows.csv",
+    "operations.csv", "ports.csv",    "pauses.csv",  "samples.csv",      "drops.csv",
+    "buffers.csv",    "fct.txt",      "pfc.txt",     "qlen.txt",         NULL};
 
-enum { FILE_JSON, FILE_CSV, N_FILES = FILE_CSV + N_CSV_FILES };
+enum { FILE_JSON, FILE_METRICS, FILE_CSV, N_FILES = FILE_CSV + N_CSV_FILES };
 
-/* Writes one text file: summary.json or a CSV file. */
+/* Writes one text file: summary.json, metrics.csv or another CSV file. */
 static int write_text(const char *path, uint32_t file, const struct results *const *runs,
                       const struct summary *const *summaries, uint32_t n_runs, struct xoff_err *err)
 {
@@ -172,6 +172,8 @@ static int write_text(const char *path, uint32_t file, const struct results *con
     errno = 0;
     if (file == FILE_JSON)
         status = results_write_json(out, runs, summaries, n_runs);
+    else if (file == FILE_METRICS)
+        metrics_csv_write(out, runs, summaries, n_runs);
     else
         csv_write(out, file - FILE_CSV, runs, n_runs);
     if (status == -XOFF_E_NO_MEMORY)
@@ -192,7 +194,9 @@ int results_write(const char *dir, const struct results *const *runs,
     int status = sqlite_write(path, runs, summaries, n_runs, err);
     free(path);
     for (uint32_t i = FILE_JSON; i < (csv ? N_FILES : FILE_CSV) && !status; i++) {
-        const char *name = i == FILE_JSON ? "summary.json" : csv_name(i - FILE_CSV);
+        const char *name = i == FILE_JSON      ? "summary.json"
+                           : i == FILE_METRICS ? "metrics.csv"
+                                               : csv_name(i - FILE_CSV);
         XOFF_ASSERT(asprintf(&path, "%s/%s", dir, name) >= 0);
         status = write_text(path, i, runs, summaries, n_runs, err);
         free(path);

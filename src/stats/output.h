@@ -111,6 +111,12 @@ int sqlite_write(const char *path, const struct results *const *runs,
 const char *csv_name(uint32_t file);
 void csv_write(FILE *out, uint32_t file, const struct results *const *runs, uint32_t n_runs);
 
+/* Writes a field, quoted where it needs to be. */
+void csv_put_text(FILE *out, const char *text);
+/* Writes metrics.csv. */
+void metrics_csv_write(FILE *out, const struct results *const *runs,
+                       const struct summary *const *summaries, uint32_t n_runs);
+
 /* "cannot write PATH: REASON" with code XOFF_E_IO; returns its negative. */
 int output_fail(struct xoff_err *err, const char *path, const char *reason);
 

@@ -309,6 +309,12 @@ struct result_expectation {
     char detail[256]; /* the values on both sides, or why there are none */
 };
 
+/* A key of the scenario that differs between the runs, or was set by hand, and its value here; ""
+ * where this run has none. */
+struct result_key {
+    const char *name, *value;
+};
+
 struct results {
     /* The input of the run. */
     const char *scenario_file, *scenario_text, *title, *variant, *config_text;
@@ -379,6 +385,9 @@ struct results {
     struct result_expectation *expectations; /* none: they were not tested */
     uint32_t n_expectations;
     const struct compare *compare; /* with another simulator's results; NULL: none are at hand */
+    const struct result_key *keys; /* of metrics.csv: the same names in all runs of a file */
+    uint32_t n_keys;
+    const struct result_seeds *seeds; /* spread.h; NULL: the run has one seed */
 };
 
 /* A named figure of a run. Tables, expectations and JSON are made of metrics. */
@@ -413,6 +422,11 @@ struct summary {
     uint32_t n_curves;
     struct distribution *distributions;
     uint32_t n_distributions;
+    /* For runs in other processes, whose results are not at hand: summary_create() leaves these
+     * empty. */
+    uint64_t digest;
+    struct result_finding *findings;
+    uint32_t n_findings;
 };
 
 /* The digest of everything simulated: of the columns marked as part of it (tables.h) and of the
@@ -437,8 +451,9 @@ const struct metric *summary_find(const struct summary *summary, const char *nam
 /* Whether a name, bare or behind a variant's name, begins like a metric's. */
 bool summary_has_family(const char *name);
 
-/* Writes run.sqlite (several runs, one per variant, in one file), summary.json, and CSV files when
- * asked, into `dir`, which must not contain any of them yet: the folder aside of folder.h. */
+/* Writes run.sqlite (several runs, one per variant, in one file), summary.json, metrics.csv, and
+ * the other CSV files when asked, into `dir`, which must not contain any of them yet: the folder
+ * aside of folder.h. */
 int results_write(const char *dir, const struct results *const *runs,
                   const struct summary *const *summaries, uint32_t n_runs, bool csv,
                   struct xoff_err *err);

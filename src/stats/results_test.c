@@ -21,7 +21,8 @@
 #include <sqlite3.h>
 
 #include "stats/folder.h"
-#include "stats/results.h"
+#include "stats/output.h"
+#include "stats/spread.h"
 
 _Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
 {
@@ -283,7 +284,7 @@ static void database(void **state)
     struct xoff_err err = {0};
     sqlite3 *db;
     assert_int_equal(write_sample(path("db/deep"), 2, false, &err), 0);
-    assert_int_equal(count_entries(path("db/deep")), 2); /* run.sqlite and summary.json */
+    assert_int_equal(count_entries(path("db/deep")), 3); /* run.sqlite, summary.json, metrics.csv */
     assert_int_equal(sqlite3_open_v2(path("db/deep/run.sqlite"), &db, SQLITE_OPEN_READONLY, NULL),
                      SQLITE_OK);
     assert_string_equal(ask(db, "PRAGMA integrity_check"), "ok");
@@ -476,7 +477,7 @@ static void csv_files(void **state)
     (void)state;
     struct xoff_err err = {0};
     assert_int_equal(write_sample(path("csv"), 1, true, &err), 0);
-    assert_int_equal(count_entries(path("csv")), 9);
+    assert_int_equal(count_entries(path("csv")), 10);
     static const struct {
         const char *name, *text;
     } rows[] = {
@@ -529,6 +530,43 @@ static void csv_files(void **state)
     }
     assert_int_equal(n_lines, 25);
     free(text);
+}
+
+/* Two variants that differ by a key, the second with two seeds. */
+static void tidy_metrics(void **state)
+{
+    (void)state;
+    struct metric mean[] = {{"flows", "", 3, ""}, {"fct.p99", "s", 0.1, ""}},
+                  few[] = {{"flows", "", 5, ""}};
+    const struct result_key first[] = {{"switch.buffer", "1,5MB"}},
+                            second[] = {{"switch.buffer", ""}};
+    const struct summary a = {.metrics = mean, .n_metrics = 2},
+                         b = {.metrics = few, .n_metrics = 1};
+    const struct summary *const summaries[] = {&a, &a}, *const by_seed[] = {&a, &b};
+    const uint64_t list[] = {8, 3};
+    struct result_seeds *seeds = seeds_create(list, by_seed, 2);
+    const struct results one = {
+        .scenario_file = "a.yaml", .variant = "one", .seed = 42, .keys = first, .n_keys = 1};
+    const struct results two = {.scenario_file = "a.yaml",
+                                .variant = "two",
+                                .seed = 8,
+                                .keys = second,
+                                .n_keys = 1,
+                                .seeds = seeds};
+    const struct results *const runs[] = {&one, &two};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    metrics_csv_write(out, runs, summaries, 2);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "scenario,variant,seed,switch.buffer,metric,unit,value\n"
+                              "a.yaml,one,42,\"1,5MB\",flows,,3\n"
+                              "a.yaml,one,42,\"1,5MB\",fct.p99,s,0.10000000000000001\n"
+                              "a.yaml,two,8,,flows,,3\n"
+                              "a.yaml,two,8,,fct.p99,s,0.10000000000000001\n"
+                              "a.yaml,two,3,,flows,,5\n"); /* that run has no completion time */
+    free(text);
+    seeds_destroy(seeds);
 }
 
 static void unusable_folder(void **state)
@@ -626,7 +664,7 @@ static void full_disk(void **state)
     char *after = read_text(path("whole/summary.json"));
     assert_string_equal(before, after);
     assert_int_equal(file_size(path("whole/run.sqlite")), largest);
-    assert_int_equal(count_entries(path("whole")), 9);
+    assert_int_equal(count_entries(path("whole")), 10);
     free(before);
     free(after);
 }
@@ -637,9 +675,9 @@ static void tables_of_an_earlier_run(void **state)
     (void)state;
     struct xoff_err err = {0};
     assert_int_equal(write_sample(path("again"), 1, true, &err), 0);
-    assert_int_equal(count_entries(path("again")), 9);
+    assert_int_equal(count_entries(path("again")), 10);
     assert_int_equal(write_sample(path("again"), 1, false, &err), 0);
-    assert_int_equal(count_entries(path("again")), 2);
+    assert_int_equal(count_entries(path("again")), 3);
 }
 
 static void nothing_to_write(void **state)
@@ -660,13 +698,10 @@ static void nothing_to_write(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(database),
-        cmocka_unit_test(json_summary),
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(csv_files),
-        cmocka_unit_test(unusable_folder),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(tables_of_an_earlier_run),
+        cmocka_unit_test(database),         cmocka_unit_test(json_summary),
+        cmocka_unit_test(verdicts),         cmocka_unit_test(csv_files),
+        cmocka_unit_test(tidy_metrics),     cmocka_unit_test(unusable_folder),
+        cmocka_unit_test(full_disk),        cmocka_unit_test(tables_of_an_earlier_run),
         cmocka_unit_test(nothing_to_write),
     };
     return cmocka_run_group_tests_name("results", tests, make_base, remove_base);

@@ -92,6 +92,7 @@ void summary_destroy(struct summary *summary)
     for (uint32_t i = 0; i < summary->n_distributions; i++)
         free(summary->distributions[i].counts);
     free(summary->distributions);
+    free(summary->findings);
     free(summary->metrics);
     free(summary);
 }

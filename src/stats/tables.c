@@ -1,10 +1,12 @@
 /* The tables of results and their columns (tables.h). Counters carry SAI's names where SAI has the
  * counter (docs/results.md). */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/digest.h"
 #include "stats/output.h"
+#include "stats/spread.h"
 #include "stats/tables.h"
 
 #define FIELD(type, member) \
@@ -594,6 +596,50 @@ static const struct column metric_columns[] = {
     {0},
 };
 
+/* spread */
+
+static uint64_t count_spreads(const struct table_run *run)
+{
+    return run->results->seeds ? run->results->seeds->n_metrics : 0;
+}
+
+static const void *fields_spreads(const struct table_run *run, uint64_t index)
+{
+    return &run->results->seeds->metrics[index];
+}
+
+/* One value has neither: NULL. */
+static void set_known(struct cell *cell, double value)
+{
+    cell->kind = isnan(value) ? CELL_NULL : CELL_REAL;
+    cell->real = value;
+}
+
+static void get_stddev(const struct table_row *row, struct cell *cell)
+{
+    set_known(cell, ((const struct seed_metric *)row->fields)->over.stddev);
+}
+
+static void get_ci95(const struct table_row *row, struct cell *cell)
+{
+    set_known(cell, ((const struct seed_metric *)row->fields)->over.ci95);
+}
+
+static const struct column spread_columns[] = {
+    {"name", COLUMN_CHARS, "", "of the metric, as [above](#metrics)", FIELD(seed_metric, name)},
+    {"unit", COLUMN_CHARS, "", "its unit", FIELD(seed_metric, unit)},
+    {"n", COLUMN_UNSIGNED, "", "seeds whose run has it", FIELD(seed_metric, over.n)},
+    {"mean", COLUMN_REAL, "", "over these seeds", FIELD(seed_metric, over.mean)},
+    {"ci95", COLUMN_REAL, "",
+     "half the width of the 95 % confidence interval of the mean; NULL for one seed",
+     .get = get_ci95},
+    {"stddev", COLUMN_REAL, "", "standard deviation, divided by n - 1; NULL for one seed",
+     .get = get_stddev},
+    {"min", COLUMN_REAL, "", "smallest", FIELD(seed_metric, over.min)},
+    {"max", COLUMN_REAL, "", "largest", FIELD(seed_metric, over.max)},
+    {0},
+};
+
 const struct table tables[] = {
     {"run", .key = "id INTEGER PRIMARY KEY", .columns = run_columns, ROWS(run)},
     {"node", .columns = node_columns, ROWS(nodes)},
@@ -612,5 +658,6 @@ const struct table tables[] = {
     {"finding", .columns = finding_columns, ROWS(findings)},
     {"expectation", .columns = expectation_columns, ROWS(expectations)},
     {"metric", .columns = metric_columns, ROWS(metrics)},
+    {"spread", .columns = spread_columns, ROWS(spreads)},
     {0},
 };

@@ -332,7 +332,7 @@ def main(folder):
           (again / "flows.csv").exists())
     xoff("run", incast, "-o", again, "--set", "switch.pause=none", "--no-report")
     check("nothing of an earlier run is left beside another's", sorted(
-        p.name for p in again.iterdir()) == ["run.sqlite", "summary.json"])
+        p.name for p in again.iterdir()) == ["metrics.csv", "run.sqlite", "summary.json"])
     run = xoff("report", again, "-o", again / "run.sqlite")
     check("a page does not take the place of results", run.returncode == 2 and
           "file of results" in run.stderr, run)

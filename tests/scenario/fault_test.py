@@ -120,9 +120,9 @@ def check_run(base):
         content = files(folder)
         new = seed_of(content) == b"1"
         # A page that cannot be made of good results is left out, with a message.
-        if sorted(content) == ["run.sqlite", "summary.json"] and new:
+        if sorted(content) == ["metrics.csv", "run.sqlite", "summary.json"] and new:
             return True
-        if sorted(content) != ["report.html", "run.sqlite", "summary.json"]:
+        if sorted(content) != ["metrics.csv", "report.html", "run.sqlite", "summary.json"]:
             return None
         return {b"7": False, b"1": True}.get(seed_of(content))
     fail_each("run", command, folder, prepare, is_whole)
@@ -141,7 +141,7 @@ def check_report(base):
 
     def is_whole():
         content = files(folder)
-        if sorted(content) != ["report.html", "run.sqlite", "summary.json"] or \
+        if sorted(content) != ["metrics.csv", "report.html", "run.sqlite", "summary.json"] or \
                 content["run.sqlite"] != (kept / "run.sqlite").read_bytes():
             return None
         return {old: False, page: True}.get(content["report.html"])

@@ -22,12 +22,12 @@ XOFF = str(pathlib.Path(sys.argv[1]).resolve())
 INCAST = ROOT / "scenarios/incast-pfc.yaml"
 wrong = []
 
-# What two runs leave that share no file but the first two.
+# What two runs leave that share three files.
 OLD = ["--csv", "--no-report"]
-OLD_FILES = ["buffers.csv", "drops.csv", "flows.csv", "operations.csv", "pauses.csv", "ports.csv",
-             "run.sqlite", "samples.csv", "summary.json"]
+OLD_FILES = ["buffers.csv", "drops.csv", "flows.csv", "metrics.csv", "operations.csv",
+             "pauses.csv", "ports.csv", "run.sqlite", "samples.csv", "summary.json"]
 NEW = ["--capture", "h0", "--seed", "2", "--set", "stop=1900us"]
-NEW_FILES = ["capture-h0-0.pcapng", "report.html", "run.sqlite", "summary.json"]
+NEW_FILES = ["capture-h0-0.pcapng", "metrics.csv", "report.html", "run.sqlite", "summary.json"]
 
 
 def xoff(*args, **more):

@@ -125,7 +125,7 @@ def check_limit(folder):
               (run.returncode == 1 and "memory" in run.stderr), run)
     check(f"enough and not enough: {ends}", ends == {0, 1})
     check("and nothing is left", sorted(p.name for p in out.iterdir()) ==
-          ["report.html", "run.sqlite", "summary.json"])
+          ["metrics.csv", "report.html", "run.sqlite", "summary.json"])
 
 
 with tempfile.TemporaryDirectory() as name:

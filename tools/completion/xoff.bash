@@ -25,7 +25,7 @@ _xoff() {
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --set | --seed | --variant | --memory | --capture*)
+    --set | --seed | --seeds | --jobs | --variant | --memory | --capture*)
         return
         ;;
     --compat)
