@@ -4,19 +4,23 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "explain/explain.h"
+#include "cli/explain_try.h"
 
 #define MOST_ROOTS 8
 
 struct explain_arguments {
     const char **results;
     uint32_t n_results;
-    bool json, is_brief;
+    bool json, is_brief, tries;
 };
+
+enum { OPTION_TRY = 256 };
 
 static const struct argp_option options[] = {
     {"brief", 'b', NULL, 0, "Print what happened without the evidence", 0},
     {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
+    {"try", OPTION_TRY, NULL, 0,
+     "Run the scenario again with each change that may help, and say what it gains", 0},
     {0},
 };
 
@@ -30,6 +34,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'j':
         a->json = true;
         return 0;
+    case OPTION_TRY:
+        a->tries = true;
+        return 0;
     case ARGP_KEY_ARG:
         a->results = realloc(a->results, (a->n_results + 1) * sizeof *a->results);
         XOFF_ASSERT(a->results);
@@ -42,6 +49,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* Prints a run's explanation, or with --json only returns it. */
+static json_t *say(const struct explanation *made, const struct explain_arguments *a, bool is_first)
+{
+    if (!a->json) {
+        char *text = explain_text(made, a->is_brief);
+        printf("%s%s", is_first ? "" : "\n", text);
+        free(text);
+    }
+    json_t *tried =
+        a->tries ? cli_try(made, 1, cli_free_memory(), a->json ? NULL : stdout) : json_array();
+    return json_pack("{ss so so}", "variant", explain_variant(made), "explain",
+                     explain_json(made, MOST_ROOTS), "tried", tried);
 }
 
 /* Explains all runs of a file, the later ones also against the first. */
@@ -62,17 +83,8 @@ static int explain_file(const char *results, const struct explain_arguments *a, 
     if (code)
         cli_print_error(&err);
     json_t *runs = json_array();
-    for (uint32_t i = 0; i < n_made && !code; i++) {
-        if (a->json) {
-            json_array_append_new(runs,
-                                  json_pack("{ss so s[]}", "variant", explain_variant(made[i]),
-                                            "explain", explain_json(made[i], MOST_ROOTS), "tried"));
-        } else {
-            char *text = explain_text(made[i], a->is_brief);
-            printf("%s%s", i ? "\n" : "", text);
-            free(text);
-        }
-    }
+    for (uint32_t i = 0; i < n_made && !code; i++)
+        json_array_append_new(runs, say(made[i], a, !i));
     if (!code && a->json)
         json_array_append_new(files, json_pack("{ss so}", "results", results, "runs", runs));
     else

@@ -13,17 +13,15 @@ static char *copy(const char *text)
     return made;
 }
 
-/* Returns the configuration; the caller frees it. */
-static char *read_head(struct explanation *e)
+static void read_head(struct explanation *e)
 {
     struct run_data *run = &e->run;
     struct rows *rows = &run->rows;
-    char *config = NULL;
-    rows_begin(
-        rows,
-        "SELECT variant, title, interrupted, end_at_ps, traffic_from_ps, traffic_to_ps, "
-        "pauses_left_out, config_text, measured_from_ps, measured_to_ps FROM run WHERE id = ?",
-        run->run_id);
+    rows_begin(rows,
+               "SELECT variant, title, interrupted, end_at_ps, traffic_from_ps, traffic_to_ps, "
+               "pauses_left_out, config_text, measured_from_ps, measured_to_ps, "
+               "scenario_file FROM run WHERE id = ?",
+               run->run_id);
     while (rows_next(rows)) {
         e->variant = copy(rows_text(rows, 0));
         e->title = copy(rows_text(rows, 1));
@@ -32,9 +30,10 @@ static char *read_head(struct explanation *e)
         run->traffic_from_ps = rows_int(rows, 4);
         run->traffic_to_ps = rows_int(rows, 5);
         run->pauses_left_out = rows_int(rows, 6);
-        config = copy(rows_text(rows, 7));
+        e->config = copy(rows_text(rows, 7));
         e->measured_from_ps = rows_int(rows, 8);
         e->measured_to_ps = rows_int(rows, 9);
+        e->scenario_file = copy(rows_text(rows, 10));
     }
     if (run->traffic_from_ps < 0 || run->traffic_to_ps <= run->traffic_from_ps ||
         run->traffic_to_ps > run->end_ps) {
@@ -46,9 +45,8 @@ static char *read_head(struct explanation *e)
         e->measured_to_ps = run->traffic_to_ps;
     }
     run->measured_ps = e->measured_to_ps - e->measured_from_ps;
-    if (!config)
+    if (!e->config)
         rows_fail(rows, "the file is damaged (there is no such run)");
-    return config ? config : copy("");
 }
 
 static void read_queues(struct explanation *e)
@@ -140,18 +138,17 @@ static void read_deadlocks(struct explanation *e)
 
 void evidence_read(struct explanation *e)
 {
-    char *config = read_head(e);
+    read_head(e);
     run_read_network(&e->run);
     run_read_pauses(&e->run);
     if (!e->run.rows.status) {
         e->slowest_bps = calloc(e->run.n_ports + 1, sizeof *e->slowest_bps);
         XOFF_ASSERT(e->slowest_bps);
-        config_read(e, config);
+        config_read(e, e->config);
         read_queues(e);
         read_drops(e);
         read_deadlocks(e);
     }
-    free(config);
 }
 
 /* The number behind a name's letters; false: there is none. */

@@ -52,6 +52,8 @@ void explain_destroy(struct explanation *e)
     free(e->entries);
     free(e->changes);
     free(e->receivers);
+    free(e->config);
+    free(e->scenario_file);
     free(e->title);
     free(e->variant);
     run_data_fini(&e->run);
@@ -62,6 +64,21 @@ void explain_against(struct explanation *e, const struct explanation *first)
 {
     free(e->difference);
     e->difference = words_difference(e, first);
+}
+
+const char *explain_config(const struct explanation *e)
+{
+    return e->config;
+}
+
+const char *explain_scenario_file(const struct explanation *e)
+{
+    return e->scenario_file;
+}
+
+char *explain_headline(const struct explanation *e)
+{
+    return words_headline(e);
 }
 
 const char *explain_variant(const struct explanation *e)

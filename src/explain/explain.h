@@ -51,6 +51,11 @@ struct explain_figures {
     uint64_t delivered_bytes;
 };
 struct explain_figures explain_figures(const struct explanation *explanation);
+/* The configuration that the run had, as a scenario, and the file that it came from. */
+const char *explain_config(const struct explanation *explanation);
+const char *explain_scenario_file(const struct explanation *explanation);
 const char *explain_variant(const struct explanation *explanation);
+/* One paragraph; the caller frees it. */
+char *explain_headline(const struct explanation *explanation);
 
 #endif

@@ -222,7 +222,8 @@ static const struct explain_remedy congestion_control =
     REMEDY("congestion control, which slows down those who send to it (DCQCN)", "transport=dcqcn",
            "switch.marking=ecn");
 static const struct explain_remedy targeted =
-    REMEDY("pauses for those alone who fill the queue (TPFC)", "switch.pause=tpfc");
+    REMEDY("pauses for those alone who fill the queue (CaPFC)",
+           "switch.pause={kind: capfc, xoff: 200KB, xon: 160KB}");
 static const struct explain_remedy shared_headroom = REMEDY(
     "headroom that ports share, which leaves more buffer before a pause (DSH)", "switch.mmu=dsh");
 static const struct explain_remedy adaptive =

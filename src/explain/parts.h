@@ -147,7 +147,7 @@ struct deadlock {
 
 struct explanation {
     struct run_data run;
-    char *variant, *title;
+    char *variant, *title, *scenario_file, *config;
     bool is_interrupted, has_hand_routes;
     int64_t measured_from_ps, measured_to_ps; /* what shares of time are over */
 

@@ -252,6 +252,26 @@ def check_output(folder):
     check("the page has it", json.dumps(runs[0]["explain"]["headline"]) in page)
 
 
+def check_try(folder):
+    """Changes are tried on the scenario in the results, of which the file may be gone."""
+    file = folder / "mine.yaml"
+    file.write_text((ROOT / "scenarios/slow-receiver.yaml").read_text())
+    xoff("run", file, "--no-report", "--set", "stop=1ms", "--no-expect", "-o", folder / "mine")
+    file.unlink()
+    before = sorted(folder.iterdir())
+    first, second = explain("--try", folder / "mine")
+    tried = {" ".join(t["changes"]): t for t in first["tried"]}
+    free = tried["switch.pause=none"]
+    check("without pauses nobody waits", free["bystanders_byte_s"] == 0 and free["lost_frames"] > 0 and
+          free["lost_frames"] == second["explain"]["roots"][0]["lost_frames"] and not free["error"], tried)
+    check("congestion control is tried", tried["transport=dcqcn switch.marking=ecn"]["harm_byte_s"] > 0, tried)
+    text = xoff("explain", "--try", "--brief", folder / "mine")
+    check("the text of trials", "--set switch.pause=none\n    byte-seconds " in text.stdout and
+          "changes nothing" in text.stdout and text.returncode == 0, text)
+    check("nothing is left behind", sorted(folder.iterdir()) == before)
+    check("without --try nothing is tried", explain(folder / "mine")[0]["tried"] == [])
+
+
 def check_bad_input(folder):
     (folder / "empty").mkdir()
     (folder / "text.sqlite").write_text("no results\n" * 20)
@@ -276,6 +296,7 @@ def main():
         check_planted(folder)
         check_healthy(folder)
         check_output(folder)
+        check_try(folder)
         check_bad_input(folder)
     print(f"{failures} wrong")
     sys.exit(failures > 0)
