@@ -52,6 +52,7 @@ struct xoff_sonic_params {
 };
 struct xoff_sonic_profile {
     int64_t size_bytes, xon_bytes, xoff_bytes;
+    int64_t rounding_bytes; /* of xoff_bytes: added to come to a multiple of 1024 */
 };
 struct xoff_sonic_profile xoff_headroom_sonic(const struct xoff_sonic_params *params);
 

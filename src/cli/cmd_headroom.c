@@ -154,6 +154,7 @@ static void print_sonic(const struct headroom_arguments *a, const struct xoff_so
     printf("%llu   %gm    %lld   %lld %lld    0\n", (unsigned long long)(a->rate_bps / XOFF_MBPS),
            (double)a->length_mm / 1000, (long long)s->size_bytes, (long long)s->xon_bytes,
            (long long)s->xoff_bytes);
+    printf("# of xoff %lld B come from rounding up to 1024 B\n", (long long)s->rounding_bytes);
 }
 
 static void print_json(const struct headroom_arguments *a, const struct xoff_headroom_params *p,
@@ -172,8 +173,10 @@ static void print_json(const struct headroom_arguments *a, const struct xoff_hea
         (json_int_t)parts.peer_frame_bytes, "overhead_bytes", (json_int_t)parts.overhead_bytes);
     if (a->sonic)
         json_object_set_new(all, "sonic",
-                            json_pack("{s:I, s:I, s:I}", "size", (json_int_t)s->size_bytes, "xon",
-                                      (json_int_t)s->xon_bytes, "xoff", (json_int_t)s->xoff_bytes));
+                            json_pack("{s:I, s:I, s:I, s:I}", "size", (json_int_t)s->size_bytes,
+                                      "xon", (json_int_t)s->xon_bytes, "xoff",
+                                      (json_int_t)s->xoff_bytes, "rounding",
+                                      (json_int_t)s->rounding_bytes));
     json_dumpf(all, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(all);

@@ -262,6 +262,8 @@ def check_headroom():
          ("worst case", 54170))), run)
     run = xoff("headroom", "--rate", "100Gbps", "--length", "300m", "--sonic")
     check("SONiC's line", "100000   300m    123904   19456 104448    0\n" in run.stdout, run)
+    # 1024 + 2 (9100 + 37878.8 + 819.2 + 3891.2) = 104402.4
+    check("and its rounding", "# of xoff 45 B come from rounding up" in run.stdout, run)
     run = xoff("headroom", "--rate", "100G", "--length", "200m", "-j")
     check("headroom in JSON", json.loads(run.stdout)["headroom_bytes"] == 54170, run)
     for args in ((), ("--rate", "0G"), ("--rate", "100G", "--length", "5"), ("--rate", "1G", "file"),

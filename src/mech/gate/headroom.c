@@ -90,8 +90,10 @@ struct xoff_sonic_profile xoff_headroom_sonic(const struct xoff_sonic_params *pa
     const double peer = params->by_quanta ? 64.0 * xoff_response_quanta(params->rate_bps)
                                           : params->peer_response_kb * 1024;
     const double under_way = params->port_mtu_bytes + cable + params->mac_phy_kb * 1024 + peer;
+    const double needed = mtu + under_way * occupancy;
     struct xoff_sonic_profile profile = {.xon_bytes = up_to_kb(params->pipeline_kb * 1024),
-                                         .xoff_bytes = up_to_kb(mtu + under_way * occupancy)};
+                                         .xoff_bytes = up_to_kb(needed)};
+    profile.rounding_bytes = (int64_t)((double)profile.xoff_bytes - needed);
     profile.size_bytes = up_to_kb((double)(profile.xoff_bytes + profile.xon_bytes));
     return profile;
 }
