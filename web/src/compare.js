@@ -27,6 +27,19 @@ const ENTRY_KINDS = {
       ["fct", ".max", "longest"],
     ],
   },
+  // The same with every flow in it: an unfinished one counts with its age at the end of the run.
+  ages: {
+    title: "completion time",
+    unit: "s",
+    judged: 3,
+    figures: [
+      ["flows", "", "flows"],
+      ["fct.all", ".mean", "mean"],
+      ["fct.all", ".p50", "median"],
+      ["fct.all", ".p99", "p99"],
+      ["fct.all", ".max", "longest"],
+    ],
+  },
   throughput: {
     title: "throughput",
     unit: "bps",
@@ -68,34 +81,55 @@ function kindOf(runs, entry) {
     : ENTRY_KINDS.throughput;
 }
 
-function unfinishedOf(run, entry) {
-  return valueOf(run, `flows.${entry}.unfinished`) || 0;
+// Flows of an entry that did not finish, or operations where it consists of them.
+function unfinishedOf(run, kind, entry) {
+  if (kind === ENTRY_KINDS.throughput) return 0; // streams have no end
+  const family = kind === ENTRY_KINDS.operation ? "operations" : "flows";
+  return valueOf(run, `${family}.${entry}.unfinished`) || 0;
 }
 
 // The change against the first run, in percent, or as a factor where that says more.
 function showChange(first, value) {
   if (!isFigure(first) || !isFigure(value) || first === 0) return "";
   const ratio = value / first;
-  if (ratio >= 10) return `${significant(ratio, 3)} times`;
+  if (ratio >= 10) return `\u00d7 ${significant(ratio, 3)}`;
   const percent = Math.round((ratio - 1) * 100);
   return `${percent > 0 ? "+" : percent < 0 ? "\u2212" : "\u00b1"}${Math.abs(percent)} %`;
+}
+
+// A line of a table; `first` has what the change is against.
+function entryLine(kind, entry, run, first, label) {
+  const value = (r, [metric, end]) => valueOf(r, `${metric}.${entry}${end}`);
+  const n = kind === ENTRY_KINDS.ages ? 0 : unfinishedOf(run, kind, entry);
+  const cell = (figure, k) => {
+    const v = value(run, figure);
+    if (k > 0) return show(v, kind.unit);
+    return n > 0 ? h("b.bad", `${showNumber(v || 0)} of ${showNumber((v || 0) + n)}`) : showNumber(v);
+  };
+  const judged = kind.figures[kind.judged];
+  return h(
+    "tr",
+    h("th", { scope: "row" }, label),
+    kind.figures.map((f, k) => h(`td.number${isMinor(kind, k)}`, cell(f, k))),
+    first && h("td.number.change", first === run ? "" : showChange(value(first, judged), value(run, judged))),
+  );
+}
+
+// A narrow page has no room for all columns: it has how many, what is judged, and the change.
+function isMinor(kind, k) {
+  return k === 0 || k === kind.judged ? "" : ".minor";
 }
 
 function entryTable(runs, entry) {
   const kind = kindOf(runs, entry);
   const several = runs.length > 1;
-  const value = (run, [metric, end]) => valueOf(run, `${metric}.${entry}${end}`);
-  const cell = (run, figure, i) => {
-    const v = value(run, figure);
-    if (i > 0) return show(v, kind.unit);
-    const n = unfinishedOf(run, entry);
-    return kind === ENTRY_KINDS.completion && n > 0
-      ? [`${showNumber(v)} of `, h("b.bad", showNumber(v + n))]
-      : showNumber(v);
-  };
-  const judged = kind.figures[kind.judged];
-  // A narrow page has no room for all columns: how many, what is judged, and the change.
-  const minor = (k) => (k === 0 || k === kind.judged ? "" : ".minor");
+  const first = several ? runs[0] : null;
+  const lines = runs.flatMap((run, i) => [
+    entryLine(kind, entry, run, first, several ? [swatch(i), runName(run, i)] : "this run"),
+    kind === ENTRY_KINDS.completion && unfinishedOf(run, kind, entry) > 0
+      ? entryLine(ENTRY_KINDS.ages, entry, run, first, h("span.soft.aged", "all, by age"))
+      : null,
+  ]);
   return h(
     "div.table",
     { tabindex: "0", role: "region", "aria-label": `${entry}, ${kind.title}` },
@@ -107,38 +141,33 @@ function entryTable(runs, entry) {
         h(
           "tr",
           h("th", { scope: "col" }, several ? "run" : ""),
-          kind.figures.map(([, , name], k) => h(`th.number${minor(k)}`, { scope: "col" }, name)),
-          several && h("th.number", { scope: "col" }, `${judged[2]}, change`),
-        ),
-      ),
-      h(
-        "tbody",
-        runs.map((run, i) =>
-          h(
-            "tr",
-            h("th", { scope: "row" }, several && swatch(i), several ? runName(run, i) : "this run"),
-            kind.figures.map((f, k) => h(`td.number${minor(k)}`, cell(run, f, k))),
-            several &&
-              h("td.number.change", i ? showChange(value(runs[0], judged), value(run, judged)) : ""),
+          kind.figures.map(([, , name], k) =>
+            h(`th.number${isMinor(kind, k)}`, { scope: "col" }, name),
           ),
+          several && h("th.number", { scope: "col" }, `${kind.figures[kind.judged][2]}, change`),
         ),
       ),
+      h("tbody", lines),
     ),
   );
 }
 
-// Which runs have flows that never finished: their percentiles are those of the others.
+// Which runs have flows or operations that never finished: their percentiles are those of the others.
 function unfinishedNote(runs, entries) {
   const found = runs.flatMap((run, i) =>
-    entries
-      .filter((e) => unfinishedOf(run, e) > 0 && kindOf(runs, e) === ENTRY_KINDS.completion)
-      .map((e) => {
-        const whose = runs.length > 1 ? `${runName(run, i)}: ` : "";
-        return `${whose}${plural(unfinishedOf(run, e), "flow")} of ${e} never finished`;
-      }),
+    entries.flatMap((e) => {
+      const kind = kindOf(runs, e);
+      const n = unfinishedOf(run, kind, e);
+      const noun = kind === ENTRY_KINDS.operation ? "operation" : "flow";
+      return n > 0 ? [`${ofRun(runs, i)}${plural(n, noun)} of ${e} never finished`] : [];
+    }),
   );
   return found.length
-    ? h("p.note.bad", `${found.join("; ")}. Times are those of finished flows.`)
+    ? h(
+        "p.note.bad",
+        `${found.join("; ")}. Times are those of what finished; by age: an unfinished flow counts with its ` +
+          "age at the end of the run.",
+      )
     : null;
 }
 
@@ -149,7 +178,7 @@ function comparisonSection(runs) {
   return section(
     "comparison",
     several ? "Comparison" : "Traffic",
-    several && `Changes are against ${runName(runs[0])}.`,
+    (several ? `Changes are against ${runName(runs[0])}. ` : "") + saysMeasured(runs),
     unfinishedNote(runs, entries),
     h(
       "div.card.panel",
@@ -157,6 +186,18 @@ function comparisonSection(runs) {
     ),
     several && h("div.grid.two", compareFigures(runs, entries)),
   );
+}
+
+// Over which time throughputs are.
+function saysMeasured(runs) {
+  const times = new Set(
+    runs.map((r) => {
+      const [from, to] = ["measure_start", "measure_end"].map((name) => valueOf(r, name));
+      return from !== null && to !== null ? `${showTime(from)} to ${showTime(to)}` : "";
+    }),
+  );
+  const [time] = times;
+  return times.size === 1 && time ? `Throughput is over the time with traffic on offer, ${time}.` : "";
 }
 
 const MOST_ENTRIES = 6; // with a figure of their own

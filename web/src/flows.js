@@ -264,7 +264,8 @@ function bucketFigure(runs, state) {
         (label) => `${label}, ${word()}`,
         width,
       ),
-    says: () => saysBuckets(runs, labels, bucket, state.statistic, word()),
+    says: () =>
+      saysBuckets(runs, labels, bucket, state.statistic, word()) + saysCut(runs, "flow", cutFlows),
     csv: () => [
       ["run", "size", "from_bytes", "to_bytes", "flows", ...STATISTICS.map(([s]) => s)],
       ...runs.flatMap((r, i) =>
@@ -349,11 +350,27 @@ function saysBuckets(runs, labels, bucket, statistic, word) {
       if (!found.length) return null;
       const [label, worst] = found.reduce((a, b) => (b[1][statistic] > a[1][statistic] ? b : a));
       const most = `highest for flows ${label}, at ${showNumber(worst[statistic])}`;
-      return `${ofRun(runs, i)}the ${word} of the slowdown is ${most}.`;
+      return `${ofRun(runs, i)}${runs.length > 1 ? "the" : "The"} ${word} of the slowdown is ${most}.`;
     })
     .filter(Boolean)
-    .map((s) => s[0].toUpperCase() + s.slice(1))
     .join(" ");
+}
+
+function cutFlows(run) {
+  return run.flows ? run.flows.n - run.flows.finished : 0;
+}
+
+function cutOperations(run) {
+  return valueOf(run, "operations.unfinished") || 0;
+}
+
+// What a figure of finished flows or operations cannot show, run by run.
+function saysCut(runs, noun, count) {
+  return runs
+    .map((r, i) =>
+      count(r) > 0 ? ` ${ofRun(runs, i)}${plural(count(r), noun)} not in it did not finish.` : "",
+    )
+    .join("");
 }
 
 // ---------------------------------------------------------------------------------- operations
@@ -394,7 +411,7 @@ function operationsFigure(runs) {
         curves
           .filter((c) => c.data.length)
           .map((c) => `${c.name}: ${plural(c.n, "operation")}, ${quantiles(c.data, "s")}.`)
-          .join(" "),
+          .join(" ") + saysCut(runs, "operation", cutOperations),
       csv: () => [
         ["run", "traffic", "duration_s", "share"],
         ...curves.flatMap((c) => c.data.map(([x, y]) => [c.run, c.entry, x, y])),

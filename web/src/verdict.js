@@ -20,6 +20,8 @@ function verdictPill(run) {
 
 // The figures most people ask for first; those that the run lacks are left out, and of some a 0.
 const HEADLINES = [
+  ["flows.unfinished", "flows not finished"],
+  ["operations.unfinished", "operations not finished"],
   ["slowdown.p99", "slowdown, p99"],
   ["fct.p99", "completion, p99"],
   ["throughput", "throughput"],
@@ -32,19 +34,34 @@ const HEADLINES = [
   ["deadlocks", "deadlocks"],
 ];
 
-const ONLY_IF_ANY = new Set(["stops", "stop_time"]);
+const ONLY_IF_ANY = new Set(["flows.unfinished", "operations.unfinished", "stops", "stop_time"]);
+
+// Completion times of several entries have nothing in common but a mixture.
+function isTold(run, m) {
+  if (!m || (m.value === 0 && ONLY_IF_ANY.has(m.name))) return false;
+  return m.name !== "fct.p99" || entriesOf([run]).length < 2;
+}
 
 function headlines(run) {
-  const found = HEADLINES.map(([name, label]) => [metricOf(run, name), label]).filter(
-    ([m]) => m && (m.value !== 0 || !ONLY_IF_ANY.has(m.name)),
+  const found = HEADLINES.map(([name, label]) => [metricOf(run, name), label]).filter(([m]) =>
+    isTold(run, m),
   );
+  const frames = metricOf(run, "pauses.frames");
   return found.length
     ? pairs(
         "figures",
         found.map(([m, label]) => [
           label,
-          show(m.value, m.unit),
-          { title: `${m.name} = ${m.value} ${m.unit || ""}`.trim() },
+          [
+            show(m.value, m.unit),
+            m.name === "pauses" && frames && frames.value > 0
+              ? h("span.small.soft", ` in ${plural(frames.value, "frame")}`)
+              : null,
+          ],
+          {
+            title: `${m.name} = ${m.value} ${m.unit || ""}`.trim(),
+            class: m.name.endsWith("unfinished") ? "bad" : null,
+          },
         ]),
       )
     : null;
@@ -93,21 +110,27 @@ function runNotes(run) {
         "Recorded by another version of xoff: some figures may be missing or mean something else.",
       ),
     );
-  // What an expectation found stands among the expectations.
-  const known = list(run.expectations).map((e) => `expected ${e.text},`);
-  const findings = list(run.findings).filter((f) => !known.some((k) => f.startsWith(k)));
-  if (findings.length)
-    notes.push(
-      h(
+  return notes;
+}
+
+// What was found wrong apart from expectations, which stand for themselves.
+function findingsNote(runs) {
+  const found = runs.flatMap((run, i) => {
+    const known = list(run.expectations).map((e) => `expected ${e.text},`);
+    return list(run.findings)
+      .filter((f) => !known.some((k) => f.startsWith(k)))
+      .map((f) => `${ofRun(runs, i)}${f}`);
+  });
+  return found.length
+    ? h(
         "div.note.bad",
         h("strong", "Found wrong:"),
         h(
           "ul",
-          findings.map((f) => h("li", f)),
+          found.map((f) => h("li", f)),
         ),
-      ),
-    );
-  return notes;
+      )
+    : null;
 }
 
 // --------------------------------------------------------------------------------------- headline
@@ -123,10 +146,11 @@ function explanation(run, i, several) {
   return h(
     "article.story",
     several && h("h3", swatch(i), " ", runName(run, i), " ", verdictPill(run)),
-    h("p.headline", several && i > 0 && e.difference ? e.difference : e.headline),
+    h("p.headline", e.headline),
+    e.difference && h("p.difference", e.difference),
     sure &&
       !e.healthy &&
-      h("p.small.soft", { title: e.sure.why }, `How sure: ${sure}. `, e.sure.why || ""),
+      h("p.small.soft", `How sure: ${sure}${e.sure.why ? `; ${e.sure.why}` : ""}.`),
     roots.length > 0 &&
       h(
         "details",
@@ -246,6 +270,7 @@ function verdictSection(runs) {
       `${plural(runs.length, "run")} side by side; ` +
         (failed ? `${failed} did not meet what was expected.` : "none failed."),
     stories,
+    findingsNote(runs),
     expectationsPanel(runs),
     several ? null : cards(runs),
   );
