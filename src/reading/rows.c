@@ -227,24 +227,26 @@ json_t *json_cdf(const double *sorted, uint64_t n, uint32_t most)
     return points;
 }
 
-json_t *json_levels(const double *levels, uint32_t n)
+static char letter_of(double level)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const double most = sizeof letters - 2, step = ceil(level * most);
+    return letters[step < 0 ? 0 : step > most ? (int)most : (int)step];
+}
+
+json_t *json_levels(const double *levels, uint32_t n)
+{
     char *text = malloc((size_t)n * 12 + 1), *end = text;
     XOFF_ASSERT(text);
-    *end = '\0';
     for (uint32_t i = 0, same; i < n; i += same) {
-        const double most = sizeof letters - 2, level = ceil(levels[i] * most);
-        const char letter = letters[level < 0 ? 0 : level > most ? (int)most : (int)level];
-        for (same = 1; i + same < n; same++) {
-            const double next = ceil(levels[i + same] * most);
-            if (letters[next < 0 ? 0 : next > most ? (int)most : (int)next] != letter)
-                break;
-        }
+        const char letter = letter_of(levels[i]);
+        for (same = 1; i + same < n && letter_of(levels[i + same]) == letter; same++)
+            ;
         *end++ = letter;
         if (same > 1)
             end += snprintf(end, 11, "%u", same);
     }
+    *end = '\0';
     json_t *json = json_string(text);
     free(text);
     return json;

@@ -522,6 +522,37 @@ static void test_many_stops(void **state)
     json_decref(run);
 }
 
+/* A port at full and at half rate in turn, in bins of two samples; and a buffer half full. */
+static void test_replay(void **state)
+{
+    (void)state;
+    struct results r = test_results("");
+    struct result_sample samples[41];
+    for (uint32_t i = 0; i < 41; i++)
+        samples[i] = (struct result_sample){.at = (i ? i : 1) * US,
+                                            .node = 4,
+                                            .port = i ? 2 : UINT32_MAX,
+                                            .priority = UINT8_MAX,
+                                            .metric = i ? RESULT_TX_BPS : RESULT_BUFFER_BYTES,
+                                            .value = !i      ? 50
+                                                     : i % 2 ? 10e9
+                                                             : 5e9};
+    r.samples = samples;
+    r.n_samples = 41;
+    write_result(folder, &r);
+    struct report_limits limits = report_limits(1, 1);
+    limits.replay = 40;
+    json_t *run = load(&limits);
+    assert_int_equal(number_at(run, "replay.bins"), 20);
+    assert_near(number_at(run, "replay.dt_s"), 2e-6);
+    assert_int_equal(json_array_size(at(run, "replay.queues")), 0);
+    /* A load is that of the interval before its sample: the last bin has one sample alone. */
+    assert_string_equal(text_at_path(run, "replay.loads.0.bins"), "n19a");
+    assert_string_equal(text_at_path(run, "replay.loads.0.node"), "s0");
+    assert_string_equal(text_at_path(run, "replay.buffers.0.bins"), "a20");
+    json_decref(run);
+}
+
 static void test_pause_frames(void **state)
 {
     (void)state;
@@ -730,6 +761,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_late_traffic, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stops, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_stops, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pause_frames, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
         cmocka_unit_test_setup_teardown(test_deep_tree, setup, teardown),

@@ -75,7 +75,7 @@ void run_replay_add(struct run_replay *r, enum run_replay_kind kind, uint32_t no
     bin = bin < r->n_bins ? bin : r->n_bins - 1;
     if (bin > row->bin)
         hold(row, bin);
-    if (at_ps < r->first_ps)
+    if (since_ps < 0)
         row->values[0] = value; /* what held when the time that is shown began */
     else if (kind == REPLAY_LOAD)
         row->values[bin] = row->n++ ? row->values[bin] + value : value;

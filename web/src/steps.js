@@ -43,12 +43,12 @@ function stepsOfPoints(points, most, before) {
 }
 
 // How many of the ascending times are not after t.
-function countUntil(times, t) {
+function countUntil(times, t, timeOf = (time) => time) {
   let low = 0;
   let high = times.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (times[middle] <= t) low = middle + 1;
+    if (timeOf(times[middle]) <= t) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -478,12 +478,6 @@ function seriesTip(t, shown, unit) {
 
 // The last point not after t.
 function pointAt(points, t) {
-  let low = 0;
-  let high = points.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (points[middle][0] <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low ? points[low - 1] : null;
+  const n = countUntil(points, t, (p) => p[0]);
+  return n ? points[n - 1] : null;
 }

@@ -4,10 +4,6 @@ function runName(run, i = 0) {
   return run.name || (i ? `run ${i + 1}` : "this run");
 }
 
-function metricOf(run, name) {
-  return list(run.metrics).find((m) => m.name === name);
-}
-
 const PASSING = new Set(["pass", "passed", "holds", "ok"]);
 
 function verdictPill(run) {
@@ -43,10 +39,10 @@ function isTold(run, m) {
 }
 
 function headlines(run) {
-  const found = HEADLINES.map(([name, label]) => [metricOf(run, name), label]).filter(([m]) =>
+  const found = HEADLINES.map(([name, label]) => [metricsOf(run).get(name), label]).filter(([m]) =>
     isTold(run, m),
   );
-  const frames = metricOf(run, "pauses.frames");
+  const frames = metricsOf(run).get("pauses.frames");
   return found.length
     ? pairs(
         "figures",
