@@ -263,7 +263,8 @@ int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *par
 void cioq_destroy(struct sw *sw)
 {
     struct cioq *c = cioq_of(sw);
-    for (uint32_t in = 0; in < sw->n_ports; in++) {
+    /* There are no inputs if another part of the switch was refused first. */
+    for (uint32_t in = 0; c->inputs && in < sw->n_ports; in++) {
         struct cioq_input *input = &c->inputs[in];
         free((void *)input->mmu.cfg), free(input->mmu.state), free(input->maxima.counts);
     }

@@ -177,11 +177,14 @@ void flow_on_timer(struct host *host, struct worker *w, uint32_t index, bool is_
     const xoff_time now = host_now(host, w);
     heap_remove(&host->timers, host_pace_timer(host, index) + !is_pace);
     if (!is_pace) {
+        /* A deadline within a grain of the host's clock is due by the engine's time; its timer
+         * would be set to the same instant for ever. */
+        const xoff_time due_at = sim_now(w);
         flow->timer_at = XOFF_NEVER;
-        if (flow->rp.deadline <= now)
-            flow_expire_rp(host, w, index, now);
-        if (flow->rel.deadline <= now)
-            time_out(host, index, now);
+        if (flow->rp.deadline <= due_at)
+            flow_expire_rp(host, w, index, flow->rp.deadline > now ? flow->rp.deadline : now);
+        if (flow->rel.deadline <= due_at)
+            time_out(host, index, flow->rel.deadline > now ? flow->rel.deadline : now);
         flow_take_answer(host, index, now);
     }
     flow_settle(host, index, now);

@@ -36,7 +36,8 @@ struct trial {
     int64_t (*left)[XOFF_N_PRIORITIES]; /* by port: what its peer may still send; -1: not paused */
     int64_t queued_bytes[XOFF_N_PRIORITIES];
     xoff_time now;
-    uint8_t priorities; /* that are sent */
+    uint8_t priorities;    /* that are sent */
+    int64_t endless_bytes; /* a queue of this length grows without end */
 };
 
 static size_t state_step(const struct trial *t)
@@ -142,11 +143,21 @@ static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint
                 if (t->left[port][p] == 0)
                     continue;
                 is_any = true;
-                if (!send_frame(t, env, port, p))
+                if (!send_frame(t, env, port, p) || queue_bytes(t, p) >= t->endless_bytes)
                     return queue_bytes(t, p);
             }
     }
     return -1;
+}
+
+/* Far more than all senders send after a pause: a policy that comes to this never pauses one of
+ * them (capfc, when contributors that it has paused keep the share that it asks for). */
+static int64_t endless(const struct xoff_mmu_env *env)
+{
+    int64_t sum = env->buffer_bytes + env->egress_bytes;
+    for (uint32_t port = 0; port < env->n_ports; port++)
+        sum += env->ports[port].headroom_bytes + env->max_frame_bytes;
+    return 64 * sum;
 }
 
 static void *copy_of_size(size_t size)
@@ -162,6 +173,8 @@ static int64_t longest(const struct trial *t, const struct xoff_mmu_env *env)
     int64_t most = t->queued_bytes[0];
     for (uint32_t p = 1; p < XOFF_N_PRIORITIES; p++)
         most = t->queued_bytes[p] > most ? t->queued_bytes[p] : most;
+    if (most >= t->endless_bytes)
+        return INT64_MAX;
     return most > env->egress_bytes ? most : -1;
 }
 
@@ -178,7 +191,7 @@ static void warn_of_buffer(const char *name, int64_t bytes, struct xoff_err *err
                       "watermark or a larger buffer would do");
 }
 
-/* `bytes`: how long a queue can become. */
+/* `bytes`: how long a queue can become; INT64_MAX: without end. */
 static void warn_of_queues(int64_t limit_bytes, int64_t bytes, struct xoff_err *err)
 {
     char text[32];
@@ -186,6 +199,10 @@ static void warn_of_queues(int64_t limit_bytes, int64_t bytes, struct xoff_err *
                  "may lose frames of lossless priorities: pauses are decided by egress queues "
                  "here, and with what is in the pipeline and arrives until they act a queue can "
                  "come to ");
+    if (bytes == INT64_MAX) {
+        xoff_err_add(err, "any length: not all senders are paused");
+        return;
+    }
     xoff_err_add(err, xoff_format_bytes(text, sizeof text, bytes));
     xoff_err_add(err, "; larger queues or a lower threshold would do");
 }
@@ -208,7 +225,8 @@ void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, 
     if (!env->lossless || (env->n_ports < 2 && kind != TRIAL_RECEIVER) ||
         net->spec.wire->has_free_priority)
         return;
-    struct trial t = {.mmu = *mmu, .pause = *pause, .edges = *edges, .kind = kind};
+    struct trial t = {
+        .mmu = *mmu, .pause = *pause, .edges = *edges, .kind = kind, .endless_bytes = endless(env)};
     const uint8_t first = (uint8_t)(env->lossless & -env->lossless);
     if (xoff_pause_held_by(pause, first_sender(&t), EGRESS, (uint32_t)__builtin_ctz(first)) ==
         XOFF_HOLD_BY_FRAMES)

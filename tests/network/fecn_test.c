@@ -315,6 +315,23 @@ static void rest(void **state)
     rig_fini(&rig);
 }
 
+/* Tags are due at any picosecond; a clock that counts whole nanoseconds gets there, too. */
+static void tags_of_a_coarse_clock(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 50us\ndrain: 10ms\ncompat: ns3\ntopology: {kind: star, hosts: 3}\n"
+            "transport: {kind: fecn, interval: 10us}\n"
+            "traffic: [{kind: all-to-all, size: 9000B}]\n");
+    for (uint64_t i = 0; i < rig.results->n_flows; i++) {
+        assert_int_equal(rig.results->flows[i].delivered_bytes, 9000);
+        assert_true(rig.results->flows[i].tags_sent > 0);
+    }
+    assert_int_equal(rig.results->n_flows, 6);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +344,7 @@ int main(void)
         cmocka_unit_test(max_min_shares),
         cmocka_unit_test(capacity_that_others_take),
         cmocka_unit_test(rest),
+        cmocka_unit_test(tags_of_a_coarse_clock),
     };
     return cmocka_run_group_tests_name("fecn", tests, NULL, NULL);
 }
