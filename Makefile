@@ -7,12 +7,14 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 3600
 EXPLORE_STATES ?= 100000000
 MUTANTS ?= 150
+SEEDS ?= 1..100000
+SOAK := soak-run
 QUICKSTART := scenarios/quickstart.yaml
 RESULTS := run-quickstart
 
 export JOBS
 
-.PHONY: all setup run test bench bench-peers fuzz explore mutants install clean help
+.PHONY: all setup run test bench bench-peers fuzz explore mutants soak install clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/xoff
@@ -62,12 +64,20 @@ mutants: $(BUILD)/build.ninja
 	@tools/setup test
 	@tools/mutants --count $(MUTANTS) --jobs $(JOBS)
 
+# One seed in twenty is also run by clang's program.
+soak: $(BUILD)/build.ninja
+	@tools/setup test
+	@test -f build-clang/build.ninja || CC=clang meson setup build-clang --buildtype=release >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS) --quiet soak
+	@ninja -C build-clang -j $(JOBS) --quiet soak
+	@$(BUILD)/soak --seeds $(SEEDS) --jobs $(JOBS) --second build-clang/soak --folder $(SOAK)
+
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
 
 clean:
-	@rm -rf build build-* run-* reproduce web/dist
+	@rm -rf build build-* run-* soak-run reproduce web/dist
 
 help:
 	@echo "make              build $(BUILD)/xoff"
@@ -78,6 +88,7 @@ help:
 	@echo "make fuzz         libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) per target"
 	@echo "make explore      small worlds of flow control, EXPLORE_STATES=$(EXPLORE_STATES) of each"
 	@echo "make mutants      changes that a test must notice, MUTANTS=$(MUTANTS) of each layer"
+	@echo "make soak         random networks, SEEDS=$(SEEDS); goes on with what $(SOAK)/ has"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
 	@echo "make clean        remove builds, run-* folders and reproduce/"
 	@echo

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "support/random_scenario.h"
 #include "support/rig.h"
 
 /* One frame of 1518 B through an idle switch between links of 10 Gb/s and 1 us. Its last bit is in
@@ -495,82 +494,6 @@ static void failures_leave_no_weight(void **state)
     rig_fini(&rig);
 }
 
-/* Puts a crossbar into the switches of a random scenario. */
-static char *with_cioq(uint64_t seed)
-{
-    static const char *const more[] = {"",
-                                       ", voq: false",
-                                       ", speedup: 1, cell: 512B",
-                                       ", round_trip: 300ns, speedup: 1.5",
-                                       ", output_buffer: 130KB",
-                                       ", output_buffer: 130KB, voq: false, cell: 64B",
-                                       ", grants: ahead, output_buffer: 13KB, output_reserve: 0B",
-                                       ", grants: ahead, voq: false, round_trip: 300ns"};
-    char *text = random_scenario(seed), *out = NULL;
-    char *other = strstr(text, "  fabric: output-queued\n");
-    if (other)
-        memmove(other, other + 24, strlen(other + 24) + 1);
-    char *at = strstr(text, "switch:\n");
-    assert_non_null(at);
-    at += 8;
-    assert_true(asprintf(&out,
-                         "%.*s  fabric: {kind: cioq%s}\n  arbiter: {kind: %s, iterations: %s}\n%s",
-                         (int)(at - text), text, more[seed % 8],
-                         seed % 5 ? "round-robin" : "longest", seed % 4 ? "auto" : "1", at) > 0);
-    free(text);
-    return out;
-}
-
-static const char *judge(const struct rig *rig)
-{
-    const struct results *r = rig->results;
-    for (uint32_t i = 0; i < r->n_drops; i++)
-        if (r->drops[i].lossless)
-            return "a frame of a lossless priority was lost";
-    if (r->n_findings)
-        return r->findings[0].text;
-    for (uint32_t n = 0; !r->n_deadlocks && !r->n_drops && n < r->n_nodes; n++)
-        if (r->nodes[n].held_bytes)
-            return "a node still holds frames";
-    return NULL;
-}
-
-/* Nothing is lost or left behind, and threads decide nothing. */
-static void random_networks_lose_nothing(void **state)
-{
-    (void)state;
-    const uint64_t n = getenv("XOFF_QUICK") ? 30 : 240;
-    const char *one = getenv("XOFF_SEED"); /* to look at one that failed */
-    const uint64_t first = one ? strtoull(one, NULL, 10) : 1;
-    uint32_t paused = 0, deadlocked = 0;
-    for (uint64_t seed = first; seed < (one ? first + 1 : n + 1); seed++) {
-        static const uint32_t threads[] = {1, 2, 4};
-        char *text = with_cioq(seed);
-        uint64_t digests[3];
-        for (uint32_t t = 0; t < (seed % 4 ? 1 : 3); t++) {
-            const struct rig_options way = {.n_threads = threads[t],
-                                            .cell_bound = seed % 8 ? XOFF_PARAM_AUTO : 0};
-            struct rig rig;
-            rig_run(&rig, &way, "%s", text);
-            const char *wrong = judge(&rig);
-            digests[t] = rig.results->digest;
-            if (!wrong && digests[t] != digests[0])
-                wrong = "another digest with more threads";
-            if (wrong) {
-                fprintf(stderr, "%s", text);
-                fail_msg("XOFF_SEED=%llu: %s", (unsigned long long)seed, wrong);
-            }
-            paused += !t && rig.results->n_pauses;
-            deadlocked += !t && rig.results->n_deadlocks;
-            rig_fini(&rig);
-        }
-        free(text);
-    }
-    print_message("%llu networks: %u paused, %u deadlocked\n", (unsigned long long)n, paused,
-                  deadlocked);
-    assert_true(one || paused > n / 8);
-}
-
 /* One frame through two crossbars: 1062 B and 20 B of overhead are 9 cells of 128 B; a slot at
  * speed-up 2 of 10 Gb/s is 51.2 ns, so it crosses in 460.8 ns, after a round trip of 300 ns. On
  * three links it takes 856 ns each with its preamble, and 1 us. In all 3 * 1856 + 2 * 760.8 =
@@ -662,7 +585,6 @@ int main(void)
         cmocka_unit_test(priorities_are_apart),
         cmocka_unit_test(outputs_are_shared_by_weight),
         cmocka_unit_test(failures_leave_nothing_behind),
-        cmocka_unit_test(random_networks_lose_nothing),
     };
     return cmocka_run_group_tests_name("cioq", tests, NULL, NULL);
 }

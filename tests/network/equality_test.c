@@ -93,9 +93,9 @@ static void check_ways(struct scenario *(*read)(const void *source), const void 
 static struct scenario *read_seed(const void *source)
 {
     const uint64_t *seed = source;
-    char *text = random_scenario(*seed);
     struct scenario *scenario = NULL;
     struct xoff_err err = {0};
+    char *text = random_scenario(*seed, NULL, &err);
     if (scenario_read_text("random", text, strlen(text), NULL, 0, &scenario, &err))
         fail_msg("seed %llu: %s: %s", (unsigned long long)*seed, err.subject, err.message);
     free(text);
@@ -126,8 +126,7 @@ static struct scenario *read_text(const void *source)
     return scenario;
 }
 
-/* What random_scenario() does not draw: link changes, frame errors, stated routes, series, and a
- * deadlock that ends the run. */
+/* All kinds of changes at once, and a deadlock that ends the run. */
 static const char *const texts[] = {
     "stop: 300us\n"
     "topology: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 3,\n"

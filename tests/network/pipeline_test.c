@@ -11,7 +11,6 @@
 
 #include <xoff/rng.h>
 
-#include "support/random_scenario.h"
 #include "support/rig.h"
 
 static xoff_time last_finish(const struct rig *rig)
@@ -513,28 +512,6 @@ static char *with_limits(uint64_t seed)
     return out;
 }
 
-/* Puts a pipeline into the switches of a random scenario. */
-static char *with_pipeline(uint64_t seed)
-{
-    static const char *const more[] = {"",
-                                       ", full: stop",
-                                       ", egress_queue: 20KB",
-                                       ", full: stop, egress_queue: 20KB",
-                                       ", full: stop, egress_queue: 20KB, packet_rate: 2M",
-                                       ", packet_rate: 777k"};
-    char *text = random_scenario(seed), *out = NULL;
-    char *other = strstr(text, "  fabric: output-queued\n");
-    if (other)
-        memmove(other, other + 24, strlen(other + 24) + 1);
-    char *at = strstr(text, "switch:\n");
-    assert_non_null(at);
-    at += 8;
-    assert_true(asprintf(&out, "%.*s  fabric: {kind: pipeline%s}\n%s", (int)(at - text), text,
-                         more[seed / 2 % 6], at) > 0);
-    free(text);
-    return out;
-}
-
 static const char *judge(const struct rig *rig, bool stops)
 {
     const struct results *r = rig->results;
@@ -563,13 +540,13 @@ static const char *judge(const struct rig *rig, bool stops)
 static void random_networks_lose_nothing(void **state)
 {
     (void)state;
-    const uint64_t n = getenv("XOFF_QUICK") ? 30 : 240;
+    const uint64_t n = getenv("XOFF_QUICK") ? 15 : 120;
     const char *one = getenv("XOFF_SEED"); /* to look at one that failed */
     const uint64_t first = one ? strtoull(one, NULL, 10) : 1;
     uint32_t paused = 0, deadlocked = 0, lost = 0;
     for (uint64_t seed = first; seed < (one ? first + 1 : n + 1); seed++) {
         static const uint32_t threads[] = {1, 2, 4};
-        char *text = seed % 2 ? with_pipeline(seed) : with_limits(seed);
+        char *text = with_limits(seed);
         uint64_t digests[3];
         for (uint32_t t = 0; t < (seed % 4 ? 1 : 3); t++) {
             const struct rig_options way = {.n_threads = threads[t],
