@@ -12,7 +12,7 @@
 #include "scenario/sections.h"
 #include "scenario/topology.h"
 #include "soak/soak.h"
-#include "support/judge.h"
+#include "support/must_hold.h"
 
 #define MOST_ARRIVALS 400000 /* of a run: about 40 ms */
 #define MOST_CPU_S 10        /* of all runs of a scenario */

@@ -1,6 +1,6 @@
 /* What must hold of any run, whatever network it is of. */
-#ifndef SUPPORT_JUDGE_H
-#define SUPPORT_JUDGE_H
+#ifndef SUPPORT_MUST_HOLD_H
+#define SUPPORT_MUST_HOLD_H
 
 #include "scenario/build.h"
 

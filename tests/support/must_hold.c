@@ -1,5 +1,5 @@
 /* What must hold of any run, whatever network it is of. */
-#include "support/judge.h"
+#include "support/must_hold.h"
 
 #include <stdio.h>
 #include <stdlib.h>
