@@ -113,6 +113,27 @@ static json_t *read_metrics(struct run_data *run)
     return list;
 }
 
+/* Metrics over seeds; none where the run has one. */
+static json_t *read_spreads(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    json_t *list = json_array();
+    rows_begin(rows,
+               "SELECT name, unit, n, mean, ci95, stddev, min, max FROM spread WHERE +run_id = ? "
+               "ORDER BY rowid",
+               run->run_id);
+    while (rows_next(rows))
+        if (json_array_size(list) < run->limits->metrics)
+            json_array_append_new(
+                list,
+                json_pack("{so so so so so so so so}", "name", rows_json_text(rows, 0, 200), "unit",
+                          rows_json_text(rows, 1, 50), "n", rows_json_number(rows, 2), "mean",
+                          rows_json_number(rows, 3), "ci95", rows_json_number(rows, 4), "stddev",
+                          rows_json_number(rows, 5), "min", rows_json_number(rows, 6), "max",
+                          rows_json_number(rows, 7)));
+    return list;
+}
+
 json_t *run_drops(struct run_data *run)
 {
     struct rows *rows = &run->rows;
@@ -211,6 +232,7 @@ json_t *run_data_create(const struct run_file *file, int64_t run_id,
         json_object_set_new(o, "findings", read_findings(&run));
         json_object_set_new(o, "expectations", read_expectations(&run));
         json_object_set_new(o, "metrics", read_metrics(&run));
+        json_object_set_new(o, "spreads", read_spreads(&run));
         json_object_set_new(o, "flows", run_flows(&run, victims));
         json_object_set_new(o, "operations", run_operations(&run));
         run_series(&run, o);

@@ -104,6 +104,8 @@ def check_figures(file, folder):
                                 "where variant = 'high'"))
     check("the table spread", found == {
         k: m["mean"] for k, m in many["high"]["seeds"]["metrics"].items()})
+    check("the page has them, too", (folder / "many/report.html").read_text().count(
+        '"spreads":[{"name":"flows"') == 2)
     return run.stdout
 
 
