@@ -9,12 +9,13 @@ EXPLORE_STATES ?= 100000000
 MUTANTS ?= 150
 SEEDS ?= 1..100000
 SOAK := soak-run
+KILLS ?= 250
 QUICKSTART := scenarios/quickstart.yaml
 RESULTS := run-quickstart
 
 export JOBS
 
-.PHONY: all setup run test bench bench-peers fuzz explore mutants soak install clean help
+.PHONY: all setup run test bench bench-peers fuzz explore mutants soak faults install clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/xoff
@@ -72,6 +73,12 @@ soak: $(BUILD)/build.ninja
 	@ninja -C build-clang -j $(JOBS) --quiet soak
 	@$(BUILD)/soak --seeds $(SEEDS) --jobs $(JOBS) --second build-clang/soak --folder $(SOAK)
 
+faults: $(BUILD)/build.ninja
+	@tools/setup test
+	@ninja -C $(BUILD) -j $(JOBS) --quiet xoff libfault.so
+	@XOFF_FAULTS=all XOFF_KILLS=$(KILLS) \
+	    tests/fault/fault_test.py $(BUILD)/xoff $(BUILD)/libfault.so
+
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
@@ -89,6 +96,7 @@ help:
 	@echo "make explore      small worlds of flow control, EXPLORE_STATES=$(EXPLORE_STATES) of each"
 	@echo "make mutants      changes that a test must notice, MUTANTS=$(MUTANTS) of each layer"
 	@echo "make soak         random networks, SEEDS=$(SEEDS); goes on with what $(SOAK)/ has"
+	@echo "make faults       every allocation and file call fails once; KILLS=$(KILLS) kills of each"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
 	@echo "make clean        remove builds, run-* folders and reproduce/"
 	@echo

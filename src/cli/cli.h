@@ -69,6 +69,9 @@ int cli_print_config(struct cli_input *input, const struct plan *plan, struct xo
 /* Prints the names of the first few switches of a kind. */
 void cli_print_switches(const struct built *built, uint32_t kind);
 
+/* Parses the arguments of a verb. Ends the program if they are wrong, as argp_parse() does, and
+ * also when memory is short: argp_parse() then leaves them unread without a word. */
+void cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 /* Prints file:line:column: subject: message, in the colours of the terminal, to standard error. */
 void cli_print_error(const struct xoff_err *err);
 /* EXIT_BAD_INPUT, or EXIT_FAILED where memory was short. */

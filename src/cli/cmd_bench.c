@@ -289,7 +289,7 @@ int cmd_bench(int argc, char **argv)
         .doc = "Measures the simulator: packet-hops per second, costs of operations, sizes.\v"
                "Example: xoff bench -o bench.json"};
     struct bench_arguments a = {.rounds = 3};
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     if (a.print)
         return print_row(a.print);
     struct bench_result results[N_ROWS] = {{0}};

@@ -173,7 +173,7 @@ int cmd_check(int argc, char **argv)
         .children = children};
     struct check_arguments a = {0};
     cli_options_init(&a.shared);
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     int status = EXIT_FINE;
     for (uint32_t i = 0; i < a.shared.n_files; i++) {
         const int one = check_file(&a, a.shared.files[i]);

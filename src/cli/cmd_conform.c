@@ -344,6 +344,7 @@ static struct xoff_device *open_device(const struct conform *c)
 {
     struct xoff_device *device;
     struct xoff_err err = {0};
+    errno = 0;
     if (!strncmp(c->device, "tap:", 4))
         device = tap_create(c->device + 4, c->by_hand, &err);
     else if (!strncmp(c->device, "files:", 6))
@@ -351,6 +352,7 @@ static struct xoff_device *open_device(const struct conform *c)
     else if (!(device = xoff_conform_model_create(c->device)))
         xoff_err_set(&err, XOFF_E_UNKNOWN, "device", c->device,
                      "there is no such device; xoff conform --list names them");
+    XOFF_ASSERT(device || errno != ENOMEM);
     if (!device)
         cli_print_error(&err);
     return device;
@@ -393,7 +395,7 @@ int cmd_conform(int argc, char **argv)
                "Example: xoff conform --suite pfc --device broken-two-classes\n"
                "Exit status: 0 all tests pass, 1 one fails, 2 bad input."};
     struct conform c = {.device = "reference"};
-    argp_parse(&argp, argc, argv, 0, NULL, &c);
+    cli_parse(&argp, argc, argv, 0, &c);
     if (!c.rate_bps) /* software keeps up with 1 Mb/s */
         c.rate_bps = strncmp(c.device, "tap:", 4) ? 10 * XOFF_GBPS : XOFF_MBPS;
     if (c.lists)

@@ -74,7 +74,7 @@ int cmd_convert(int argc, char **argv)
                "Exit status: 0 fine, 1 the scenario could not be written, 2 bad input.\n"
                "Example: xoff convert hpcc mix/config.txt -o hpcc.yaml --compat ns3"};
     struct convert_arguments a = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     struct hpcc_config *config;
     struct xoff_err err = {0};
     if (hpcc_read(a.file, &config, &err)) {

@@ -302,15 +302,15 @@ int cmd_decode(int argc, char **argv)
                "Example: xoff decode --only pfc,cnm capture-leaf0-3.pcapng\n"
                "Example: xoff encode pfc --pause 3:65535 | xoff decode -j"};
     struct decode_arguments a = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     struct xoff_err err = {0};
     struct frames_in *in = frames_open(a.file, &err);
-    struct decoder *d = in ? calloc(1, sizeof *d) : NULL;
-    if (!d) {
+    if (!in) {
         cli_print_error(&err);
-        frames_close(in);
         return EXIT_BAD_INPUT;
     }
+    struct decoder *d = calloc(1, sizeof *d);
+    XOFF_ASSERT(d);
     d->arguments = &a;
     d->values = (struct values){.out = stdout, .is_json = a.is_json};
     xoff_crc32_init(&d->crc32);

@@ -632,7 +632,7 @@ int cmd_encode(int argc, char **argv)
     static struct encode_state s = {.count = 1, .interval = XOFF_US};
     static struct crc32 crc32;
     encode_defaults(&s.a);
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &s);
+    cli_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
     xoff_crc32_init(&crc32);
     const uint32_t n = encode_frame(&s.a, s.has_fcs, &crc32, octets);
     if (s.pcap)

@@ -111,7 +111,7 @@ int cmd_explain(int argc, char **argv)
                "Exit status: 0 explained, 2 bad input.\n"
                "Example: xoff explain run-quickstart"};
     struct explain_arguments a = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     int status = EXIT_FINE;
     json_t *files = json_array();
     for (uint32_t i = 0; i < a.n_results; i++) {

@@ -200,7 +200,7 @@ int cmd_headroom(int argc, char **argv)
                                               .pipeline_kb = 19,
                                               .mac_phy_kb = 0.8,
                                               .peer_response_kb = 3.8}};
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     if (a.quanta < 0)
         a.quanta = xoff_response_quanta(a.rate_bps);
     const struct xoff_headroom_params params = {

@@ -103,7 +103,7 @@ int cmd_report(int argc, char **argv)
                "Example: xoff report run-quickstart\n"
                "         xoff report run-before run-after -o compared.html"};
     struct report_arguments a = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     struct xoff_err err = {0};
     const bool is_beside = !a.output && a.n_results == 1;
     char *path =

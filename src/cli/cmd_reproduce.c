@@ -241,7 +241,13 @@ static int add_papers(const struct reproduce_arguments *a, struct scoreboard *bo
 {
     const char *dir = a->papers ? a->papers : is_folder("papers") ? "papers" : XOFF_PAPERS;
     uint32_t n_names;
+    errno = 0;
     char **names = claims_list(dir, &n_names);
+    const bool is_unreadable = errno && errno != ENOENT && errno != ENOTDIR;
+    if (is_unreadable) {
+        print_mistake(dir, strerror(errno));
+        return EXIT_FAILED;
+    }
     if (!n_names && !a->papers && strcmp(dir, XOFF_PAPERS)) { /* a folder of that name by chance */
         free(names);
         dir = XOFF_PAPERS;
@@ -478,7 +484,7 @@ int cmd_reproduce(int argc, char **argv)
     struct reproduce_arguments a = {.output = "reproduce"};
     a.options.n_workers = batch_cores();
     a.options.settings = a.settings;
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     if (a.cache)
         a.options.cache_folder = a.cache;
     else if (cache_default_folder(a.cache_folder, sizeof a.cache_folder))

@@ -13,6 +13,7 @@
 #include "many/batch.h"
 #include "report/report.h"
 #include "stats/folder.h"
+#include "stats/text_stream.h"
 #include "wire/packet_check.h"
 
 struct run_arguments {
@@ -538,7 +539,7 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     FILE *told = open_memstream(&text, &size);
     XOFF_ASSERT(told);
     const int written = write_files(a, import, results, summaries, n, folder, dir, told);
-    fclose(told);
+    text_stream_close(told, &text);
     if (written)
         status = EXIT_FAILED;
     if (!a->shared.json)
@@ -676,7 +677,7 @@ int cmd_run(int argc, char **argv)
         .children = children};
     struct run_arguments a = {.seeds.n_jobs = batch_cores()};
     cli_options_init(&a.shared);
-    argp_parse(&argp, argc, argv, 0, NULL, &a);
+    cli_parse(&argp, argc, argv, 0, &a);
     int status = EXIT_FINE;
     for (uint32_t i = 0; i < a.shared.n_files && !cli_is_interrupted(); i++) {
         const int one = run_file(&a, a.shared.files[i]);

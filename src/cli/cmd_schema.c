@@ -8,7 +8,7 @@ int cmd_schema(int argc, char **argv)
     static const struct argp argp = {
         .doc = "Prints the JSON schema of scenario files, for completion in an editor.\v"
                "Example: xoff schema > xoff.schema.json"};
-    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    cli_parse(&argp, argc, argv, 0, NULL);
     char *text = scenario_schema();
     fputs(text, stdout);
     free(text);

@@ -166,7 +166,7 @@ int cmd_topology(int argc, char **argv)
                                      .children = children};
     struct cli_options c;
     cli_options_init(&c);
-    argp_parse(&argp, argc, argv, 0, NULL, &c);
+    cli_parse(&argp, argc, argv, 0, &c);
     struct cli_input input;
     struct built *built = NULL;
     struct xoff_err err = {0};

@@ -1,10 +1,12 @@
 /* xoff: one command with verbs. */
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "stats/folder.h"
 
 const char *argp_program_version = "xoff " XOFF_VERSION;
 error_t argp_err_exit_status = EXIT_BAD_INPUT;
@@ -47,12 +49,17 @@ static void usage(FILE *out)
                  "Example: xoff run scenarios/quickstart.yaml --threads 2\n");
 }
 
-/* Allocations are asserted, too. The file of results that a command holds is left, as after a kill:
- * the next command removes it. */
+/* Allocations are asserted, too. What a command has aside is removed as far as memory allows; what
+ * is left, the next command removes, as after a kill. */
 _Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
 {
+    static bool is_ending;
     if (errno == ENOMEM) {
-        fprintf(stderr, "xoff: not enough memory (%s:%d)\n", file, line);
+        if (!is_ending) {
+            is_ending = true;
+            fprintf(stderr, "xoff: not enough memory (%s:%d)\n", file, line);
+            folder_abandon();
+        }
         _exit(EXIT_FAILED);
     }
     fprintf(stderr, "xoff: internal error at %s:%d: %s does not hold; please report it\n", file,
@@ -60,8 +67,29 @@ _Noreturn void xoff_assert_fail(const char *expression, const char *file, int li
     abort();
 }
 
+/* For the JSON library, whose objects otherwise lack what there was no memory for. */
+static void *allocate(size_t size)
+{
+    void *memory = malloc(size);
+    XOFF_ASSERT(memory);
+    return memory;
+}
+
+/* Returns `status`, or that of a failure where standard output did not take all. */
+static int close_output(int status)
+{
+    const bool was_short = ferror(stdout);
+    errno = 0;
+    if (!fflush(stdout) && !was_short)
+        return status;
+    fprintf(stderr, "xoff: cannot write to standard output%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return status ? status : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
+    json_set_alloc_funcs(allocate, free);
     if (argc < 2) {
         usage(stderr);
         return EXIT_BAD_INPUT;
@@ -83,12 +111,7 @@ int main(int argc, char **argv)
             char name[64];
             snprintf(name, sizeof name, "xoff %s", verbs[i]->name);
             argv[1] = name;
-            const int status = verbs[i]->run(argc - 1, argv + 1);
-            if (fflush(stdout) || ferror(stdout)) {
-                fprintf(stderr, "xoff: cannot write to standard output\n");
-                return status ? status : EXIT_FAILED;
-            }
-            return status;
+            return close_output(verbs[i]->run(argc - 1, argv + 1));
         }
     fprintf(stderr, "xoff: no verb %s; there are", argv[1]);
     for (uint32_t i = 0; verbs[i]; i++)

@@ -10,6 +10,7 @@
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "stats/text_stream.h"
 #include "stats/whole.h"
 
 enum { OPTION_SET = 256, OPTION_SEED, OPTION_THREADS, OPTION_MEMORY, OPTION_CELLS, OPTION_COMPAT };
@@ -30,6 +31,12 @@ static const struct argp_option table[] = {
     {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
     {0},
 };
+
+void cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
+{
+    errno = argp_parse(argp, argc, argv, flags, NULL, input);
+    XOFF_ASSERT(errno == 0);
+}
 
 static void add_setting(struct cli_options *c, struct argp_state *state, const char *key,
                         const char *value)
@@ -169,7 +176,7 @@ char *cli_warning_text(const struct xoff_err *warning)
     XOFF_ASSERT(out);
     print_place(out, warning);
     print_words(out, warning);
-    XOFF_ASSERT(fclose(out) == 0);
+    text_stream_close(out, &text);
     return text;
 }
 

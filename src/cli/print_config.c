@@ -14,6 +14,7 @@ int cli_print_config(struct cli_input *input, const struct plan *plan, struct xo
         return EXIT_BAD_INPUT;
     cli_print_build_warnings(input, built);
     char *text = plan_print(plan);
+    XOFF_ASSERT(text);
     fputs(text, stdout);
     free(text);
     const struct topo *topo = &built->topo;

@@ -145,6 +145,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
         run->tag_names[i] = plan->traffic[i].name;
     keep_warnings(run);
     run->config_text = plan_print(plan);
+    XOFF_ASSERT(run->config_text);
     r->scenario_file = plan->file;
     r->scenario_text = plan->text;
     r->title = plan->title;
@@ -156,6 +157,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     r->peak_rss_bytes = cli_peak_rss();
     set_standalone(plan, input, run);
     run->summary = summary_create(r);
+    XOFF_ASSERT(run->summary);
     return 0;
 }
 

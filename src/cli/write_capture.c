@@ -13,6 +13,7 @@
 
 #include "cli/cli.h"
 #include "net/packets.h"
+#include "stats/text_stream.h"
 #include "wire/packet.h"
 #include "wire/pcapng.h"
 
@@ -173,7 +174,7 @@ static char *comment_of(struct capture_writer *w, const struct result_frame *fra
     if (frame->is_corrupt)
         fprintf(text, "%shit by an error of the link, dropped",
                 frame->kind == RESULT_FRAME_PAUSE || is_notice ? "; " : "");
-    fclose(text);
+    text_stream_close(text, &comment);
     return comment;
 }
 

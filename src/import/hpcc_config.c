@@ -10,10 +10,12 @@
  */
 #include "import/hpcc_parts.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <xoff/units.h>
 
@@ -191,11 +193,10 @@ void hpcc_warn(struct hpcc_config *config, const char *path, int line, const cha
     }
     void *array = config->warnings;
     char *copy = strdup(text);
-    if (copy && hpcc_grow(&array, config->n_warnings, sizeof *config->warnings)) {
-        config->warnings = array;
-        config->warnings[config->n_warnings++] = copy;
-    } else
-        free(copy);
+    XOFF_ASSERT(copy);
+    XOFF_ASSERT(hpcc_grow(&array, config->n_warnings, sizeof *config->warnings));
+    config->warnings = array;
+    config->warnings[config->n_warnings++] = copy;
 }
 
 struct hpcc_config *hpcc_create(const char *path)
@@ -585,15 +586,16 @@ int hpcc_recognise(const char *path)
     char head[1 << 16];
     if (stat(path, &status) || !S_ISREG(status.st_mode))
         return 0;
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t size = fd >= 0 ? read(fd, head, sizeof head) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (size < 0)
         return 0;
-    const size_t size = fread(head, 1, sizeof head, file);
-    fclose(file);
     struct words w;
     struct word word[2];
     bool is_first = true;
-    words_init(&w, path, head, size);
+    words_init(&w, path, head, (size_t)size);
     for (int n; (n = words_line(&w, word, 2)) > 0;) {
         if (without_comment(word, 1) == 0)
             continue;

@@ -246,16 +246,14 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Finds a file named in config.txt; NULL: not found, or no memory. */
+/* Finds a file named in config.txt; NULL: not found. */
 static char *find_file(const struct hpcc_config *c, const char *name)
 {
     const char *const places[] = {c->folder, "", "../", "../../"};
     char *path = NULL;
-    if (name[0] == '/')
-        return is_file(name) ? strdup(name) : NULL;
-    for (int i = 0; i < 4; i++) {
-        if (asprintf(&path, "%s%s%s", i >= 2 ? c->folder : "", places[i], name) < 0)
-            return NULL;
+    const bool is_absolute = name[0] == '/';
+    for (int i = is_absolute; i < (is_absolute ? 2 : 4); i++) {
+        XOFF_ASSERT(asprintf(&path, "%s%s%s", i >= 2 ? c->folder : "", places[i], name) >= 0);
         if (is_file(path))
             return path;
         free(path);

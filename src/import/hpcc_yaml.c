@@ -8,6 +8,7 @@
  */
 #include "import/hpcc_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include <xoff/units.h>
 
 #include "net/net.h"
+#include "stats/text_stream.h"
 
 #define MIB 1048576
 #define HPCC_TIMESTAMP_BYTES 8
@@ -300,11 +302,7 @@ char *hpcc_to_yaml(const struct hpcc_config *config, bool compat_ns3, const char
         return NULL;
     }
     y.out = open_memstream(&text, &size);
-    if (!y.out) {
-        hpcc_no_memory(err);
-        free(from_folder);
-        return NULL;
-    }
+    XOFF_ASSERT(y.out);
     put_general(&y);
     put_topology(&y);
     put_failure(&y);
@@ -316,9 +314,7 @@ char *hpcc_to_yaml(const struct hpcc_config *config, bool compat_ns3, const char
     put_quoted(y.out, flow_file);
     fputs("}\n", y.out);
     free(from_folder);
-    const bool is_short = ferror(y.out) != 0;
-    if ((fclose(y.out) || is_short) && rc == 0)
-        rc = hpcc_no_memory(err);
+    text_stream_close(y.out, &text);
     if (rc) {
         free(text);
         return NULL;
@@ -353,7 +349,10 @@ static char *relative(const char *folder, const char *path)
 
 char *hpcc_path_from(const char *folder, const char *path)
 {
-    char *from = realpath(folder[0] ? folder : ".", NULL), *to = realpath(path, NULL), *out = NULL;
+    char *from = realpath(folder[0] ? folder : ".", NULL), *out = NULL;
+    XOFF_ASSERT(from || errno != ENOMEM);
+    char *to = realpath(path, NULL);
+    XOFF_ASSERT(to || errno != ENOMEM);
     if (from && to) {
         if (strcmp(from, "/") == 0)
             from[0] = '\0';

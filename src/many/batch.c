@@ -31,10 +31,10 @@ static _Noreturn void work(const struct batch *batch, uint32_t index)
         fwrite(text, 1, size, run->answer);
     else
         fwrite(&err, sizeof err, 1, run->answer);
-    const bool is_good = fflush(run->answer) == 0;
+    const int reason = fflush(run->answer) ? errno : 0;
     free(text);
     summary_destroy(summary);
-    _exit(is_good ? 0 : 1);
+    _exit(reason);
 }
 
 void run_break(struct run *run, const char *reason)
@@ -58,8 +58,10 @@ static void read_answer(struct batch *batch, struct run *run)
         run->state = RUN_BAD_INPUT;
         return;
     }
+    errno = 0;
     if (kind == 'S' && getdelim(&text, &size, '\0', run->answer) > 0)
         run->summary = cache_decode(text, strlen(text), run->key);
+    XOFF_ASSERT(run->summary || errno != ENOMEM);
     free(text);
     if (!run->summary) {
         run_break(run, "left no figures");
@@ -77,6 +79,9 @@ static void finish(struct batch *batch, struct run *run, int status)
     char reason[128];
     if (WIFSIGNALED(status)) {
         snprintf(reason, sizeof reason, "crashed: %s", strsignal(WTERMSIG(status)));
+        run_break(run, reason);
+    } else if (WEXITSTATUS(status) > 1) { /* work() could not hand over what it found */
+        snprintf(reason, sizeof reason, "failed: %s", strerror(WEXITSTATUS(status)));
         run_break(run, reason);
     } else if (WEXITSTATUS(status)) {
         snprintf(reason, sizeof reason, "failed with status %d", WEXITSTATUS(status));

@@ -31,6 +31,7 @@ static int fail(struct xoff_err *err, enum xoff_err_code code, const char *path,
 static char *folder_name(const char *results, bool is_folder)
 {
     char *whole = realpath(results, NULL);
+    XOFF_ASSERT(whole || errno != ENOMEM);
     char *copy = whole ? whole : strdup(results);
     XOFF_ASSERT(copy);
     char *slash = strrchr(copy, '/');

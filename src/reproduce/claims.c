@@ -5,6 +5,7 @@
  * verdict other than "holds" with its why.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -145,6 +146,8 @@ char **claims_list(const char *dir, uint32_t *n)
     char **names = NULL;
     *n = 0;
     DIR *folder = opendir(dir);
+    const int reason = folder ? 0 : errno;
+    XOFF_ASSERT(reason != ENOMEM);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s/" CLAIMS_FILE, dir, entry->d_name);
@@ -160,6 +163,7 @@ char **claims_list(const char *dir, uint32_t *n)
         closedir(folder);
     if (*n)
         qsort(names, *n, sizeof *names, compare_names);
+    errno = reason;
     return names;
 }
 

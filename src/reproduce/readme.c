@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reproduce/readme.h"
+#include "stats/text_stream.h"
 
 /* Prints text on one line, its words one space apart; '|' would end a cell of a table. */
 static void put_text(FILE *out, const char *text)
@@ -432,6 +433,6 @@ char *readme_text(const struct scored_paper *p)
             "<!-- Made of " CLAIMS_FILE " and " SHIPPED_FILE
             " by: xoff reproduce %s --readme -->\n",
             p->paper->name);
-    fclose(out);
+    text_stream_close(out, &text);
     return text;
 }

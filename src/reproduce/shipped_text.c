@@ -7,6 +7,7 @@
 #include "reproduce/json_parts.h"
 #include "reproduce/scoreboard.h"
 #include "reproduce/shipped_parts.h"
+#include "stats/text_stream.h"
 
 #define FORM (JSON_COMPACT | JSON_REAL_PRECISION(7))
 
@@ -200,6 +201,6 @@ char *shipped_text(const struct scoreboard *board, const struct scored_paper *p)
     write_pair(out, "scenarios", scenarios, ",\n");
     write_list(out, "claims", claims, ",\n");
     write_list(out, "figures", figures, "}\n");
-    fclose(out);
+    text_stream_close(out, &text);
     return text;
 }

@@ -12,6 +12,7 @@
  */
 #include "scenario/yaml.h"
 
+#include <errno.h>
 #include <libfyaml.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ int yaml_parse(struct yaml_doc *doc, const char *text, size_t size, struct xoff_
     if (rc)
         return rc;
 
+    errno = 0;
     struct fy_diag_cfg diag_cfg;
     fy_diag_cfg_default(&diag_cfg);
     diag_cfg.fp = NULL;
@@ -72,6 +74,8 @@ int yaml_parse(struct yaml_doc *doc, const char *text, size_t size, struct xoff_
         rc = no_memory(err);
     else if (size)
         rc = build(&b, parser);
+    if (errno == ENOMEM) /* which the library does not tell from an error in the text, or its end */
+        rc = no_memory(err);
     if (!rc && parser && fy_parser_get_stream_error(parser))
         rc = syntax_error(diag, err);
     if (!rc && (!doc->root || doc->root->kind == YAML_EMPTY)) {

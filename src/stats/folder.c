@@ -36,8 +36,14 @@ struct folder {
     int lock;                  /* lock of the folder at `dir`; -1: none */
     bool is_locked;            /* false: the file system has no locks */
     bool is_published;
+    char *replaced; /* the old folder after an exchange, until it is removed; NULL: none */
     const char *const *names;
+    pid_t owner;
+    struct folder *next;
 };
+
+/* Those that are open, for folder_abandon(). */
+static struct folder *all_open;
 
 __attribute__((format(printf, 1, 2))) static char *path_of(const char *format, ...)
 {
@@ -60,6 +66,7 @@ static bool exists(const char *path)
 static char **list(const char *dir)
 {
     DIR *d = opendir(dir);
+    XOFF_ASSERT(d || errno != ENOMEM);
     if (!d)
         return NULL;
     size_t n = 0;
@@ -315,8 +322,13 @@ int folder_open(const char *dir, const char *const *names, struct folder **out,
 {
     struct folder *f = calloc(1, sizeof *f);
     XOFF_ASSERT(f);
-    *f = (struct folder){.dir = strdup(*dir ? dir : "."), .lock = -1, .names = names};
+    *f = (struct folder){.dir = strdup(*dir ? dir : "."),
+                         .lock = -1,
+                         .names = names,
+                         .owner = getpid(),
+                         .next = all_open};
     XOFF_ASSERT(f->dir);
+    all_open = f;
     for (size_t n = strlen(f->dir); n > 1 && f->dir[n - 1] == '/'; n--)
         f->dir[n - 1] = '\0';
     int status = 0;
@@ -385,6 +397,7 @@ static bool exchange(struct folder *f)
     const char *own = split(f, &parent), *suffix = f->aside + strlen(f->aside) - 6;
     char *place = path_of("%s/%s", parent, own ? own : "");
     char *beside = path_of("%s/.%s%s%s", parent, own ? own : "", FOLDER_ASIDE, suffix);
+    char *now = path_of("%s", f->dir); /* before the exchange, after which nothing may fail */
     bool is_done = false;
     if (own && !lock_file(f, f->aside, &fd, &err) && fd >= 0) {
         if (rename(f->aside, beside) == 0) {
@@ -399,14 +412,18 @@ static bool exchange(struct folder *f)
     }
     if (is_done) {
         /* The old lock is in the old folder, and is held until the folder is empty. */
-        free(f->aside);
-        f->aside = strdup(f->dir);
-        XOFF_ASSERT(f->aside);
+        f->is_published = true;
+        f->replaced = beside;
+        char *aside = f->aside;
+        f->aside = now;
+        now = aside;
         remove_folder(f, beside, false);
+        f->replaced = NULL;
         sync_path(*parent ? parent : "/", &err);
         close(f->lock);
         f->lock = fd;
     }
+    free(now);
     free(lock);
     free(place);
     free(beside);
@@ -437,9 +454,10 @@ static int replace_each(struct folder *f, struct xoff_err *err)
 int folder_publish(struct folder *folder, struct xoff_err *err)
 {
     int status = sync_aside(folder, err);
-    if (!status && !(is_exchangeable(folder) && exchange(folder)))
+    if (!status && !(is_exchangeable(folder) && exchange(folder))) {
         status = replace_each(folder, err);
-    folder->is_published = !status;
+        folder->is_published = !status;
+    }
     return status;
 }
 
@@ -448,10 +466,11 @@ bool folder_is_published(const struct folder *folder)
     return folder->is_published;
 }
 
-void folder_close(struct folder *f)
+/* Removes what is aside, and the lock. */
+static void clear(struct folder *f)
 {
-    if (!f)
-        return;
+    if (f->replaced)
+        remove_folder(f, f->replaced, false);
     if (!f->is_published && f->aside)
         remove_folder(f, f->aside, true);
     if (f->lock >= 0) {
@@ -462,9 +481,28 @@ void folder_close(struct folder *f)
     }
     if (!f->is_published)
         remove_dirs(f);
+}
+
+void folder_close(struct folder *f)
+{
+    if (!f)
+        return;
+    clear(f);
+    for (struct folder **at = &all_open; *at; at = &(*at)->next)
+        if (*at == f) {
+            *at = f->next;
+            break;
+        }
     free(f->aside);
     free(f->dir);
     free(f);
+}
+
+void folder_abandon(void)
+{
+    for (struct folder *f = all_open; f; f = f->next)
+        if (f->owner == getpid())
+            clear(f);
 }
 
 /* Removes every occurrence of `part` from the text. */

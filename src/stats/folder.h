@@ -37,6 +37,9 @@ bool folder_is_published(const struct folder *folder);
 /* Unlocks the folder. Without folder_publish(), everything that was written or made is removed.
  * NULL is legal. */
 void folder_close(struct folder *folder);
+/* Removes what this process has aside in all open folders, before it ends for want of memory; they
+ * may be in any state, and are not to be used again. */
+void folder_abandon(void);
 /* Replaces names of files aside in the texts of `err` by the names of their final places. */
 void folder_explain(const struct folder *folder, struct xoff_err *err);
 

@@ -20,6 +20,7 @@
 
 #include "stats/output.h"
 #include "stats/tables.h"
+#include "stats/text_stream.h"
 
 #define SCHEMA_VERSION "6"
 #define MAX_COLUMNS 40
@@ -163,14 +164,10 @@ static void create_table(struct writer *w, const struct table *table)
     char *sql = NULL;
     size_t size;
     FILE *out = open_memstream(&sql, &size);
-    if (out) {
-        table_write_schema(table, out);
-        fclose(out);
-    }
-    if (sql)
-        execute(w, sql);
-    else
-        check(w, SQLITE_NOMEM);
+    XOFF_ASSERT(out);
+    table_write_schema(table, out);
+    text_stream_close(out, &sql);
+    execute(w, sql);
     free(sql);
 }
 

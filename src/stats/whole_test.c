@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -125,12 +126,33 @@ static void links_and_pipes(void **state)
     check_no_rest();
 }
 
+/* What a killed process has named is removed with the next file; a living one has a lock on its
+ * own. */
+static void stale(void **state)
+{
+    (void)state;
+    assert_int_equal(whole_write(path("s"), put, "old"), 0);
+    const int killed = open(path(".xoff-killed"), O_CREAT | O_WRONLY, 0600);
+    const int living = open(path(".xoff-living"), O_CREAT | O_WRONLY, 0600);
+    assert_true(killed >= 0 && living >= 0);
+    assert_int_equal(flock(living, LOCK_EX), 0);
+    assert_int_equal(whole_write(path("s"), put, "new"), 0);
+    assert_string_equal(contents("s"), "new");
+    assert_int_equal(access(path(".xoff-killed"), F_OK), -1);
+    assert_int_equal(access(path(".xoff-living"), F_OK), 0);
+    close(killed);
+    close(living);
+    assert_int_equal(whole_write(path("s"), put, "newer"), 0);
+    check_no_rest();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes),
         cmocka_unit_test(keeps),
         cmocka_unit_test(links_and_pipes),
+        cmocka_unit_test(stale),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
