@@ -186,8 +186,8 @@ void claims_destroy(struct paper *paper);
 void claims_locate(const struct paper *paper, const struct expression *expression,
                    struct xoff_err *err);
 
-/* Lists the folders of `dir` that have claims, in order; NULL: no memory, or none (n 0). The caller
- * frees each and the list. */
+/* Lists the folders of `dir` that have claims, in order; NULL: none (n 0), errno says why `dir`
+ * cannot be read, if so. The caller frees each and the list. */
 char **claims_list(const char *dir, uint32_t *n);
 
 #endif
