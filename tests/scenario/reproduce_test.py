@@ -415,14 +415,17 @@ def check_interrupt(folder):
 
 
 def check_large(folder):
-    """The large network of the DSH slides is too long for the reduced set; its beginning is not."""
+    """The large network of the DSH slides is too long for the reduced set; its beginning is not.
+    Under sanitizers it begins only: what comes of it needs the fan-in to end."""
     names = ("SIH-PowerTCP-40", "DSH-PowerTCP-40")
+    is_quick = "XOFF_QUICK" in os.environ
     run = subprocess.run([XOFF, "run", ROOT / "papers/dsh/large-scale.yaml", "-j", "--no-report",
-                          "-o", folder / "large", "--set", "stop=500us", "--variant", names[0],
-                          "--variant", names[1]], capture_output=True, text=True)
+                          "-o", folder / "large", "--variant", names[0], "--variant", names[1],
+                          *(["--set", "stop=50us", "--set", "drain=0s", "--no-expect"] if is_quick
+                            else ["--set", "stop=500us"])], capture_output=True, text=True)
     runs = {r["variant"]: r for r in json.loads(run.stdout)["runs"]} if run.stdout else {}
     check("the large network runs", run.returncode == 0 and set(runs) == set(names), run)
-    if set(runs) != set(names):
+    if is_quick or set(runs) != set(names):
         return
     sih, dsh = ({k: m["value"] for k, m in runs[n]["metrics"].items()} for n in names)
     check("shared headroom pauses less there", dsh["pause_time"] < sih["pause_time"] / 2, run)
