@@ -3,7 +3,7 @@
 
     fault_test.py XOFF LIBRARY [CASE...]
 
-LIBRARY (fault.c) is preloaded and lets one call fail. Afterwards the files of the command are all
+LIBRARY (failing_calls.c) is preloaded and lets one call fail. Afterwards the files of the command are all
 as before or all new, the status is that of a failure (or success, with new files), a failure names
 its cause by the names of final places, and nothing is left aside. Then commands are killed at
 random times: their files are old or new, and the next command works and clears up.
