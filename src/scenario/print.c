@@ -191,7 +191,11 @@ static void print_switches(FILE *out, const struct plan *plan)
         fprintf(out, "  - ");
         print_value(out, section_match, &plan->switches[i]);
         fprintf(out, "\n");
-        print_switch(out, 4, &plan->kinds[i]);
+        /* Points at inputs that an entry has from `switch` and no use for would be refused. */
+        struct net_switch sw = plan->kinds[i];
+        if (!sw.marking->on_enqueue && !sw.marking->on_dequeue)
+            sw.points_at = NET_POINTS_OUTPUT;
+        print_switch(out, 4, &sw);
     }
 }
 

@@ -160,6 +160,15 @@ static void prints_back(void **state)
     assert_null(built->kind_of);
     free(text);
     forget(s, built);
+    /* One entry has a use for what `switch` says, the other has none. */
+    read_good("topology: {kind: chain}\nswitch: {congestion_points: input}\n"
+              "switches: [{match: s1, marking: qcn}, {match: s0}]\n",
+              &s, &built);
+    text = plan_print(s->plans[0]);
+    read_good(text, &again, &same);
+    free(text);
+    forget(s, built);
+    forget(again, same);
 }
 
 static void settings(void **state)

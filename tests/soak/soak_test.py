@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 
-SEEDS = 40 if os.environ.get("XOFF_QUICK") else 400
+IS_QUICK = "XOFF_QUICK" in os.environ
+SEEDS = 40 if IS_QUICK else 400
 
 
 class Failed(Exception):
@@ -65,10 +66,11 @@ def random_networks(program, folder):
 
 def faults(program, folder):
     """Each fault is found, and a small scenario still has it."""
-    for fault, end in ("threads", "threads"), ("loss", "loss"), ("books", "audit"), \
-            ("stuck", "stuck"), ("crash", "crash"):
+    planted = [("loss", "loss"), ("crash", "crash"), ("threads", "threads"), ("books", "audit"),
+               ("stuck", "stuck")]
+    for fault, end in planted[:2] if IS_QUICK else planted:
         place = f"{folder}-{fault}"
-        run = soak(program, place, "--seeds", "1..24", "--fault", fault, status=1)
+        run = soak(program, place, "--seeds", "1..6" if IS_QUICK else "1..24", "--fault", fault, status=1)
         small = sorted(pathlib.Path(place).glob(f"{end}-*.yaml"), key=lambda f: f.stat().st_size)
         check(small, f"{fault} was not found as {end}", run)
         text = small[0].read_text()
