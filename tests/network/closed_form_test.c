@@ -68,6 +68,24 @@ static void alone_is_ideal(void **state)
         }
 }
 
+/* A flow with a rate of its own: 68 full frames of 1518 B every 1214.4 ns (10 Gb/s), behind them
+ * one with 100000 - 68 * 1456 = 992 B, 1062 byte times of 80 ps on each of two links of 1 us. */
+static void a_paced_flow_is_ideal(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 1ms\n"
+            "topology: {kind: star, hosts: 2, host_link: {rate: 100Gbps, delay: 1us}}\n"
+            "traffic: [{kind: flows, list: [{at: 0s, from: h0, to: h1, size: 100000B,\n"
+            "  rate: 10Gbps}]}]\n");
+    const struct result_flow *f = &rig.results->flows[0];
+    assert_int_equal(f->finish_at, 68 * 1214400 + 2 * (1062 * 80 + XOFF_US));
+    assert_int_equal(f->ideal_for, f->finish_at);
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 /* M/D/1: Poisson frames of one size from many hosts to one. The mean number of bytes waiting behind
  * the one in service is rho^2 / (2 (1 - rho)) frames. Time in the network above the empty network's
  * is the waiting time W = rho S / (2 (1 - rho)), S the service time; two queues see traffic (the
@@ -131,9 +149,8 @@ static void a_limit_is_shared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_frame_over_n_hops),
-        cmocka_unit_test(alone_is_ideal),
-        cmocka_unit_test(m_d_1_mean_wait),
+        cmocka_unit_test(one_frame_over_n_hops), cmocka_unit_test(alone_is_ideal),
+        cmocka_unit_test(a_paced_flow_is_ideal), cmocka_unit_test(m_d_1_mean_wait),
         cmocka_unit_test(a_limit_is_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
