@@ -7,7 +7,7 @@
  * Between nodes of one thread, frames lie in chunks of LINK_CHUNK, taken from and returned to the
  * thread's stack of chunks. The chunk read last is written next, so the frames in flight stay in
  * the cache. (Rings as large as the worst burst were walked through end to end: 4 MB for 64 hosts,
- * 31 MB for 1024, and a fifth of the speed.) The place behind the last frame has the time -1.
+ * 31 MB for 1024, and a fifth of the speed.) A link that has run empty starts its chunk anew.
  *
  * Between threads, frames lie in a ring, and `tail` and `head` are exchanged. When the ring is
  * full, frames spill to a list of the sender's, which is merged into a larger ring between two
@@ -41,5 +41,12 @@ struct link {
     /* Written by the receiver, read by a sender on another thread. */
     alignas(64) _Atomic uint32_t head;
 };
+
+/* Whether no frame is left for a reader who has come to place `head` of a chunk, or of the ring. */
+static inline bool link_is_read(const struct link *link, const struct frame *frames, uint32_t head)
+{
+    return head == atomic_load_explicit(&link->tail, memory_order_acquire) &&
+           frames == link->frames;
+}
 
 #endif

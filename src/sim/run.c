@@ -96,7 +96,6 @@ __attribute__((noinline)) static void next_chunk(struct thread *w, struct link *
         w != sim->exclusive ? w : sim->threads[sim->cells[link->from_cell].owner];
     last->more = chunk_take(owner);
     link->frames = chunk_at(owner, last->more);
-    link->frames->at = -1;
     atomic_store_explicit(&link->tail, 0, memory_order_relaxed);
 }
 
@@ -125,7 +124,6 @@ void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, 
     if (__builtin_expect(tail == link->last, 0)) {
         next_chunk(w, link, in);
     } else {
-        in[link->step].at = -1;
         atomic_store_explicit(&link->tail, tail + link->step, memory_order_relaxed);
     }
     if (link->to_slot - w->first_slot < w->n_slots) { /* receiver is in the running cell */
@@ -197,17 +195,20 @@ static inline void step(struct thread *w, struct slot *s)
     }
 }
 
-/* Arrival time of the slot's next frame; XOFF_NEVER when there is none. */
-static inline xoff_time front_at(struct sim *sim, const struct slot *s)
+/* Arrival time of the slot's next frame; XOFF_NEVER when there is none. A link that has run empty
+ * starts its chunk anew: where frames are far apart, it always uses the same cache line. */
+static inline xoff_time front_at(struct sim *sim, struct slot *s)
 {
-    if (__builtin_expect(s->is_remote, 0)) {
-        struct link *link = &sim->links[s->link];
+    struct link *link = &sim->links[s->link];
+    if (__builtin_expect(s->is_remote, 0))
         atomic_store_explicit(&link->head, s->head, memory_order_release);
-        if (atomic_load_explicit(&link->tail, memory_order_acquire) == s->head)
-            return XOFF_NEVER;
+    if (!link_is_read(link, s->frames, s->head))
+        return front(s)->at;
+    if (__builtin_expect(!s->is_remote, 1)) {
+        s->head = 0;
+        atomic_store_explicit(&link->tail, 0, memory_order_relaxed);
     }
-    const xoff_time at = front(s)->at;
-    return at >= 0 ? at : XOFF_NEVER;
+    return XOFF_NEVER;
 }
 
 static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
@@ -303,27 +304,25 @@ static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
 {
     const struct sim *sim = w->worker.sim;
     const struct slot *s = &sim->slots[w->first_slot + local];
+    const struct link *link = &sim->links[s->link];
     const xoff_time end = w->window_end;
     struct frame *frames = s->frames;
     uint32_t head = s->head;
     xoff_time at = sim->at[w->first_slot + local];
-    /* Frames that another thread appends now arrive after this window: none is missed here. */
-    const uint32_t tail =
-        s->is_remote ? atomic_load_explicit(&sim->links[s->link].tail, memory_order_acquire) : 0;
     do {
         if (n == w->keys_capacity)
             thread_grow(w, n + 1);
         w->keys[n++] = queue_key(&w->queue, at, SIM_ARRIVAL, s->port, local);
         head += s->step;
-        if (s->is_remote) {
-            if (head == tail)
-                return n;
-        } else if (head == LINK_CHUNK * s->step) {
+        if (!s->is_remote && head == LINK_CHUNK * s->step) {
             frames = chunk_at(w, frames[head - s->step].more);
             head = 0;
         }
+        /* Frames that another thread appends now arrive after this window: none is missed here. */
+        if (link_is_read(link, frames, head))
+            break;
         at = frames[head & s->mask].at;
-    } while (at >= 0 && at < end);
+    } while (at < end);
     return n;
 }
 

@@ -242,7 +242,6 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         } else {
             struct thread *owner = sim->threads[sim->cells[link->from_cell].owner];
             link->frames = chunk_at(owner, chunk_take(owner));
-            link->frames->at = -1;
             link->mask = UINT32_MAX; /* places in a chunk need no folding */
         }
         to->frames = link->frames;
@@ -425,15 +424,13 @@ struct walk {
 /* Returns the frame at the position and moves on; NULL at the end. */
 static const struct frame *walk_on(const struct sim *sim, const struct link *link, struct walk *at)
 {
+    if (link_is_read(link, at->frames, at->head))
+        return NULL;
     if (link->is_remote) {
-        if (at->head == atomic_load_explicit(&link->tail, memory_order_acquire))
-            return NULL;
         at->head += link->step;
         return &at->frames[(at->head - link->step) & link->mask];
     }
     struct frame *frame = &at->frames[at->head];
-    if (frame->at < 0)
-        return NULL;
     at->head += link->step;
     if (at->head == LINK_CHUNK * link->step) {
         at->frames = chunk_at(sim->threads[sim->cells[link->to_cell].owner], frame->more);
