@@ -196,7 +196,8 @@ static inline void step(struct thread *w, struct slot *s)
 }
 
 /* Arrival time of the slot's next frame; XOFF_NEVER when there is none. A link that has run empty
- * starts its chunk anew: where frames are far apart, it always uses the same cache line. */
+ * starts its chunk anew: where frames are far apart, it always uses the same cache line. Which one
+ * differs from link to link, because the first lines of all chunks share a few sets of the cache. */
 static inline xoff_time front_at(struct sim *sim, struct slot *s)
 {
     struct link *link = &sim->links[s->link];
@@ -205,8 +206,8 @@ static inline xoff_time front_at(struct sim *sim, struct slot *s)
     if (!link_is_read(link, s->frames, s->head))
         return front(s)->at;
     if (__builtin_expect(!s->is_remote, 1)) {
-        s->head = 0;
-        atomic_store_explicit(&link->tail, 0, memory_order_relaxed);
+        s->head = s->link % LINK_CHUNK * s->step;
+        atomic_store_explicit(&link->tail, s->head, memory_order_relaxed);
     }
     return XOFF_NEVER;
 }
