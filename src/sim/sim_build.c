@@ -277,6 +277,7 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     } while (w->chunks == MAP_FAILED && w->chunks_capacity > LEAST_CHUNKS);
     XOFF_ASSERT(w->chunks != MAP_FAILED);
+    madvise(w->chunks, chunk_bytes(w) * w->chunks_capacity, MADV_HUGEPAGE);
     errno = 0; /* a later assertion is not about memory */
     w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
     w->active = malloc(sizeof *w->active * (sim->n_cells + 1));
