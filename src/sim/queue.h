@@ -44,6 +44,12 @@ static inline uint64_t queue_key(const struct queue *q, xoff_time at, enum sim_k
     return (uint64_t)(at - q->start) << 28 | (uint64_t)kind << 26 | (tie & q->ties) << 16 | slot;
 }
 
+/* The same for the timer of a node: there is no other that it could be tied with. */
+static inline uint64_t queue_timer_key(const struct queue *q, xoff_time at, uint32_t slot)
+{
+    return (uint64_t)(at - q->start) << 28 | (uint64_t)SIM_TIMER << 26 | slot;
+}
+
 static inline void queue_insert(struct queue *q, uint32_t slot, uint64_t key)
 {
     const uint32_t bucket = (uint32_t)(key >> 28 >> q->shift);

@@ -13,14 +13,15 @@
 static inline void insert(struct thread *w, uint32_t local, xoff_time at, enum sim_kind kind,
                           uint32_t port)
 {
-    queue_insert(&w->queue, local, queue_key(&w->queue, at, kind, port, local));
+    queue_insert(&w->queue, local,
+                 kind == SIM_TIMER ? queue_timer_key(&w->queue, at, local)
+                                   : queue_key(&w->queue, at, kind, port, local));
 }
 
-/* The key of the timer of the node that runs alone. A node has one, so no tie is left to break. */
+/* The key of the timer of the node that runs alone. */
 static inline uint64_t timer_key(const struct thread *w, xoff_time at)
 {
-    return at < w->window_end ? (uint64_t)(at - w->queue.start) << 28 | (uint64_t)SIM_TIMER << 26
-                              : UINT64_MAX;
+    return at < w->window_end ? queue_timer_key(&w->queue, at, 0) : UINT64_MAX;
 }
 
 /* Sets the time of a slot, in the running cell's queue or for a later window. Kind and port are
@@ -99,10 +100,13 @@ __attribute__((noinline)) static void next_chunk(struct thread *w, struct link *
     atomic_store_explicit(&link->tail, 0, memory_order_relaxed);
 }
 
+/* A frame is on its way over an empty link within the running cell. */
 __attribute__((noinline)) static void arrive_within(struct thread *w, const struct link *link,
                                                     xoff_time at)
 {
-    set_at(w, link->to_slot, at, SIM_ARRIVAL, link->to_port);
+    w->worker.sim->at[link->to_slot] = at;
+    if (w->uses_queue && at < w->window_end)
+        insert(w, link->to_slot - w->first_slot, at, SIM_ARRIVAL, link->to_port);
 }
 
 void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, xoff_time at)
