@@ -324,6 +324,8 @@ static void decide(struct pipeline *p, struct worker *w)
     struct sw *sw = &p->sw;
     const uint32_t place = fifo_pop(&p->line, &sw->store);
     struct frame *f = store_at(&sw->store, place);
+    if (p->line.n) /* its turn comes soon, and it has been left alone for the processing delay */
+        __builtin_prefetch(store_at(&sw->store, p->line.head));
     p->line_at = f->at;
     const uint32_t out = sw_route(sw, f, f->in_port, sim_now(w));
     if (__builtin_expect(out == ROUTE_NONE, 0)) {
