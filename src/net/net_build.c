@@ -346,6 +346,7 @@ static void build_tracers(struct net *net)
         t->notes.limit = UINT64_MAX;
         t->notes.step = 1;
         t->queues = n < net->n_hosts ? NULL : net_sw(net, n)->queues;
+        t->n_ports = net_node(net, n)->n_ports;
         t->ports = net_port(net, n, 0);
         t->until = net->spec.trace_until;
         for (uint32_t p = 0; p < node->n_ports; p++) {

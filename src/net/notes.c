@@ -57,7 +57,7 @@ static void trace(struct tracer *t, uint32_t port, const struct frame *frame,
     if (!t->queues)
         return;
     if (what != RESULT_EVENT_RECEIVE && !frame_is_control(frame))
-        to->next = (uint32_t)t->queues[port * XOFF_N_PRIORITIES + frame->priority].bytes;
+        to->next = (uint32_t)t->queues[frame->priority * t->n_ports + port].bytes;
     else if (t->ports[port].is_control_due) /* queue 0, where pause frames wait */
         to->next = t->ports[port].wire->pause_bytes;
 }
@@ -172,7 +172,7 @@ void port_note_edge(struct port *port, const struct xoff_edge *edge, xoff_time n
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
         struct frame pause = {.bytes = (uint16_t)port->wire->pause_bytes, .kind = FRAME_PAUSE};
         port->told_bytes =
-            t->queues ? (uint32_t)t->queues[port->number * XOFF_N_PRIORITIES + p].bytes : 0;
+            t->queues ? (uint32_t)t->queues[p * t->n_ports + port->number].bytes : 0;
         pause.pause.classes = (uint8_t)(1u << p);
         pause.pause.opcode = XOFF_OPCODE_PFC;
         pause.pause.quanta[p] = edge->pause;

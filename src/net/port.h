@@ -36,7 +36,8 @@ struct capture {
  * `pool` what (RESULT_EVENT_x), `in_port` where, `next` how many bytes were queued there. */
 struct tracer {
     struct capture notes;
-    const struct egress *queues; /* by port and priority; NULL: a host */
+    const struct egress *queues; /* by priority and port; NULL: a host */
+    uint32_t n_ports;
     const struct port *ports;
     xoff_time until;
 };
@@ -99,7 +100,11 @@ struct port {
     uint64_t pause_rx[XOFF_N_PRIORITIES], resume_rx[XOFF_N_PRIORITIES];
     uint64_t lapsed_tx[XOFF_N_PRIORITIES]; /* pauses sent that ended because the link failed */
     xoff_time closed_at[XOFF_N_PRIORITIES], paused_for[XOFF_N_PRIORITIES];
+    /* An odd number of cache lines: the first lines of many ports would share few sets else. */
+    alignas(64) char odd[64];
 };
+
+_Static_assert(sizeof(struct port) / 64 % 2 == 1, "an odd number of cache lines");
 
 /* `wire` must be set; gate_cfg.wire and .obeys may be set later. */
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);

@@ -61,7 +61,7 @@ struct sw {
     /* Every frame reads the next two cache lines; one whose path is chosen, the third. */
     alignas(64) const struct fabric_ops *fabric;
     struct port *ports;
-    struct egress *queues; /* by port and priority: sw_queue() */
+    struct egress *queues; /* by priority and port: sw_queue() */
     struct frame_store store;
     uint8_t used;     /* priorities seen so far */
     bool keeps_flows; /* the path of a frame follows from its hash alone */
@@ -113,7 +113,7 @@ static inline uint32_t sw_point_timer(const struct sw *sw, uint32_t port, uint32
 
 static inline struct egress *sw_queue(const struct sw *sw, uint32_t out, uint32_t priority)
 {
-    return &sw->queues[out * XOFF_N_PRIORITIES + priority];
+    return &sw->queues[priority * sw->n_ports + out];
 }
 
 /* Bytes of a lossless priority that came in at `in`, leave by `out`, and lie in the switch. Frames
