@@ -171,8 +171,7 @@ void port_note_edge(struct port *port, const struct xoff_edge *edge, xoff_time n
     for (uint32_t mask = edge->priorities; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
         struct frame pause = {.bytes = (uint16_t)port->wire->pause_bytes, .kind = FRAME_PAUSE};
-        port->told_bytes =
-            t->queues ? (uint32_t)t->queues[p * t->n_ports + port->number].bytes : 0;
+        port->told_bytes = t->queues ? (uint32_t)t->queues[p * t->n_ports + port->number].bytes : 0;
         pause.pause.classes = (uint8_t)(1u << p);
         pause.pause.opcode = XOFF_OPCODE_PFC;
         pause.pause.quanta[p] = edge->pause;

@@ -200,8 +200,8 @@ static inline void step(struct thread *w, struct slot *s)
 }
 
 /* Arrival time of the slot's next frame; XOFF_NEVER when there is none. A link that has run empty
- * starts its chunk anew: where frames are far apart, it always uses the same cache line. Which one
- * differs from link to link, because the first lines of all chunks share a few sets of the cache. */
+ * starts its chunk anew: where frames are far apart, it always uses the same cache line. Which line
+ * that is differs from link to link, as the first of all chunks share a few sets of the cache. */
 static inline xoff_time front_at(struct sim *sim, struct slot *s)
 {
     struct link *link = &sim->links[s->link];
