@@ -118,12 +118,31 @@ static int check_cycle(const struct plan *plan, const struct built *built, json_
     return code || cycle.n ? EXIT_FAILED : EXIT_FINE;
 }
 
+/* Prints the line of a file; `err` is NULL or what is wrong with it. Takes both arrays. */
+static void print_json(const char *file, bool is_good, json_t *cycles, json_t *warnings,
+                       const struct xoff_err *err)
+{
+    json_t *answer = json_pack("{s:s, s:b, s:o, s:o}", "file", file, "good", is_good, "cycles",
+                               cycles, "warnings", warnings);
+    if (err)
+        json_object_set_new(answer, "error",
+                            json_pack("{s:i, s:i, s:s, s:s, s:s}", "line", err->line, "column",
+                                      err->column, "subject", err->subject, "message",
+                                      err->message[0] ? err->message : xoff_err_text(err->code),
+                                      "value", err->value));
+    json_dumpf(answer, stdout, 0);
+    putchar('\n');
+    json_decref(answer);
+}
+
 static int check_file(const struct check_arguments *a, const char *file)
 {
     struct cli_input input;
     struct xoff_err err = {0};
     if (cli_read(&a->shared, file, &input, &err)) {
         cli_print_error(&err);
+        if (a->shared.json)
+            print_json(file, false, json_array(), json_array(), &err);
         return cli_status(&err);
     }
     const struct scenario *scenario = input.scenario;
@@ -131,12 +150,14 @@ static int check_file(const struct check_arguments *a, const char *file)
                                                    .memory_bytes = a->shared.memory_bytes,
                                                    .cell_bound = a->shared.cell_bound};
     int status = EXIT_FINE;
+    bool is_built = true;
     json_t *cycles = a->shared.json ? json_array() : NULL;
     for (uint32_t i = 0; i < scenario->n_plans && status != EXIT_BAD_INPUT; i++) {
         struct built *built;
         if (build_create(scenario->plans[i], &options_of_build, &built, &err)) {
             cli_print_build_error(&input, &err);
             status = cli_status(&err);
+            is_built = false;
             break;
         }
         cli_print_build_warnings(&input, built);
@@ -149,11 +170,7 @@ static int check_file(const struct check_arguments *a, const char *file)
         json_t *warnings = json_array();
         for (uint32_t i = 0; i < input.n_warnings; i++)
             json_array_append_new(warnings, json_string(input.warnings[i]));
-        json_t *answer = json_pack("{s:s, s:b, s:o, s:o}", "file", file, "good",
-                                   status == EXIT_FINE, "cycles", cycles, "warnings", warnings);
-        json_dumpf(answer, stdout, 0);
-        putchar('\n');
-        json_decref(answer);
+        print_json(file, status == EXIT_FINE, cycles, warnings, is_built ? NULL : &err);
     } else if (status == EXIT_FINE)
         printf("%s: good%s\n", file, a->deadlock ? ", no cyclic buffer dependency" : "");
     cli_input_fini(&input);

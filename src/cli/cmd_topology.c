@@ -134,6 +134,14 @@ static json_t *node_json(const struct built *b, uint32_t n)
     return json;
 }
 
+/* The headroom of a lossless ingress queue at one end of a link; null: there is none. */
+static json_t *headroom_json(const struct built *b, const struct topo_link *link, uint32_t end)
+{
+    if (!b->spec.lossless || link->node[end] < b->topo.n_hosts)
+        return json_null();
+    return json_integer(net_headroom_limit(b->net, link->node[end], link->port[end]));
+}
+
 static int print_json(const struct built *b)
 {
     const struct topo *topo = &b->topo;
@@ -142,11 +150,14 @@ static int print_json(const struct built *b)
         json_array_append_new(nodes, node_json(b, n));
     for (uint32_t l = 0; l < topo->n_links; l++) {
         const struct topo_link *link = &topo->links[l];
+        json_t *worst = b->spec.lossless ? json_integer(net_headroom(&b->spec, l)) : json_null();
         json_array_append_new(
-            links, json_pack("{s:[s,s], s:[i,i], s:I, s:I}", "endpoints",
+            links, json_pack("{s:[s,s], s:[i,i], s:I, s:I, s:[o,o], s:o}", "endpoints",
                              topo->nodes[link->node[0]].name, topo->nodes[link->node[1]].name,
                              "ports", (int)link->port[0], (int)link->port[1], "rate_bps",
-                             (json_int_t)link->rate_bps, "delay_ps", (json_int_t)link->delay));
+                             (json_int_t)link->rate_bps, "delay_ps", (json_int_t)link->delay,
+                             "headroom_bytes", headroom_json(b, link, 0), headroom_json(b, link, 1),
+                             "headroom_worst_case_bytes", worst));
     }
     json_t *all = json_pack("{s:o, s:o}", "nodes", nodes, "links", links);
     const int code = json_dumpf(all, stdout, JSON_INDENT(1));

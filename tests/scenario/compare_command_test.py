@@ -13,8 +13,14 @@ import subprocess
 import sys
 import tempfile
 
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
 XOFF = str(pathlib.Path(sys.argv[1]).resolve())
 NETWORK = pathlib.Path(__file__).parent / "ns3"
+SCHEMAS = pathlib.Path(__file__).resolve().parent.parent.parent / "schemas"
 wrong = []
 
 CONFIG = """ENABLE_QCN 0
@@ -47,6 +53,10 @@ def compare(theirs, out, *args):
     text = xoff("run", *args, *options)
     check("both forms run", machine.returncode == text.returncode == 0,
           machine.stderr + text.stderr)
+    if jsonschema:
+        schema = json.loads((SCHEMAS / "run.schema.json").read_text())
+        for error in jsonschema.Draft202012Validator(schema).iter_errors(json.loads(machine.stdout)):
+            check("the output is as its schema says", False, f"{error.json_path}: {error.message}")
     found = [run["compare"] for run in json.loads(machine.stdout)["runs"]]
     written = json.loads((out / "summary.json").read_text())
     check("summary.json says the same", found == [r["compare"] for r in written["runs"]])
