@@ -87,6 +87,8 @@ struct cli_style {
     const char *bold, *dim, *red, *green, *yellow, *off;
 };
 const struct cli_style *cli_style(FILE *stream);
+/* The width to print for: of COLUMNS, of the terminal, or 80. */
+uint32_t cli_columns(FILE *out);
 
 /* Formats a figure with its unit for people: 81.2 us, 40.1 Gb/s, 1.2 MB. Returns buf. */
 char *cli_figure(char *buf, size_t size, double value, const char *unit);
@@ -128,6 +130,12 @@ void cli_note_verdict(const struct scenario *scenario, struct results *run,
 void cli_catch_interrupts(void);
 /* Whether one of them came: nothing more is to be started. */
 bool cli_is_interrupted(void);
+
+/* Shows on a terminal that files are being written to the folder; cli_end_writing() returns how
+ * long that took, in seconds. */
+struct write_progress;
+struct write_progress *cli_begin_writing(const char *folder);
+double cli_end_writing(struct write_progress *progress);
 
 /* Writes a text to a file, which appears complete or not at all. Prints an error. Returns an exit
  * status. */

@@ -300,26 +300,26 @@ int cmd_bench(int argc, char **argv)
         return EXIT_FAILED;
     }
     bench_write_hpcc(dir, HPCC_FLOWS, 0.6);
-    fprintf(words, "%-40s %12s %8s %10s %9s %9s\n", "network", "hops/s", "spread", "hops",
-            "peak RSS", "startup");
+    fprintf(words, "%-42s %8s %5s %7s %7s %8s\n", "network", "hops/s", "spread", "hops", "peak RSS",
+            "startup");
     for (uint32_t i = 0; i < N_ROWS; i++) {
         fflush(words);
         if (run_apart(&rows[i], dir, a.rounds, &results[i])) {
             remove_files(dir);
             return EXIT_FAILED;
         }
-        fprintf(words, "%-40s %10.1f M %6.0f %% %8.1f M %6.0f MB %6.1f ms\n", rows[i].name,
+        fprintf(words, "%-42s %6.1f M %3.0f %% %5.1f M %4.0f MB %5.1f ms\n", rows[i].name,
                 results[i].hops_per_s / 1e6, 100 * results[i].spread, (double)results[i].hops / 1e6,
                 (double)results[i].rss_bytes / 1e6, 1e3 * results[i].startup_s);
         fflush(words);
         if (i && rows[i].n_threads > 1)
-            fprintf(words, "%-40s %10.2f x  (%s digest)\n", "  of one thread",
+            fprintf(words, "%-42s %10.2f x  (%s digest)\n", "  of one thread",
                     results[i].hops_per_s / results[i - 1].hops_per_s,
                     results[i].digest == results[i - 1].digest ? "same" : "DIFFERENT");
     }
     const double many_s = load_many(dir);
     remove_files(dir);
-    fprintf(words, "%-40s %10.2f s\n", "ns-3 files: a million flows loaded", many_s);
+    fprintf(words, "%-42s %10.2f s\n", "ns-3 files: a million flows loaded", many_s);
     struct bench_operation operations[BENCH_MAX];
     struct bench_size sizes[BENCH_MAX];
     unsigned n_operations = bench_operations(cli_clock, operations);
@@ -327,9 +327,9 @@ int cmd_bench(int argc, char **argv)
     const unsigned n_sizes = bench_sizes(sizes);
     fputc('\n', words);
     for (unsigned i = 0; i < n_operations; i++)
-        fprintf(words, "%-40s %10.1f ns\n", operations[i].name, operations[i].ns);
+        fprintf(words, "%-42s %10.1f ns\n", operations[i].name, operations[i].ns);
     for (unsigned i = 0; i < n_sizes; i++)
-        fprintf(words, "%-40s %10zu bytes\n", sizes[i].name, sizes[i].bytes);
+        fprintf(words, "%-42s %10zu bytes\n", sizes[i].name, sizes[i].bytes);
     json_t *all = figures_json(results, operations, n_operations, sizes, n_sizes);
     json_object_set_new(all, "million_flows_s", json_real(many_s));
     int status = EXIT_FINE;

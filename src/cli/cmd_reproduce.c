@@ -308,7 +308,14 @@ static void print_board(const struct reproduce_arguments *a, const struct scoreb
                         const char *json)
 {
     const struct cli_style *s = cli_style(stdout);
-    const struct scoreboard_style style = {s->bold, s->dim, s->red, s->green, s->yellow, s->off};
+    const bool is_fixed = isatty(STDOUT_FILENO) || getenv("COLUMNS");
+    const struct scoreboard_style style = {s->bold,
+                                           s->dim,
+                                           s->red,
+                                           s->green,
+                                           s->yellow,
+                                           s->off,
+                                           is_fixed ? (int)cli_columns(stdout) : 0};
     if (a->json)
         puts(json);
     else

@@ -296,7 +296,7 @@ static int check_expectations(const struct scenario *scenario, const struct cli_
     int status = EXIT_FINE;
     for (uint32_t i = 0; i < scenario->n_expects; i++) {
         bool holds;
-        char detail[256];
+        char detail[1024];
         struct xoff_err err = {0};
         const char *text = scenario->expects[i].text;
         const bool is_wrong = expect_evaluate(text, results, summaries, scenario->n_plans, &holds,
@@ -357,14 +357,13 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
         digest_hex(&d, hex);
         if (r->seeds)
             printf("seed %llu: ", (unsigned long long)r->seed);
-        printf("%s%s%sdigest %s%s%s  %s%s simulated, %.1f M packet-hops in %.2f s: %.1f M/s on %u "
-               "thread%s%s\n",
-               r->variant, *r->variant ? ": " : "", r->interrupted ? "INTERRUPTED, " : "", s->bold,
-               hex, s->off, s->dim,
-               cli_figure(text, sizeof text, (double)r->end_at / (double)XOFF_S, "s"),
-               (double)r->packet_hops / 1e6, r->wall_s,
-               r->wall_s > 0 ? (double)r->packet_hops / r->wall_s / 1e6 : 0, r->threads,
-               r->threads == 1 ? "" : "s", s->off);
+        printf("%s%s%sdigest %s%s%s  %s%s in %.2f s, %.1f M packet-hops/s", r->variant,
+               *r->variant ? ": " : "", r->interrupted ? "INTERRUPTED, " : "", s->bold, hex, s->off,
+               s->dim, cli_figure(text, sizeof text, (double)r->end_at / (double)XOFF_S, "s"),
+               r->wall_s, r->wall_s > 0 ? (double)r->packet_hops / r->wall_s / 1e6 : 0);
+        if (r->threads > 1)
+            printf(", %u threads", r->threads);
+        printf("%s\n", s->off);
     }
     fputs(files, stdout);
 }
@@ -538,7 +537,9 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     size_t size;
     FILE *told = open_memstream(&text, &size);
     XOFF_ASSERT(told);
+    struct write_progress *writing = cli_begin_writing(folder_aside(folder));
     const int written = write_files(a, import, results, summaries, n, folder, dir, told);
+    fprintf(told, "written in %.2f s\n", cli_end_writing(writing));
     text_stream_close(told, &text);
     if (written)
         status = EXIT_FAILED;

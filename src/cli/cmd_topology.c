@@ -51,40 +51,31 @@ void cli_print_switches(const struct built *b, uint32_t kind)
         printf("none");
 }
 
-/* Prints a column of a mechanism, as wide as its key or the longest kind in it. There is none for a
- * mechanism that no switch uses. */
-static void print_kind(const struct built *b, const struct switch_role *role, const char *text)
+static bool is_used(const struct built *b, const struct switch_role *role)
 {
-    size_t width = strlen(role->key);
-    bool is_used = false;
-    for (uint32_t i = 0; i < b->spec.n_kinds; i++) {
-        const size_t length = strlen(switch_kind(&b->spec.kinds[i], role).name);
-        width = length > width ? length : width;
-        is_used |= switch_uses(&b->spec.kinds[i], role);
-    }
-    if (is_used)
-        printf("  %-*s", (int)width, text);
+    bool is_any = false;
+    for (uint32_t i = 0; i < b->spec.n_kinds; i++)
+        is_any |= switch_uses(&b->spec.kinds[i], role);
+    return is_any;
 }
 
-/* Prints the mechanisms of switches, a line for each kind. */
+/* Prints the mechanisms of switches, a block for each kind: they are too many for a line. */
 static void print_kinds(const struct built *b)
 {
     const struct cli_style *s = cli_style(stdout);
-    printf("%s%-12s %9s", s->bold, "settings", "buffer");
-    for (const struct switch_role *role = switch_roles; role->key; role++)
-        print_kind(b, role, role->key);
-    printf("  switches%s\n", s->off);
     for (uint32_t i = 0; i < b->spec.n_kinds; i++) {
         const struct net_switch *sw = &b->spec.kinds[i];
         char name[32] = "switch", buffer[32];
         if (i)
             snprintf(name, sizeof name, "switches.%u", i - 1);
-        printf("%-12s %9s", name, xoff_format_bytes(buffer, sizeof buffer, sw->buffer_bytes));
-        for (const struct switch_role *role = switch_roles; role->key; role++)
-            print_kind(b, role, switch_uses(sw, role) ? switch_kind(sw, role).name : "-");
-        printf("  ");
+        printf("%s%s%s  ", s->bold, name, s->off);
         cli_print_switches(b, i);
-        putchar('\n');
+        printf("\n  %-10s %s\n", "buffer",
+               xoff_format_bytes(buffer, sizeof buffer, sw->buffer_bytes));
+        for (const struct switch_role *role = switch_roles; role->key; role++)
+            if (is_used(b, role))
+                printf("  %-10s %s\n", role->key,
+                       switch_uses(sw, role) ? switch_kind(sw, role).name : "-");
     }
     putchar('\n');
 }
@@ -97,8 +88,8 @@ static void print_text(const struct built *b)
     printf("%u hosts, %u switches, %u links\n\n", topo->n_hosts, topo->n_nodes - topo->n_hosts,
            topo->n_links);
     print_kinds(b);
-    printf("%s%-12s %4s  %-12s %4s  %9s %9s %12s%s%s\n", s->bold, "node", "port", "peer", "port",
-           "rate", "delay", "headroom", has_other ? "   worst case" : "", s->off);
+    printf("%s%-12s %4s  %-12s %4s  %9s %9s %10s%s%s\n", s->bold, "node", "port", "peer", "port",
+           "rate", "delay", "headroom", has_other ? " worst case" : "", s->off);
     for (uint32_t n = 0; n < topo->n_nodes; n++)
         for (uint32_t p = 0; p < topo->nodes[n].n_ports; p++) {
             const struct topo_port *tp = &topo->ports[topo->nodes[n].first_port + p];
@@ -109,11 +100,11 @@ static void print_text(const struct built *b)
                 if (has_other)
                     xoff_format_bytes(worst, sizeof worst, net_headroom(&b->spec, tp->link));
             }
-            printf("%-12s %4u  %-12s %4u  %9s %9s %12s", p ? "" : topo->nodes[n].name, p,
+            printf("%-12s %4u  %-12s %4u  %9s %9s %10s", p ? "" : topo->nodes[n].name, p,
                    topo->nodes[topo_peer(topo, n, p)].name, topo_peer_port(topo, n, p),
                    xoff_format_rate(rate, sizeof rate, link->rate_bps),
                    xoff_format_time(delay, sizeof delay, link->delay), headroom);
-            printf(has_other ? " %12s\n" : "%s\n", worst);
+            printf(has_other ? " %10s\n" : "%s\n", worst);
         }
 }
 

@@ -1,7 +1,9 @@
 /* Options and output that the verbs share. */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -19,7 +21,8 @@ static const struct argp_option table[] = {
     {"set", OPTION_SET, "KEY=VALUE", 0, "Change one key of the scenario, such as switch.pause=none",
      0},
     {"seed", OPTION_SEED, "N", 0, "Seed of all random streams", 0},
-    {"threads", OPTION_THREADS, "N", 0, "Run on N threads; the results are the same", 0},
+    {"threads", OPTION_THREADS, "N", 0,
+     "Run on N threads; the results are the same. More than there are cores are no faster", 0},
     {"memory", OPTION_MEMORY, "SIZE", 0,
      "Memory that a run may take, such as 4GB; one that needs more is refused or ended early "
      "(default: what is free)",
@@ -46,6 +49,26 @@ static void add_setting(struct cli_options *c, struct argp_state *state, const c
     c->settings[c->n_settings++] = (struct plan_setting){key, value};
 }
 
+/* Threads without cores of their own make nothing faster. Up to four for each core cost little;
+ * more are not used, since every one of them has a part of the network to keep apart. */
+static uint32_t fit_threads(uint32_t n)
+{
+    cpu_set_t cores;
+    const uint32_t n_cores =
+        sched_getaffinity(0, sizeof cores, &cores) ? 64 : (uint32_t)CPU_COUNT(&cores);
+    const uint32_t most = 4 * n_cores;
+    if (n <= n_cores)
+        return n;
+    fprintf(stderr,
+            "%swarning:%s --threads %u: there %s %u core%s; more threads than that are no faster",
+            cli_style(stderr)->yellow, cli_style(stderr)->off, n, n_cores == 1 ? "is" : "are",
+            n_cores, n_cores == 1 ? "" : "s");
+    if (n > most)
+        fprintf(stderr, ", %u are used", most);
+    fputc('\n', stderr);
+    return n < most ? n : most;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct cli_options *c = state->input;
@@ -67,7 +90,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPTION_THREADS:
         if (xoff_parse_int(arg, &n) || n < 1 || n > 64)
             argp_error(state, "--threads %s: give a number from 1 to 64", arg);
-        c->n_threads = (uint32_t)n;
+        c->n_threads = fit_threads((uint32_t)n);
         return 0;
     case OPTION_MEMORY:
         if (xoff_parse_bytes(arg, &n) || n < 1)
@@ -118,6 +141,18 @@ const struct cli_style *cli_style(FILE *stream)
     if ((no_color && *no_color) || !isatty(fileno(stream)))
         return &plain;
     return &colour;
+}
+
+uint32_t cli_columns(FILE *out)
+{
+    struct winsize size;
+    const char *asked = getenv("COLUMNS");
+    const long n = asked ? strtol(asked, NULL, 10) : 0;
+    if (n >= 40 && n <= 1000)
+        return (uint32_t)n;
+    if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
+        return size.ws_col;
+    return 80;
 }
 
 static void print_place(FILE *out, const struct xoff_err *err)

@@ -2,8 +2,6 @@
  * the first, then figures of the whole network. Tables fit the width of the terminal. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -116,19 +114,6 @@ static const struct metric *find(const struct cli_run *run, const struct figure 
     snprintf(name, sizeof name, "%s.%s%s%s", figure->family, entry, *figure->figure ? "." : "",
              figure->figure);
     return summary_find(run->summary, name);
-}
-
-/* The width to print for: of the terminal, of COLUMNS, or 80. */
-static uint32_t columns_of(FILE *out)
-{
-    struct winsize size;
-    const char *asked = getenv("COLUMNS");
-    const long n = asked ? strtol(asked, NULL, 10) : 0;
-    if (n >= 40 && n <= 1000)
-        return (uint32_t)n;
-    if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
-        return size.ws_col;
-    return 80;
 }
 
 /* Whether the run ended by itself: what had not finished then never will. */
@@ -361,7 +346,7 @@ static bool has_meanings(FILE *out, const struct cli_run *run)
         if (m && strlen(m->meaning) > longest)
             longest = strlen(m->meaning);
     }
-    return LABEL_COLUMNS + CELL_COLUMNS + 3 + longest <= columns_of(out);
+    return LABEL_COLUMNS + CELL_COLUMNS + 3 + longest <= cli_columns(out);
 }
 
 /* Prints a metric of all runs side by side. */
@@ -440,7 +425,7 @@ static void print_turned(FILE *out, const struct cli_run *runs, uint32_t n_runs,
 /* Prints the same with a row for each run, in as many tables as the width demands. */
 static void print_below(FILE *out, const struct cli_run *runs, uint32_t n_runs)
 {
-    const int width = (int)columns_of(out) - NAME_COLUMNS - 2;
+    const int width = (int)cli_columns(out) - NAME_COLUMNS - 2;
     uint32_t from = 0;
     int used = 0;
     for (uint32_t r = 0; r < sizeof rows / sizeof *rows; r++) {
@@ -464,7 +449,7 @@ void cli_print_summary(FILE *out, const struct cli_run *runs, uint32_t n_runs)
     print_entries(out, runs, n_runs, &throughput);
     if (n_runs <= MAX_SIZED)
         print_sizes(out, runs, n_runs);
-    if (LABEL_COLUMNS + n_runs * CELL_COLUMNS <= columns_of(out))
+    if (LABEL_COLUMNS + n_runs * CELL_COLUMNS <= cli_columns(out))
         print_beside(out, runs, n_runs);
     else
         print_below(out, runs, n_runs);

@@ -35,7 +35,7 @@ static void print_deadlock(FILE *out, const struct cli_style *s, const struct re
     fprintf(out, " since %s\n   ",
             cli_figure(text, sizeof text, (double)d->onset_at / (double)XOFF_S, "s"));
     for (uint32_t k = 0; k < d->n; k++) {
-        fprintf(out, "%s ", k ? " ->" : "");
+        fprintf(out, "%s ", !k ? "" : k % 3 ? " ->" : " ->\n   "); /* three fit a line */
         print_port(out, r, ports[k].node, ports[k].port);
         if (is_mixed)
             fprintf(out, " priority %u", ports[k].priority);
@@ -58,14 +58,15 @@ static void print_drop(FILE *out, const struct cli_style *s, const struct result
     print_start(out, r, d->lossless ? s->red : s->yellow, "drop");
     fputc(' ', out);
     print_port(out, r, d->node, d->port);
-    fprintf(out, ", priority %u%s: %llu frames\n    %s", d->priority,
-            d->lossless ? " (lossless)" : "", (unsigned long long)d->frames, causes[d->cause]);
+    fprintf(out, ", priority %u%s: %llu frames\n    from %s: %s", d->priority,
+            d->lossless ? " (lossless)" : "", (unsigned long long)d->frames,
+            cli_figure(text, sizeof text, (double)d->first_at / (double)XOFF_S, "s"),
+            causes[d->cause]);
     if (d->out_port != UINT32_MAX) {
-        fprintf(out, ", on the way to ");
+        fprintf(out, ", to ");
         print_port(out, r, d->node, d->out_port);
     }
-    fprintf(out, "; first at %s\n",
-            cli_figure(text, sizeof text, (double)d->first_at / (double)XOFF_S, "s"));
+    fputc('\n', out);
 }
 
 void cli_print_troubles(FILE *out, const struct cli_run *run)

@@ -19,7 +19,7 @@ struct judgement {
     double *values;    /* by seed; NULL: nothing was measured */
     struct spread measured;
     bool has_direction, direction_holds; /* holds in every seed */
-    char direction_detail[256];          /* of the first seed where it fails, else of the last */
+    char direction_detail[1024];         /* of the first seed where it fails, else of the last */
 };
 
 /* Returns the verdict on a claim that could be tested. The bounds of the tolerance are inside it,

@@ -91,6 +91,7 @@ void scoreboard_errors(const struct scoreboard *board, void (*say)(const struct 
 /* Colours of a terminal; empty strings: no colours. */
 struct scoreboard_style {
     const char *bold, *dim, *red, *green, *yellow, *off;
+    int columns; /* of the terminal; 0: any */
 };
 void scoreboard_print(const struct scoreboard *board, const struct scoreboard_style *style,
                       FILE *out);

@@ -104,7 +104,11 @@ static const char *colour_of(enum verdict verdict, const struct scoreboard_style
     }
 }
 
-#define NOTE_WIDTH 96
+/* Notes are as wide as the terminal, and not wider than is good to read. */
+static int note_width(const struct scoreboard_style *s)
+{
+    return s->columns && s->columns < 96 ? s->columns : 96;
+}
 
 /* Prints a paragraph under a row, broken between words. */
 static void print_note(FILE *out, const struct scoreboard_style *s, const char *lead,
@@ -118,7 +122,7 @@ static void print_note(FILE *out, const struct scoreboard_style *s, const char *
     for (size_t n; text += strspn(text, " \n"), (n = strcspn(text, " \n")); text += n) {
         char word[256];
         snprintf(word, sizeof word, "%.*s", (int)n, text);
-        if (!is_first && column + 1 + width(word) > NOTE_WIDTH) {
+        if (!is_first && column + 1 + width(word) > note_width(s)) {
             fputs("\n     ", out);
             column = 5;
         } else if (!is_first) {
@@ -145,8 +149,7 @@ static void print_shipped(FILE *out, const struct scoreboard_style *s, const str
     print_note(out, s, lead, text);
 }
 
-/* Prints the verdict and the reasons for it. */
-static void print_verdict(FILE *out, const struct scoreboard_style *s, const struct scored_paper *p,
+static void print_verdict(FILE *out, const struct scoreboard_style *s,
                           const struct scored_claim *scored)
 {
     const struct claim *claim = scored->claim;
@@ -159,6 +162,14 @@ static void print_verdict(FILE *out, const struct scoreboard_style *s, const str
         fprintf(out, ", better than recorded (%s): update " CLAIMS_FILE,
                 verdict_texts[claim->recorded]);
     fputc('\n', out);
+}
+
+/* Prints the reasons for a verdict. */
+static void print_reasons(FILE *out, const struct scoreboard_style *s, const struct scored_paper *p,
+                          const struct scored_claim *scored)
+{
+    const struct claim *claim = scored->claim;
+    const struct judgement *j = &scored->judgement;
     if (scored->has_shipped)
         print_shipped(out, s, p, scored);
     if (j->found == VERDICT_ERROR)
@@ -186,6 +197,36 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
+/* Prints a claim in lines of its own, where the table is too wide. */
+static void print_block(FILE *out, const struct scoreboard_style *s, const struct scored_paper *p,
+                        const struct scored_claim *scored, const struct row *row)
+{
+    char text[N_COLUMNS * CELL + 64];
+    fprintf(out, "  %s  ", row->cells[COLUMN_CLAIM]);
+    print_verdict(out, s, scored);
+    snprintf(text, sizeof text, "%s; %s; published %s, measured %s, seeds %s",
+             row->cells[COLUMN_PLACE], row->cells[COLUMN_KIND], row->cells[COLUMN_PUBLISHED],
+             row->cells[COLUMN_MEASURED], row->cells[COLUMN_SEEDS]);
+    print_note(out, s, "", text);
+    print_reasons(out, s, p, scored);
+}
+
+#define VERDICT_WIDTH 24 /* "holds in direction only" */
+
+static bool fits(const struct scoreboard_style *s, int needed)
+{
+    return !s->columns || needed <= s->columns;
+}
+
+/* Prints a line, or a note where it is too long. */
+static void print_line(FILE *out, const struct scoreboard_style *s, const char *text)
+{
+    if (fits(s, 2 + width(text)))
+        fprintf(out, "  %s\n", text);
+    else
+        print_note(out, s, "", text);
+}
+
 static void print_claims(const struct scored_paper *p, const struct scoreboard_style *s, FILE *out)
 {
     static const struct row head = {{"claim", "place", "kind", "published", "measured", "seeds"}};
@@ -199,7 +240,10 @@ static void print_claims(const struct scored_paper *p, const struct scoreboard_s
         for (uint32_t c = 0; c < N_COLUMNS; c++)
             if (width(rows[i].cells[c]) > widths[c])
                 widths[c] = width(rows[i].cells[c]);
-    if (p->n_claims) {
+    int needed = 2 + VERDICT_WIDTH;
+    for (uint32_t c = 0; c < N_COLUMNS; c++)
+        needed += 2 + widths[c];
+    if (p->n_claims && fits(s, needed)) {
         fputs(s->dim, out);
         print_row(out, &rows[p->n_claims], widths);
         fprintf(out, "verdict%s\n", s->off);
@@ -208,8 +252,13 @@ static void print_claims(const struct scored_paper *p, const struct scoreboard_s
         const char *const chapter = p->claims[i].claim->chapter;
         if (chapter && (!i || !is_same_text(chapter, p->claims[i - 1].claim->chapter)))
             fprintf(out, " %s%s%s\n", s->bold, chapter, s->off);
+        if (!fits(s, needed)) {
+            print_block(out, s, p, &p->claims[i], &rows[i]);
+            continue;
+        }
         print_row(out, &rows[i], widths);
-        print_verdict(out, s, p, &p->claims[i]);
+        print_verdict(out, s, &p->claims[i]);
+        print_reasons(out, s, p, &p->claims[i]);
     }
     free(rows);
 }
@@ -253,6 +302,26 @@ static int reading_width(const struct scored_paper *p, uint32_t first, uint32_t 
     return widest;
 }
 
+/* Prints the same with a line for each reading of a claim. */
+static void print_turned_readings(const struct scored_paper *p, uint32_t first,
+                                  const struct scoreboard_style *s, FILE *out)
+{
+    for (uint32_t i = first; i < p->n_claims; i++) {
+        if (!is_in_table(p, first, i))
+            continue;
+        fprintf(out, "  %s\n", p->claims[i].claim->id);
+        for (uint32_t r = 0; r < p->paper->n_readings; r++) {
+            const struct scored_claim *own = scoreboard_under(&p->claims[i], r);
+            char cell[CELL];
+            if (!own || !scoreboard_is_read(p, first, r))
+                continue;
+            reading_cell(own, cell);
+            fprintf(out, "    %-14s  %s%s%s\n", p->paper->readings[r].id,
+                    colour_of(own->judgement.found, s), cell, s->off);
+        }
+    }
+}
+
 /* Prints the claims of one chapter, from its first that has other readings. */
 static void print_chapter_readings(const struct scored_paper *p, uint32_t first,
                                    const struct scoreboard_style *s, FILE *out)
@@ -263,6 +332,13 @@ static void print_chapter_readings(const struct scored_paper *p, uint32_t first,
             name_width = width(p->claims[i].claim->id);
     if (p->claims[first].claim->chapter)
         fprintf(out, " %s%s%s\n", s->bold, p->claims[first].claim->chapter, s->off);
+    int needed = 2 + name_width;
+    for (uint32_t r = 0; r < p->paper->n_readings; r++)
+        needed += scoreboard_is_read(p, first, r) ? 2 + reading_width(p, first, r) : 0;
+    if (!fits(s, needed)) {
+        print_turned_readings(p, first, s, out);
+        return;
+    }
     fprintf(out, "  %s%-*s", s->dim, name_width, "claim");
     for (uint32_t r = 0; r < p->paper->n_readings; r++)
         if (scoreboard_is_read(p, first, r))
@@ -304,11 +380,14 @@ static void print_readings(const struct scored_paper *p, const struct scoreboard
         const struct scoreboard_reading found = scoreboard_read(p, r);
         if (!found.own.n_all)
             continue; /* none of its claims was chosen */
-        fprintf(out, "  %s: %u of %u hold", reading->id, found.own.n_held, found.own.n_all);
+        char text[512], plain[64] = "";
         if (r != PLAIN_READING)
-            fprintf(out, " (plain: %u of the same %u)", found.plain.n_held, found.plain.n_all);
-        fprintf(out, "; %s%s\n", reading->title,
-                reading->is_after_the_fact ? "; found after the fact" : "");
+            snprintf(plain, sizeof plain, " (plain: %u of the same %u)", found.plain.n_held,
+                     found.plain.n_all);
+        snprintf(text, sizeof text, "%s: %u of %u hold%s; %s%s", reading->id, found.own.n_held,
+                 found.own.n_all, plain, reading->title,
+                 reading->is_after_the_fact ? "; found after the fact" : "");
+        print_line(out, s, text);
     }
 }
 
@@ -318,9 +397,12 @@ static void print_paper(const struct scored_paper *p, const struct scoreboard_st
     print_claims(p, s, out);
     for (uint32_t i = 0; i < p->n_figures; i++) {
         const struct drawing *d = &p->figures[i].drawing;
-        fprintf(out, "  figure %s: %s%s%s\n", p->figures[i].figure->id, p->figures[i].figure->title,
-                d->state == VERDICT_LEFT_OUT || p->figures[i].is_shipped ? ", not in --quick" : "",
-                d->state == VERDICT_ERROR ? ", error" : "");
+        char text[512];
+        snprintf(text, sizeof text, "figure %s: %s%s%s", p->figures[i].figure->id,
+                 p->figures[i].figure->title,
+                 d->state == VERDICT_LEFT_OUT || p->figures[i].is_shipped ? ", not in --quick" : "",
+                 d->state == VERDICT_ERROR ? ", error" : "");
+        print_line(out, s, text);
         if (d->state == VERDICT_ERROR)
             print_note(out, s, "", d->err.message);
     }

@@ -299,7 +299,7 @@ struct result_deadlock_port {
 
 /* An audit finding: something that must never happen. */
 struct result_finding {
-    char text[256];
+    char text[1024];
 };
 
 /* An expectation of the scenario's file, as it came out. */

@@ -74,7 +74,7 @@ def check_warnings(folder):
           "error: switch.mmu.headroom" in run.stderr and "57680B" in run.stderr, run)
     run = xoff("topology", file)
     check("topology shows what the buffer has beside the worst case",
-          "worst case" in run.stdout and run.stdout.count("57679B       57680B") == 18, run)
+          "worst case" in run.stdout and run.stdout.count("57679B     57680B") == 18, run)
     run = xoff("topology", file, "--set", "switch.mmu.headroom=auto")
     check("and one figure where they are the same",
           "worst case" not in run.stdout and run.stdout.count("57680B") == 18, run)
@@ -236,11 +236,13 @@ def check_kinds():
     """What each switch got, where switches differ."""
     leaf = ROOT / "scenarios/two-kinds-of-leaf.yaml"
     run = xoff("topology", leaf)
-    rows = [line.split() for line in run.stdout.splitlines()]
-    check("topology has a line for each kind of switch",
-          ["switch", "16MB", "shared", "sih", "pfc", "ets", "none", "ecmp", "leaf1"] in rows and
-          ["switches.0", "32MB", "shared", "sih", "pfc", "ets", "none", "ecmp", "spine0"] in rows and
-          ["switches.1", "16MB", "shared", "dsh", "pfc", "ets", "none", "ecmp", "leaf0"] in rows, run)
+    words = run.stdout.split()
+    check("topology has a block for each kind of switch", all(
+        [name, switch, "buffer", buffer, "fabric", "shared", "mmu", mmu, "pause", "pfc", "scheduler",
+         "ets", "marking", "none", "path", "ecmp"] == words[(at := words.index(name)):at + 16]
+        for name, switch, buffer, mmu in (("switch", "leaf1", "16MB", "sih"),
+                                          ("switches.0", "spine0", "32MB", "sih"),
+                                          ("switches.1", "leaf0", "16MB", "dsh"))), run)
     nodes = {n["name"]: n for n in json.loads(xoff("topology", "-j", leaf).stdout)["nodes"]}
     check("and in JSON the settings of each", [(nodes[n]["settings"], nodes[n]["buffer_bytes"],
           nodes[n]["mmu"]) for n in ("leaf0", "leaf1", "spine0")] ==
@@ -288,11 +290,37 @@ def check_summary(folder):
             tables = run.stdout.split("holds:")[0]
             check(f"{name} fits {columns} columns",
                   max(map(len, tables.splitlines())) <= columns, run)
+    narrow = {**os.environ, "COLUMNS": "80"}
+    for args in (("topology", ROOT / "scenarios/pipeline.yaml"),
+                 ("topology", ROOT / "scenarios/gateway.yaml"), ("conform", "--list"),
+                 ("reproduce", "capfc", "--quick", "--papers", ROOT / "papers", "-o", folder / "r")):
+        run = xoff(*args, env=narrow)
+        check(f"{args} fits 80 columns", max(map(len, run.stdout.splitlines())) <= 80, run)
+    run = xoff("run", ROOT / "scenarios/pipeline.yaml", "-o", folder / "narrow", env=narrow)
+    check("so do the places of losses, and digests", all(
+        len(line) <= 80 for line in run.stdout.splitlines()
+        if not line.startswith(("holds:", "results:", "report:"))), run)
+    run = xoff("run", ROOT / "scenarios/quickstart.yaml", "-o", folder / "narrow",
+               env={**os.environ, "COLUMNS": "140"})
     check("one run on a wide terminal has what its figures mean",
           "decisions to pause" in run.stdout, run)
     run = xoff("run", ROOT / "scenarios" / "slow-receiver.yaml", "-o", folder / "narrow")
     check("a loss names variant and peer", "none: drop h2 port 0 (to s0), priority 3" in
           run.stdout, run)
+
+
+def check_threads(folder):
+    """Threads beyond the cores are warned about, and beyond four for each core not used."""
+    core = min(os.sched_getaffinity(0))
+    for asked, used, words in ((1, 1, ""), (2, 2, "there is 1 core;"), (4, 4, "are no faster\n"),
+                               (5, 4, ", 4 are used")):
+        run = xoff("run", ROOT / "scenarios/incast-pfc.yaml", "--threads", asked, "-j", "--no-report",
+                   "-o", folder / "threads", preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+        check(f"{asked} threads on one core", words in run.stderr and
+              ("warning: --threads" in run.stderr) == (asked > 1) and
+              json.loads(run.stdout)["performance"]["threads"] == used, run)
+    run = xoff("run", ROOT / "scenarios/incast-pfc.yaml", "--no-report", "-o", folder / "threads")
+    check("the time to write is told", re.search(r"^written in [0-9.]+ s$", run.stdout, re.M), run)
 
 
 def main(folder):
@@ -357,6 +385,7 @@ def main(folder):
     check_warnings(folder)
     check_variant(folder)
     check_summary(folder)
+    check_threads(folder)
     check_headroom()
     check_manual()
     check_kinds()

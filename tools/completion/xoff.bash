@@ -52,11 +52,6 @@ _xoff() {
             ipv4 udp tcp roce aeth cnp hpcc ctlos malformed" -- "$cur")"
         return
         ;;
-    --pcap)
-        _xoff_fill "$(compgen -f -- "$cur")"
-        compopt -o filenames 2>/dev/null
-        return
-        ;;
     --write)
         [[ $verb == run ]] || return
         _xoff_fill "$(compgen -W "hpcc conweave none" -- "$cur")"
