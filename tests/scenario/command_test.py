@@ -230,6 +230,9 @@ def check_manual():
         words = f"COMP_WORDS=({XOFF} {verb} --); COMP_CWORD=2; _xoff; echo ${{COMPREPLY[*]}}"
         run = subprocess.run(["bash", "-c", source + words], capture_output=True, text=True)
         check(f"completion of {verb}", options <= set(run.stdout.split()), run)
+    words = f"COMP_WORDS=({XOFF} reproduce q); COMP_CWORD=2; _xoff; echo ${{COMPREPLY[*]}}"
+    run = subprocess.run(["bash", "-c", source + words], capture_output=True, text=True, cwd=ROOT)
+    check("completion of papers", run.stdout == "qcn-occupancy-sampling\n", run)
 
 
 def check_kinds():

@@ -57,9 +57,14 @@ def check_run(folder):
         document = check("run", "run", SCENARIOS / f"{name}.yaml", "-o", folder / name, "--no-report",
                          status=status)
         look("run", "summary.json", json.loads((folder / name / "summary.json").read_text()))
+        check("explain", "explain", folder / name)
         del document["runs"][0]["verdict"]
         if validator("run").is_valid(document):
             wrong.append("a run without a verdict is valid")
+
+
+    check("run", "run", SCENARIOS / "incast-pfc.yaml", "--seeds", "1..2", "-o", folder / "seeds",
+          "--no-report")
 
 
 def check_rest(folder):

@@ -94,6 +94,12 @@ _xoff() {
         options=$("${COMP_WORDS[0]}" encode --help 2>/dev/null | sed -n 's/^  \([a-z-]*\): .*/\1/p')
         _xoff_fill "$(compgen -W "$options" -- "$cur")"
         ;;
+    reproduce)
+        # Papers of the current folder, and those that came with the program.
+        options=$(ls -d papers/*/ "$(dirname "$(command -v "${COMP_WORDS[0]}")")"/../share/xoff/papers/*/ \
+            2>/dev/null | sed -n 's,/$,,; s,.*/,,p' | sort -u)
+        _xoff_fill "$(compgen -W "$options" -- "$cur")"
+        ;;
     report | explain)
         _xoff_fill "$(
             compgen -f -X '!*.sqlite' -- "$cur"
