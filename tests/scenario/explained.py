@@ -63,6 +63,7 @@ ROOTS = {
 
 
 def place(root):
+    """Where a root is, as ROOTS says it."""
     if root["host"]:
         return root["host"]
     if root["kind"] in ("slow-link", "oversubscription", "link-failure", "link-errors", "starvation"):
