@@ -61,6 +61,7 @@ static void write_root(FILE *out, const struct explanation *e, uint32_t index, d
     for (uint32_t i = 0; i < root->n_victims && i < MOST_SHOWN_VICTIMS; i++)
         wrap_taken(out, i ? "               " : "     flows     ",
                    words_victim(e, &root->victims[i]));
+    wrap_taken(out, "     jobs      ", words_jobs(e, root));
     json_t *evidence = words_evidence(e, root), *sentence;
     size_t i;
     json_array_foreach(evidence, i, sentence)

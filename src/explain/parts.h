@@ -207,6 +207,7 @@ char *words_headline(const struct explanation *e);
 char *words_title(const struct explanation *e, const struct root *root);
 char *words_what(const struct explanation *e, const struct root *root);
 char *words_victim(const struct explanation *e, const struct victim *victim);
+char *words_jobs(const struct explanation *e, const struct root *root);
 char *words_chain(const struct explanation *e, const struct root *root);
 json_t *words_evidence(const struct explanation *e, const struct root *root);
 json_t *words_facts(const struct explanation *e);

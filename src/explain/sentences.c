@@ -361,6 +361,16 @@ static void say_jobs(FILE *out, const struct explanation *e, const struct root *
     }
 }
 
+char *words_jobs(const struct explanation *e, const struct root *root)
+{
+    struct text t;
+    begin(&t);
+    say_jobs(t.out, e, root);
+    char *words = end(&t);
+    memmove(words, words + strspn(words, "; "), strlen(words + strspn(words, "; ")) + 1);
+    return words;
+}
+
 static void say_dropped(FILE *out, const struct explanation *e)
 {
     const unsigned long long n = e->lost_frames, n_lossless = e->lost_lossless;
@@ -594,7 +604,8 @@ struct sureness words_sure(const struct explanation *e, const struct root *root)
         s.level = "medium";
         snprintf(s.why, sizeof s.why, "too many flows to follow each of them over all hops");
     } else if (root->n_pauses) {
-        snprintf(s.why, sizeof s.why, "recorded causes lead from it to every pause");
+        snprintf(s.why, sizeof s.why, "recorded causes lead from it to %s pause%s",
+                 root->n_adopted ? "most" : "every", root->n_adopted ? "s" : "");
     } else {
         snprintf(s.why, sizeof s.why, "losses are recorded with their place and cause");
     }

@@ -249,6 +249,28 @@ def check_output(folder):
     check("the page has it", json.dumps(runs[0]["explain"]["headline"]) in page)
 
 
+def check_jobs(folder):
+    """A ring of ranks stands when one of them does, whichever rank it is that waits."""
+    file = folder / "ring.yaml"
+    file.write_text("""title: a ring with a slow rank
+stop: 2ms
+topology: {kind: star, hosts: 8, host_link: {rate: 100Gbps, delay: 1us}}
+switch: {buffer: 1MB, pause: pfc}
+priorities: {3: {lossless: true}}
+receivers: [{host: h2, rate: 20Gbps, buffer: 300KB}]
+traffic:
+  - {kind: allreduce, name: ring, hosts: h0..h5, size: 4MB, priority: 3}
+  - {kind: cbr, name: other, from: h1, to: h7, rate: 20Gbps, priority: 3}
+""")
+    xoff("run", file, "--no-report", "-o", folder / "ring")
+    root = explain(folder / "ring")[0]["explain"]["roots"][0]
+    jobs = {job["traffic"]: job for job in root["jobs"]}
+    check("all ranks stood", list(jobs) == ["ring"] and jobs["ring"]["operations"] == 6 and
+          0.6 < jobs["ring"]["held_fraction"] < 0.9 and root["operations_byte_s"] > 0, root["jobs"])
+    text = xoff("explain", folder / "ring").stdout
+    check("jobs in the text", "jobs      6 operations of ring stood for 7" in text, text)
+
+
 def check_try(folder):
     """Changes are tried on the scenario in the results, of which the file may be gone."""
     file = folder / "mine.yaml"
@@ -293,6 +315,7 @@ def main():
         check_planted(folder)
         check_healthy(folder)
         check_output(folder)
+        check_jobs(folder)
         check_try(folder)
         check_bad_input(folder)
     print(f"{failures} wrong")
