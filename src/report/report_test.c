@@ -423,9 +423,9 @@ static void test_large(void **state)
     struct rusage usage = make_page(results, path);
     if (!IS_SANITIZED) {
         /* The best of three counts: whoever else uses the machine makes it slower, never faster. */
-        for (int i = 0; i < 2 && cpu_s(&usage) >= 3; i++)
+        for (int i = 0; i < 2 && cpu_s(&usage) >= 4; i++)
             usage = make_page(results, path);
-        assert_true(cpu_s(&usage) < 3);
+        assert_true(cpu_s(&usage) < 4);
         assert_true(usage.ru_maxrss < 300 * 1024);
     }
     struct stat status;
