@@ -26,7 +26,7 @@ function layoutOf(nodes, lines, width) {
   return ring ? ringLayout(nodes, lines, ring, width) : rowLayout(nodes, lines, width);
 }
 
-const TOP = 34;
+const TOP = 48; // the time of the replay stands above the drawing
 const BOTTOM = 50;
 
 function rowLayout(nodes, lines, width) {

@@ -201,7 +201,7 @@ function paintNetwork(run, net, painter, width, element) {
   const nodes = net.nodes.map((n) => nodeShapes(add, n, layout.spots.get(n.name), t));
   const label = add("Text", {
     z: 9,
-    style: { x: 8, y: 8, text: " ", fill: t.ink, font: "600 14px system-ui, sans-serif" },
+    style: { x: 4, y: 2, text: " ", fill: t.ink, font: "600 14px system-ui, sans-serif" },
   });
   hoverOn(painter, element, (shape) =>
     shape.line ? lineTip(run, shape.line) : nodeTip(shape.node, net.lines),
@@ -270,8 +270,8 @@ function lineShapes(add, line, g, isMany, t) {
       shape: {
         points: [
           g.q,
-          [x2 - 7 * g.u[0] + 3.2 * g.n[0], y2 - 7 * g.u[1] + 3.2 * g.n[1]],
-          [x2 - 7 * g.u[0] - 3.2 * g.n[0], y2 - 7 * g.u[1] - 3.2 * g.n[1]],
+          [x2 - 9 * g.u[0] + 4.6 * g.n[0], y2 - 9 * g.u[1] + 4.6 * g.n[1]],
+          [x2 - 9 * g.u[0] - 4.6 * g.n[0], y2 - 9 * g.u[1] - 4.6 * g.n[1]],
         ],
       },
       style: { fill: t.line },
