@@ -16,6 +16,7 @@ const ORDER = [
   "steps.js", // what the sections are made of
   "verdict.js",
   "compare.js",
+  "seeds.js",
   "flows.js",
   "timeline.js",
   "lanes.js",

@@ -48,6 +48,7 @@ static void test_head(void **state)
     assert_string_equal(text_at_path(run, "digest"), "00000000000000ab");
     assert_string_equal(text_at_path(run, "verdict"), "fail"); /* there is a finding */
     assert_string_equal(text_at_path(run, "findings.0"), "cut within a character: \xef\xbf\xbd");
+    assert_int_equal(json_array_size(at(run, "spreads")), 0);
     assert_string_equal(text_at_path(run, "expectations.0.text"), "drops == 0");
     assert_true(json_is_false(at(run, "expectations.0.holds")));
     assert_string_equal(text_at_path(run, "expectations.0.detail"), "drops = 10, not == 0");

@@ -74,7 +74,7 @@ onPage("a run", file, {}, {
     const data = await dataOf(page);
     const ids = await page.locator("main section").evaluateAll((all) => all.map((s) => s.id));
     const several = data.runs.length > 1;
-    assert.deepEqual(ids.slice(0, 3), several ? ["verdict", "comparison", "runs"] : ids.slice(0, 3));
+    assert.deepEqual(ids.slice(0, 4), several && !real ? ["verdict", "comparison", "seeds", "runs"] : ids.slice(0, 4));
     assert.deepEqual(ids.slice(0, 2), ["verdict", "comparison"]);
     const text = await page.locator(several ? "#runs" : "#verdict").innerText();
     for (const run of data.runs)
@@ -274,6 +274,7 @@ function ofFixture() {
   return {
     "what happened, then which expectations held": saysWhatHappened,
     "a row per traffic entry and run, with the change": compares,
+    "figures over seeds have their spread": showsSeeds,
     "flows that did not finish are told": tellsUnfinished,
     "throughput of many ports is a lane for each, queues are lines": hasLanes,
     "an axis can be made logarithmic and back": togglesLog,
@@ -315,6 +316,20 @@ async function compares(page) {
   assert.deepEqual(cells[1].slice(-2), ["64 us", "+60 %"]);
   assert.deepEqual(cells[2].slice(-2), ["28 us", "\u221230 %"]);
   assert.equal(cells.length, 3);
+}
+
+async function showsSeeds(page) {
+  const part = page.locator("#seeds");
+  assert.match(await part.locator("h2").innerText(), /^Over 20 seeds$/);
+  const rows = await part
+    .locator("tbody tr")
+    .evaluateAll((all) => all.map((r) => [...r.children].map((c) => c.textContent.trim())));
+  // Of flows that end their times, not their throughput; of the network what is not always 0.
+  assert.deepEqual(
+    rows.map(([name]) => name).filter(Boolean),
+    ["fct.web.mean", "pauses"],
+  );
+  assert.deepEqual(rows[1], ["", "no PFC", "16 us", "200 ns", "400 ns", "5 us", "20 us"]);
 }
 
 async function tellsUnfinished(page) {

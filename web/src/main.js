@@ -78,6 +78,7 @@ function runPage(runs) {
   return [
     verdictSection(runs),
     comparisonSection(runs),
+    seedsSection(runs),
     runsSection(runs),
     flowsSection(runs),
     ...detail(runs),
