@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 XOFF = pathlib.Path(sys.argv[1]).resolve()
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 STEP = 3 if "XOFF_QUICK" in os.environ else 1
-SCHEMA = json.loads((ROOT / "docs/explain.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "schemas/explain.schema.json").read_text())
 failures = 0
 
 
