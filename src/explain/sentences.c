@@ -159,7 +159,10 @@ static void say_service(FILE *out, const struct root *root)
     fprintf(out, least > 0 ? "took in only %s" : "took in nothing", slowest);
     if (*from)
         fprintf(out, " from %s", from);
-    fprintf(out, *to ? " to %s" : *from ? " on" : "", to);
+    if (*to)
+        fprintf(out, " to %s", to);
+    else if (*from)
+        fputs(" on", out);
 }
 
 static void say_span(FILE *out, const struct root *root)
