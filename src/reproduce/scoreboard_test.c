@@ -97,7 +97,8 @@ static void texts(void **state)
     char text[64];
     double values[] = {538, 538.01};
     struct claim c = {.unit = "MB/s", .has_published = true, .published = 538};
-    struct judgement j = {.values = values, .measured = {.mean = 538.005, .min = 538, .max = 538.01}};
+    struct judgement j = {.values = values,
+                          .measured = {.mean = 538.005, .min = 538, .max = 538.01}};
     scoreboard_published(&c, text, sizeof text);
     assert_string_equal(text, "538 MB/s");
     scoreboard_measured(&c, &j, text, sizeof text);
