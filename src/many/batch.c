@@ -16,13 +16,15 @@ uint32_t batch_cores(void)
 }
 
 /* Runs in the worker: writes 'S' and the figures, or 'E' and the error as it is in memory. */
-static _Noreturn void work(const struct batch *batch, uint32_t index)
+static _Noreturn void work(const struct batch *batch, uint32_t index, pid_t parent)
 {
     const struct run *run = batch->runs[index];
     struct xoff_err err = {0};
     size_t size = 0;
     signal(SIGINT, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it was killed before it could be followed */
+        _exit(1);
     struct summary *summary = batch->simulate(batch->context, index, &err);
     char *text = summary ? cache_encode(summary, run->key, &size) : NULL;
     XOFF_ASSERT(!summary || text);
@@ -111,6 +113,7 @@ static bool look_up(struct batch *batch, struct run *run)
 static void start(const struct batch *batch, uint32_t index)
 {
     struct run *run = batch->runs[index];
+    const pid_t parent = getpid();
     run->answer = tmpfile();
     if (run->answer)
         run->worker = fork();
@@ -121,7 +124,7 @@ static void start(const struct batch *batch, uint32_t index)
         run->answer = NULL;
         run->worker = 0;
     } else if (!run->worker) {
-        work(batch, index);
+        work(batch, index, parent);
     }
 }
 

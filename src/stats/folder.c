@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 #define COMPLETE "/" FOLDER_ASIDE "complete"
 #define MOVING "/" FOLDER_ASIDE "moving-in"
 #define MOST_TRIES 100 /* attempts at a folder that others remove or exchange meanwhile */
+#define MOST_NAPS 200  /* of 10 ms, for workers of a killed command to end */
 
 struct folder {
     char *dir;                 /* without '/' at its end */
@@ -169,12 +171,42 @@ static void remove_dirs(struct folder *f)
     }
 }
 
+/* Reads which process holds the lock, as write_owner() wrote it. */
+static void read_owner(int fd, char *owner, size_t size)
+{
+    const ssize_t n = pread(fd, owner, size - 1, 0);
+    owner[n > 0 ? n : 0] = '\0';
+    owner[strcspn(owner, "\n")] = '\0';
+}
+
+/* Whether the process that took the lock is gone. Workers that it forked have the lock, too, and
+ * follow it in a moment. */
+static bool is_orphaned(int fd)
+{
+    char owner[256], host[64] = "", there[64];
+    long pid;
+    read_owner(fd, owner, sizeof owner);
+    gethostname(host, sizeof host - 1);
+    return sscanf(owner, "process %ld on %63[^,]", &pid, there) == 2 && !strcmp(host, there) &&
+           pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* Locks the file, and waits for workers of a killed command. Returns 0 or the reason. */
+static int lock(int fd)
+{
+    for (uint32_t i = 0; flock(fd, LOCK_EX | LOCK_NB); i++) {
+        const int reason = errno;
+        if (reason != EWOULDBLOCK || i == MOST_NAPS || !is_orphaned(fd))
+            return reason;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return 0;
+}
+
 static int fail_locked(const struct folder *f, int fd, struct xoff_err *err)
 {
     char owner[256];
-    const ssize_t n = read(fd, owner, sizeof owner - 1);
-    owner[n > 0 ? n : 0] = '\0';
-    owner[strcspn(owner, "\n")] = '\0';
+    read_owner(fd, owner, sizeof owner);
     xoff_err_set(err, XOFF_E_CONFLICT, "output", f->dir, *owner ? owner : "another process");
     xoff_err_add(err, " is writing results there; wait for it, or give another folder with "
                       "--output");
@@ -203,8 +235,9 @@ static int lock_file(struct folder *f, const char *dir, int *fd, struct xoff_err
     if (*fd < 0 && errno != ENOENT) {
         status = output_fail(err, path, strerror(errno));
     } else if (*fd >= 0) {
-        f->is_locked = flock(*fd, LOCK_EX | LOCK_NB) == 0;
-        if (!f->is_locked && errno == EWOULDBLOCK)
+        const int reason = lock(*fd);
+        f->is_locked = !reason;
+        if (reason == EWOULDBLOCK)
             status = fail_locked(f, *fd, err);
         const bool is_same = fstat(*fd, &opened) == 0 && stat(path, &there) == 0 &&
                              opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;

@@ -327,6 +327,35 @@ static void one_at_a_time(void **state)
     publish_fine(path("busy"), "a", "4");
 }
 
+/* The worker of a command that was killed has its lock for a moment longer. */
+static void a_lock_without_its_process(void **state)
+{
+    (void)state;
+    char owner[128], host[64] = "";
+    gethostname(host, sizeof host - 1);
+    const pid_t gone = fork();
+    assert_true(gone >= 0);
+    if (!gone)
+        _exit(0);
+    assert_int_equal(waitpid(gone, NULL, 0), gone);
+    publish_fine(path("orphan"), "a", "1");
+    snprintf(owner, sizeof owner, "process %ld on %s, since now,\n", (long)gone, host);
+    put(path("orphan/.xoff-lock"), owner);
+    const int fd = open(path("orphan/.xoff-lock"), O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    const pid_t worker = fork();
+    assert_true(worker >= 0);
+    if (!worker) {
+        usleep(100000);
+        _exit(0);
+    }
+    close(fd);
+    publish_fine(path("orphan"), "a", "2");
+    assert_string_equal(contents(path("orphan")), "a=2");
+    assert_int_equal(waitpid(worker, NULL, 0), worker);
+}
+
 /* States that a kill can leave, each as folder.c has them. */
 static void what_killed_commands_left(void **state)
 {
@@ -462,10 +491,15 @@ static void failed_at_every_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_appear_together),  cmocka_unit_test(mode_stays),
-        cmocka_unit_test(what_is_not_ours_stays), cmocka_unit_test(folders_that_stay),
-        cmocka_unit_test(one_at_a_time),          cmocka_unit_test(what_killed_commands_left),
-        cmocka_unit_test(killed_at_every_step),   cmocka_unit_test(failed_at_every_step),
+        cmocka_unit_test(files_appear_together),
+        cmocka_unit_test(mode_stays),
+        cmocka_unit_test(what_is_not_ours_stays),
+        cmocka_unit_test(folders_that_stay),
+        cmocka_unit_test(one_at_a_time),
+        cmocka_unit_test(what_killed_commands_left),
+        cmocka_unit_test(a_lock_without_its_process),
+        cmocka_unit_test(killed_at_every_step),
+        cmocka_unit_test(failed_at_every_step),
     };
     return cmocka_run_group_tests_name("folder", tests, make_base, remove_base);
 }
