@@ -2,6 +2,7 @@
  * called for a frame that is simply forwarded. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "net/model.h"
 #include "net/net_dcbx.h"
@@ -333,11 +334,18 @@ void host_grow_rx(struct host *host)
 void store_grow(struct frame_store *store)
 {
     const uint32_t capacity = store->capacity ? 2 * store->capacity : 16;
-    struct frame *frames = aligned_alloc(64, sizeof *frames * capacity);
-    XOFF_ASSERT(frames && !store->is_mapped);
-    if (store->used)
-        memcpy(frames, store->frames, sizeof *frames * store->used);
-    free(store->frames);
+    const size_t bytes = sizeof *store->frames * capacity;
+    struct frame *frames;
+    if (store->is_mapped) { /* a buffer may hold more than its size (mmu: ns3) */
+        frames = mremap(store->frames, sizeof *frames * store->capacity, bytes, MREMAP_MAYMOVE);
+        XOFF_ASSERT(frames != MAP_FAILED);
+    } else {
+        frames = aligned_alloc(64, bytes);
+        XOFF_ASSERT(frames);
+        if (store->used)
+            memcpy(frames, store->frames, sizeof *frames * store->used);
+        free(store->frames);
+    }
     store->frames = frames;
     store->capacity = capacity;
 }

@@ -198,6 +198,25 @@ static void threads(void **state)
     rig_fini(&two);
 }
 
+/* mmu: ns3 holds priority 0 to no limit, so a switch may have to store more frames than its buffer
+ * has room for: here 3 x 300 KB for a link of a third of their rate, and 60 KB. */
+static void more_than_the_buffer(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 1ms\ndrain: 20ms\n"
+            "topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps, delay: 100ns}}\n"
+            "switch: {buffer: 60KB, mmu: ns3}\n"
+            "port: {max_frame: 128B}\n"
+            "traffic: [{kind: incast, from: h1..h3, to: h0, size: 300KB, at: 0s, priority: 0}]\n");
+    rig_assert_clean(&rig);
+    assert_true(rig_metric(&rig, "drops") == 0);
+    assert_true(rig_metric(&rig, "flows.finished") == 3);
+    assert_true(rig_buffer(&rig, rig_node(&rig, "s0"))->view.peak_total_bytes > 500000);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +224,7 @@ int main(void)
         cmocka_unit_test(one_space),
         cmocka_unit_test(without_headroom),
         cmocka_unit_test(threads),
+        cmocka_unit_test(more_than_the_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
