@@ -19,7 +19,9 @@
  *
  * Statistics: `kept` counts what each port has in each queue as frames come and go; `scan` keeps a
  * list of the frames and counts them when targets are chosen. Both answer alike; the first costs
- * the same for any queue, the second is what a switch without statistics would have to do.
+ * the same for any queue, the second is what a switch without statistics would have to do. The list
+ * has room for a buffer full of smallest frames. Where more comes (mmu: ns3 may hold more than its
+ * size; a trial sends without end) counts are kept from then on.
  *
  * A choice concerns ports that are not held yet, and most enqueues need not look at any:
  *   random   the draw falls into [0, total), where the frames of held ports come first: a port is
@@ -46,6 +48,7 @@ static void tpfc_init(const void *cfg, void *state)
     memset(state, 0, c->records_at); /* records are written before they are read */
     s->rng = c->rng;
     s->free = NO_RECORD;
+    s->scans = c->scans;
     for (size_t i = 0; i < c->n_queues; i++) {
         s->queues[i].tw_bytes = c->tw_bytes;
         s->queues[i].most = UNKNOWN;
@@ -108,36 +111,6 @@ static inline void count_out(struct tpfc_queue *queue, struct holds_share *share
 
 /* Statistics by scan */
 
-static void record_in(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
-                      const struct xoff_arrival *a)
-{
-    uint32_t i = s->free;
-    if (i == NO_RECORD) {
-        XOFF_ASSERT(s->n_used < c->n_records); /* one for each smallest frame that fits */
-        i = s->n_used++;
-    } else {
-        s->free = record_at(c, s, i)->next;
-    }
-    *record_at(c, s, i) = (struct tpfc_record){NO_RECORD, a->bytes, a->in_port};
-    if (queue->head == NO_RECORD)
-        queue->head = i;
-    else
-        record_at(c, s, queue->tail)->next = i;
-    queue->tail = i;
-}
-
-static void record_out(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
-                       const struct xoff_departure *d)
-{
-    const uint32_t i = queue->head;
-    XOFF_ASSERT(i != NO_RECORD);
-    struct tpfc_record *r = record_at(c, s, i);
-    XOFF_ASSERT(r->in_port == d->in_port && r->bytes == d->bytes); /* queues are in order */
-    queue->head = r->next;
-    r->next = s->free;
-    s->free = i;
-}
-
 static void scan(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
                  struct holds_share *shares)
 {
@@ -149,6 +122,53 @@ static void scan(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_que
         const struct tpfc_record *r = record_at(c, s, i);
         count_in(queue, &shares[r->in_port], amount_of(c, r->bytes));
     }
+}
+
+/* Frees all records: from now on statistics are kept. */
+XOFF_SELDOM static void stop_scanning(const struct tpfc_cfg *c, struct tpfc_state *s)
+{
+    for (size_t i = 0; i < c->n_queues; i++)
+        scan(c, s, &s->queues[i], shares_of(c, s, i));
+    s->scans = false;
+}
+
+static void record_in(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
+                      const struct xoff_arrival *a)
+{
+    uint32_t i = s->free;
+    if (i == NO_RECORD)
+        i = s->n_used++;
+    else
+        s->free = record_at(c, s, i)->next;
+    *record_at(c, s, i) = (struct tpfc_record){NO_RECORD, a->bytes, a->in_port};
+    if (queue->head == NO_RECORD)
+        queue->head = i;
+    else
+        record_at(c, s, queue->tail)->next = i;
+    queue->tail = i;
+}
+
+/* Removes the record of a frame, mostly the first: virtual output queues and machines of a host
+ * overtake each other. */
+static void record_out(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
+                       const struct xoff_departure *d)
+{
+    uint32_t before = NO_RECORD, i = queue->head;
+    struct tpfc_record *r;
+    for (;; before = i, i = r->next) {
+        XOFF_ASSERT(i != NO_RECORD);
+        r = record_at(c, s, i);
+        if (r->in_port == d->in_port && r->bytes == d->bytes)
+            break;
+    }
+    if (before == NO_RECORD)
+        queue->head = r->next;
+    else
+        record_at(c, s, before)->next = r->next;
+    if (queue->tail == i)
+        queue->tail = before;
+    r->next = s->free;
+    s->free = i;
 }
 
 /* Targets */
@@ -217,7 +237,7 @@ static void hold_unfair(const struct tpfc_cfg *c, struct tpfc_state *s, struct t
 static void place_by_count(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_queue *queue,
                            struct holds_share *shares)
 {
-    if (c->scans)
+    if (s->scans)
         scan(c, s, queue, shares);
     int64_t n = queue->n_sources;
     if (c->count == TPFC_AGGRESSORS) {
@@ -241,7 +261,7 @@ static void choose(const struct tpfc_cfg *c, struct tpfc_state *s, struct tpfc_q
         queue->to_skip--;
     if (queue->n_held == c->n_ports || (to_skip && !is_high))
         return;
-    if (c->scans)
+    if (s->scans)
         scan(c, s, queue, shares);
     if (!is_high && c->is_fair && queue->most != UNKNOWN && !is_above_fair(queue, queue->most))
         return;
@@ -302,7 +322,9 @@ static void tpfc_on_arrival(const void *cfg, void *state, const struct xoff_arri
     if (queue->bytes >= queue->tw_bytes)
         choose(c, s, queue, shares, arrival, out);
     queue->bytes += arrival->bytes;
-    if (c->scans)
+    if (s->scans && s->free == NO_RECORD && s->n_used == c->n_records)
+        stop_scanning(c, s);
+    if (s->scans)
         record_in(c, s, queue, arrival);
     else
         count_in(queue, &shares[arrival->in_port], amount_of(c, arrival->bytes));
@@ -322,7 +344,7 @@ static void tpfc_on_departure(const void *cfg, void *state, const struct xoff_de
     struct tpfc_queue *queue = &s->queues[index];
     struct holds_share *shares = shares_of(c, s, index);
     queue->bytes -= departure->bytes;
-    if (c->scans)
+    if (s->scans)
         record_out(c, s, queue, departure);
     else
         count_out(queue, &shares[departure->in_port], amount_of(c, departure->bytes));

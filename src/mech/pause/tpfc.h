@@ -41,7 +41,7 @@ struct tpfc_queue {
     uint32_t held_total; /* counted, of ports it holds */
     uint32_t n_held;
     uint32_t to_skip;    /* frames from TW on that choose no targets */
-    uint32_t head, tail; /* frames in order; `scan` alone */
+    uint32_t head, tail; /* frames as they came; `scan` alone */
 };
 
 /* A frame in a queue, or a free record. */
@@ -54,6 +54,7 @@ struct tpfc_record {
 struct tpfc_state {
     struct xoff_rng rng;
     uint32_t free, n_used; /* list of free records; how many were ever used */
+    uint64_t scans;        /* frames are listed, not counted */
     struct tpfc_queue queues[];
 };
 

@@ -1,4 +1,5 @@
-/* Parameters of targeted PFC: what is refused, to the byte, and what a policy says of itself. */
+/* Parameters of targeted PFC: what is refused, to the byte, and what a policy says of itself. And
+ * the list of frames of `statistics: scan`, at its limits. */
 #include "tpfc_testing.h"
 
 /* Four ports of 1000 B of headroom, frames up to 1000 B. */
@@ -100,11 +101,83 @@ static void test_signalling(void **unused)
     bench_end(&b);
 }
 
+/* Tells the policy of a frame that joins queue 3 of priority 3, or leaves it, and returns the ports
+ * that it pauses or lets go for that. */
+static uint32_t tell(struct bench *b, bool is_in, uint16_t in_port, uint32_t bytes)
+{
+    static const struct xoff_crossings none;
+    const struct xoff_arrival a = {
+        .in_port = in_port, .out_port = 3, .priority = 3, .bytes = bytes};
+    const struct xoff_departure d = {
+        .in_port = in_port, .out_port = 3, .priority = 3, .pool = XOFF_POOL_SHARED, .bytes = bytes};
+    if (is_in)
+        xoff_pause_on_arrival(&b->policy, &a, &none, 0, &b->edges);
+    else
+        xoff_pause_on_departure(&b->policy, &d, &none, 0, &b->edges);
+    uint32_t ports = 0;
+    for (uint32_t i = 0; i < b->edges.n; i++)
+        ports |= 1u << b->edges.at[i].port;
+    return ports;
+}
+
+static void start_scan(struct bench *b)
+{
+    tpfc_setup(b);
+    b->env.buffer_bytes = 6400; /* a list of 101 frames */
+    bench_set_watermarks(b, "1000B", "3000B", "6000B");
+    bench_set(b, "allow_loss", "true");
+    bench_set(b, "statistics", "scan");
+    bench_start(b);
+}
+
+/* Frames may leave in another order than they came in: the last, one amid others, the first. */
+static void test_scan_out_of_order(void **unused)
+{
+    (void)unused;
+    struct bench b;
+    start_scan(&b);
+    tell(&b, true, 0, 1000);
+    tell(&b, true, 1, 900);
+    tell(&b, true, 2, 1000);
+    tell(&b, false, 2, 1000);
+    tell(&b, true, 2, 800); /* goes behind the frame of 1 again */
+    tell(&b, false, 1, 900);
+    tell(&b, false, 0, 1000);
+    assert_int_equal(tell(&b, true, 2, 1000), 0);
+    tell(&b, true, 2, 1000);
+    tell(&b, true, 1, 200); /* 3000: the next frame finds three of 2 and one of 1 */
+    assert_int_equal(tell(&b, true, 0, 64), 1u << 2);
+    tell(&b, false, 1, 200);
+    tell(&b, false, 0, 64);
+    tell(&b, false, 2, 1000);
+    assert_int_equal(tell(&b, false, 2, 800), 1u << 2); /* 1000 left */
+    bench_end(&b);
+}
+
+/* More frames than the list has room for: the same ports are chosen, and let go. */
+static void test_scan_of_too_many(void **unused)
+{
+    (void)unused;
+    struct bench b;
+    start_scan(&b);
+    assert_int_equal(tell(&b, true, 1, 64), 0);
+    for (uint32_t i = 1; i < 300; i++) {
+        const uint32_t ports = i == 47 ? 1u << 0 : i == 94 ? 0xeu : 0;
+        assert_int_equal(tell(&b, true, 0, 64), ports); /* at 3008 B, and all at 6016 B */
+    }
+    for (uint32_t i = 1; i < 300; i++)
+        assert_int_equal(tell(&b, false, 0, 64), i == 285 ? 0xfu : 0); /* 960 B left */
+    tell(&b, false, 1, 64);
+    bench_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_signalling),
+        cmocka_unit_test(test_scan_out_of_order),
+        cmocka_unit_test(test_scan_of_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
