@@ -493,6 +493,25 @@ static void hops_end_a_circle(void **state)
     }
 }
 
+/* A host whose link has failed for good keeps its flow and what it owes: no fault of the books.
+ * With the link repaired, everything arrives. */
+static void a_host_is_cut_off(void **state)
+{
+    (void)state;
+    for (uint32_t is_repaired = 0; is_repaired < 2; is_repaired++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 10us\ndrain: 1ms\ntopology: {kind: star, hosts: 3}\n"
+                "transport: dctcp\nlinks: [{link: h1-s0, at: 1us, fail: true}%s]\n"
+                "traffic: [{kind: flows, list: [{at: 2us, from: h1, to: h0, size: 500B},\n"
+                "                               {at: 2us, from: h2, to: h0, size: 500B}]}]\n",
+                is_repaired ? ", {link: h1-s0, at: 5us, repair: true}" : "");
+        rig_assert_clean(&rig);
+        assert_int_equal((int)rig_metric(&rig, "flows.finished"), 1 + (int)is_repaired);
+        rig_fini(&rig);
+    }
+}
+
 /* A limit that nothing reaches changes nothing: round trips, telemetry and SACK are as before. */
 static void hops_out_of_reach(void **state)
 {
@@ -537,6 +556,7 @@ int main(void)
         cmocka_unit_test(go_back_n_recovers_from_errors),
         cmocka_unit_test(go_back_n_recovers_from_overflow),
         cmocka_unit_test(interrupted_run_says_so),
+        cmocka_unit_test(a_host_is_cut_off),
         cmocka_unit_test(hops_end_a_way),
         cmocka_unit_test(hops_end_a_circle),
         cmocka_unit_test(hops_out_of_reach),
