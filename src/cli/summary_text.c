@@ -179,14 +179,23 @@ static int figure_columns(const struct table *table)
     return table == &throughput ? 10 : 9;
 }
 
+static bool is_unfinished(const struct cli_run *run, const char *entry)
+{
+    static const struct figure cut = {"flows", "unfinished", NULL};
+    const struct metric *unfinished = find(run, &cut, entry);
+    return unfinished && unfinished->value > 0;
+}
+
 static void print_line(FILE *out, const struct cli_run *runs, uint32_t i, const struct table *table,
                        const char *entry, const char *label, int indent)
 {
+    /* fct.max counts flows that did not finish: it belongs to the line of ages. */
+    const bool is_cut = table == &completion && is_unfinished(&runs[i], entry);
     print_count(out, &runs[i], table, entry, label, indent);
     for (uint32_t f = 1; f < MAX_FIGURES && table->figures[f].family; f++) {
         const struct metric *m = find(&runs[i], &table->figures[f], entry);
         char text[32] = "-";
-        if (m)
+        if (m && !(is_cut && !strcmp(table->figures[f].figure, "max")))
             cli_figure(text, sizeof text, m->value, m->unit);
         fprintf(out, " %*s", figure_columns(table), text);
     }
@@ -205,7 +214,7 @@ static void print_headings(FILE *out, const struct table *table, bool has_change
         fprintf(out, " %*s", figure_columns(table), table->figures[f].heading);
     if (has_change) {
         char text[32];
-        snprintf(text, sizeof text, "(%s)", table->figures[table->judged].heading);
+        snprintf(text, sizeof text, "%s diff", table->figures[table->judged].heading);
         fprintf(out, " %9s", text);
     }
     fputc('\n', out);
@@ -215,12 +224,9 @@ static void print_headings(FILE *out, const struct table *table, bool has_change
 static void print_lines(FILE *out, const struct cli_run *runs, uint32_t i,
                         const struct table *table, const char *entry, const char *label, int indent)
 {
-    static const struct figure cut = {"flows", "unfinished", NULL};
     print_line(out, runs, i, table, entry, label, indent);
-    const struct metric *unfinished = table == &completion ? find(&runs[i], &cut, entry) : NULL;
-    if (!unfinished || unfinished->value == 0)
-        return;
-    print_line(out, runs, i, &ages, entry, "all, by age", indent + 2);
+    if (table == &completion && is_unfinished(&runs[i], entry))
+        print_line(out, runs, i, &ages, entry, "all, by age", indent + 2);
 }
 
 /* Prints an entry: one line, or its name and a line per run. */

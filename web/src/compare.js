@@ -103,6 +103,8 @@ function entryLine(kind, entry, run, first, label) {
   const n = kind === ENTRY_KINDS.ages ? 0 : unfinishedOf(run, kind, entry);
   const cell = (figure, k) => {
     const v = value(run, figure);
+    // fct.max counts flows that did not finish: it belongs to the line of ages.
+    if (n > 0 && kind === ENTRY_KINDS.completion && figure[1] === ".max") return show(null, kind.unit);
     if (k > 0) return show(v, kind.unit);
     return n > 0 ? h("b.bad", `${showNumber(v || 0)} of ${showNumber((v || 0) + n)}`) : showNumber(v);
   };
