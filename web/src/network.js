@@ -176,6 +176,10 @@ function saysCycle({ cycle }) {
     ({ line, closed, number }) =>
       `${number} ${line.from} to ${line.to} at ${showInstant(closed)}`,
   );
+  if (cycle.length > 1 && cycle[cycle.length - 1].number === 1) {
+    const ring = [...cycle.map(({ line }) => line.from), cycle[0].line.from];
+    return ` Deadlock: ${ring.join(", ")}; all gates closed at ${showInstant(cycle[0].closed)}.`;
+  }
   return ` Deadlock: the gates closed in the order ${steps.join(", ")}.`;
 }
 

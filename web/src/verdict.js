@@ -131,7 +131,12 @@ function findingsNote(runs) {
 
 // --------------------------------------------------------------------------------------- headline
 
-const SURE = { high: "certain", medium: "likely", low: "a guess" };
+const SURE = { high: "very", medium: "fairly", low: "not very" };
+
+// A number stays on the line of its unit.
+function unbroken(text) {
+  return text.replace(/(\d) (?=%|[pnum]?s\b|[kMGT]?b\/s|[KMG]?B\b)/g, "$1\u00a0");
+}
 
 // What happened, in a paragraph, as `xoff explain` says it; and against the first run, where there are several.
 function explanation(run, i, several) {
@@ -142,8 +147,8 @@ function explanation(run, i, several) {
   return h(
     "article.story",
     several && h("h3", swatch(i), " ", runName(run, i), " ", verdictPill(run)),
-    h("p.headline", e.headline),
-    e.difference && h("p.difference", e.difference),
+    h("p.headline", unbroken(e.headline)),
+    e.difference && h("p.difference", unbroken(e.difference)),
     sure &&
       !e.healthy &&
       h("p.small.soft", `How sure: ${sure}${e.sure.why ? `; ${e.sure.why}` : ""}.`),
@@ -264,7 +269,7 @@ function verdictSection(runs) {
     stories.length ? "What happened" : "Verdict",
     several &&
       `${plural(runs.length, "run")} side by side; ` +
-        (failed ? `${failed} did not meet what was expected.` : "none failed."),
+        (failed ? `${failed} failed.` : "none failed."),
     stories,
     findingsNote(runs),
     expectationsPanel(runs),
