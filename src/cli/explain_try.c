@@ -117,7 +117,8 @@ static void print_trial(FILE *out, const struct trial *trial, struct explain_fig
         return;
     }
     print_harm(out, "    byte-seconds", before.harm_byte_s, after.harm_byte_s);
-    print_harm(out, ", of bystanders", before.bystanders_byte_s, after.bystanders_byte_s);
+    if (before.bystanders_byte_s > 0 || after.bystanders_byte_s > 0)
+        print_harm(out, "\n    of bystanders", before.bystanders_byte_s, after.bystanders_byte_s);
     fprintf(out, "\n    delivered %s -> %s, lost %llu -> %llu frames, not finished %llu -> %llu\n",
             cli_figure(a, sizeof a, (double)before.delivered_bytes, "B"),
             cli_figure(b, sizeof b, (double)after.delivered_bytes, "B"),

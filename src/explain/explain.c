@@ -52,6 +52,7 @@ void explain_destroy(struct explanation *e)
     free(e->entries);
     free(e->changes);
     free(e->receivers);
+    config_forget(e);
     free(e->config);
     free(e->scenario_file);
     free(e->title);

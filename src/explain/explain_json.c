@@ -88,10 +88,10 @@ static json_t *jobs_json(const struct explanation *e, const struct root *root)
     return list;
 }
 
-static json_t *remedies_json(const struct root *root)
+static json_t *remedies_json(const struct explanation *e, const struct root *root)
 {
-    const struct explain_remedy *const *remedies;
-    const uint32_t n = kind_remedies(root, &remedies);
+    const struct explain_remedy *remedies[MOST_REMEDIES];
+    const uint32_t n = kind_remedies(e, root, remedies);
     json_t *list = json_array();
     for (uint32_t i = 0; i < n; i++) {
         json_t *changes = json_array();
@@ -143,7 +143,7 @@ static json_t *root_json(const struct explanation *e, const struct root *root, d
     json_object_set_new(o, "n_bystanders", json_integer((json_int_t)root->n_bystanders));
     json_object_set_new(o, "jobs", jobs_json(e, root));
     json_object_set_new(o, "evidence", words_evidence(e, root));
-    json_object_set_new(o, "remedies", remedies_json(root));
+    json_object_set_new(o, "remedies", remedies_json(e, root));
     json_object_set_new(o, "sure", sure_json(e, root));
     return o;
 }

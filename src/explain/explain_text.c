@@ -1,4 +1,5 @@
 /* An explanation for people: the paragraph, then the evidence of each root. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,19 @@
 #define COLUMNS 80
 #define MOST_ROOTS 4
 #define MOST_SHOWN_VICTIMS 3
+
+/* Whether a word such as "us," or "KB-seconds" is the unit of the number before it. */
+static bool is_unit(const char *word)
+{
+    static const char *const units[] = {"%",  "ps", "ns",  "us",   "ms",   "s",    "B",   "KB",
+                                        "MB", "GB", "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t n = strlen(units[i]);
+        if (!strncmp(word, units[i], n) && !isalnum((unsigned char)word[n]))
+            return true;
+    }
+    return false;
+}
 
 /* Writes words broken into lines; the first begins with `head`, the others are indented as far. */
 static void wrap(FILE *out, const char *head, const char *words)
@@ -19,8 +33,8 @@ static void wrap(FILE *out, const char *head, const char *words)
         const size_t space = strspn(words, " \n");
         words += space;
         size_t n = strcspn(words, " \n");
-        if (words[n] == ' ' && words[n + 1] == '%') /* a number keeps its unit */
-            n += 2 + strcspn(words + n + 2, " \n");
+        if (n && isdigit((unsigned char)words[n - 1]) && words[n] == ' ' && is_unit(words + n + 1))
+            n += 1 + strcspn(words + n + 1, " \n");
         if (!is_first && column + 1 + n > COLUMNS) {
             fprintf(out, "\n%*s", (int)indent, "");
             column = indent;
@@ -67,8 +81,8 @@ static void write_root(FILE *out, const struct explanation *e, uint32_t index, d
     json_array_foreach(evidence, i, sentence)
         wrap(out, i ? "               " : "     evidence  ", json_string_value(sentence));
     json_decref(evidence);
-    const struct explain_remedy *const *remedies;
-    const uint32_t n = kind_remedies(root, &remedies);
+    const struct explain_remedy *remedies[MOST_REMEDIES];
+    const uint32_t n = kind_remedies(e, root, remedies);
     for (uint32_t k = 0; k < n; k++)
         wrap(out, k ? "               " : "     may help  ", remedies[k]->words);
     char *line;

@@ -179,7 +179,24 @@ static const uint32_t *distances_to(struct harm *h, uint32_t node)
     return h->distances[node];
 }
 
-/* Follows all shortest ways of the flow at once, hop by hop. */
+/* The route by hand that holds on this node for frames to `to`; NULL: shortest ways. */
+static const struct stated_route *route_of(const struct explanation *e, uint32_t node, uint32_t to)
+{
+    for (uint32_t i = e->last_route[node]; i != NONE; i = e->routes[i].before)
+        if (e->routes[i].is_to[to])
+            return e->routes[i].n_via ? &e->routes[i] : NULL;
+    return NULL;
+}
+
+static bool leads_to(const struct stated_route *route, uint32_t peer)
+{
+    for (uint32_t i = 0; i < route->n_via; i++)
+        if (route->via[i] == peer)
+            return true;
+    return false;
+}
+
+/* Follows all ways of the flow at once, hop by hop: routes by hand, else the shortest ones. */
 static void follow(struct harm *h, const struct flow_row *flow)
 {
     const struct run_data *run = &h->e->run;
@@ -194,14 +211,21 @@ static void follow(struct harm *h, const struct flow_row *flow)
     }
     if (distance && distance[flow->v.from] == NONE)
         return;
-    while (n && h->nodes[0] != flow->v.to) {
+    /* Routes by hand may lead in a circle. */
+    for (uint32_t n_hops = 0; n && n_hops < run->n_nodes; n_hops++) {
         uint32_t n_ports = 0, n_next = 0;
         for (uint32_t i = 0; i < n; i++) {
+            if (h->nodes[i] == flow->v.to)
+                continue;
             const struct run_node *node = &run->nodes[h->nodes[i]];
+            const struct stated_route *route = route_of(h->e, h->nodes[i], flow->v.to);
             h->n_looks += node->n_ports;
             for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
                 const uint32_t peer = run->ports[p].peer_node;
-                if (peer == NONE || (distance && distance[peer] + 1 != distance[h->nodes[i]]))
+                if (peer == NONE)
+                    continue;
+                if (route ? !leads_to(route, peer)
+                          : distance && distance[peer] + 1 != distance[h->nodes[i]])
                     continue;
                 look(h, flow, p);
                 n_ports++;
@@ -213,7 +237,7 @@ static void follow(struct harm *h, const struct flow_row *flow)
         end_hop(h, n_ports);
         for (uint32_t i = 0; i < n_next; i++)
             h->is_next[h->next_nodes[i]] = false;
-        if (!is_whole)
+        if (!is_whole || h->n_looks >= MOST_LOOKS)
             return; /* the source's own link is the most certain part */
         uint32_t *done = h->nodes;
         h->nodes = h->next_nodes;

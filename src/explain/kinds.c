@@ -244,7 +244,6 @@ static const struct explain_remedy quick_reroute =
 static const struct explain_remedy shares =
     REMEDY("shares for all priorities in place of strict ones (ETS)", "switch.scheduler=ets");
 
-#define MOST_REMEDIES 4
 static const struct explain_remedy *const remedies[N_ROOT_KINDS][MOST_REMEDIES] = {
     [ROOT_UNKNOWN] = {&congestion_control},
     [ROOT_SLOW_RECEIVER] = {&congestion_control, &targeted, &no_pauses},
@@ -261,12 +260,24 @@ static const struct explain_remedy *const remedies[N_ROOT_KINDS][MOST_REMEDIES] 
     [ROOT_CYCLIC_ROUTES] = {&shortest},
 };
 
-uint32_t kind_remedies(const struct root *root, const struct explain_remedy *const **list)
+/* Where nobody was paused, changes of pauses have nothing to act on; priorities that may lose
+ * frames cannot be paused at all. */
+static bool can_help(const struct explanation *e, const struct root *root,
+                     const struct explain_remedy *remedy)
+{
+    if (!e->run.n_pauses && (remedy == &no_pauses || remedy == &shared_headroom ||
+                             (remedy == &targeted && !root->lost_lossless)))
+        return false;
+    return !e->config || !config_is(e->config, remedy->changes[0]);
+}
+
+uint32_t kind_remedies(const struct explanation *e, const struct root *root,
+                       const struct explain_remedy *list[MOST_REMEDIES])
 {
     uint32_t n = 0;
-    *list = remedies[root->kind];
-    while (n < MOST_REMEDIES && (*list)[n])
-        n++;
+    for (uint32_t i = 0; i < MOST_REMEDIES && remedies[root->kind][i]; i++)
+        if (can_help(e, root, remedies[root->kind][i]))
+            list[n++] = remedies[root->kind][i];
     return n;
 }
 
@@ -275,8 +286,8 @@ uint32_t explain_remedies(const struct explanation *e, const struct explain_reme
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < e->n_named; i++) {
-        const struct explain_remedy *const *some;
-        const uint32_t n_some = kind_remedies(&e->roots[i], &some);
+        const struct explain_remedy *some[MOST_REMEDIES];
+        const uint32_t n_some = kind_remedies(e, &e->roots[i], some);
         for (uint32_t k = 0; k < n_some; k++) {
             bool is_new = n < capacity;
             for (uint32_t m = 0; is_new && m < n; m++)

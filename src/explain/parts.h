@@ -43,6 +43,13 @@ struct link_change {
     double rate_bps; /* 0: as before */
     bool fails, is_repaired;
 };
+/* A route by hand that holds from the start. */
+struct stated_route {
+    bool *is_to;     /* per node */
+    uint32_t via[8]; /* nodes; none: shortest ways again */
+    uint32_t n_via;
+    uint32_t before; /* an earlier route of the same switch; NONE */
+};
 struct entry { /* of traffic */
     char name[64];
     bool is_collective; /* an operation of one rank waits for all ranks */
@@ -148,13 +155,15 @@ struct deadlock {
 struct explanation {
     struct run_data run;
     char *variant, *title, *scenario_file, *config;
-    bool is_interrupted, has_hand_routes;
+    bool is_interrupted, is_rerouted; /* is_rerouted: routes by hand changed during the run */
     int64_t measured_from_ps, measured_to_ps; /* what shares of time are over */
 
     struct receiver *receivers;
     struct link_change *changes;
     struct entry *entries;
-    uint32_t n_receivers, n_changes, n_entries;
+    struct stated_route *routes;
+    uint32_t *last_route; /* per node; NONE */
+    uint32_t n_receivers, n_changes, n_entries, n_routes;
     uint32_t n_jobs;     /* entries that roots have jobs for */
     double *slowest_bps; /* per port: rate of its link, or the lowest that it was changed to */
 
@@ -188,20 +197,25 @@ struct explanation {
 void evidence_read(struct explanation *e);
 /* Whether the receivers' entry speaks of this host. */
 bool evidence_is_host(const char *hosts, const char *name);
-/* config.c: what the configuration says of receivers, links and traffic. */
+/* config.c: what the configuration says of receivers, links, routes and traffic. */
 void config_read(struct explanation *e, const char *text);
+void config_forget(struct explanation *e);
+/* Whether a change such as "switch.mmu=dsh" is in force already. */
+bool config_is(const char *text, const char *change);
 
 void roots_find(struct explanation *e);
 void harm_count(struct explanation *e);
 void kinds_judge(struct explanation *e);
 
 const char *kind_word(enum root_kind kind);
-/* What may help against a root; returns how many. */
-uint32_t kind_remedies(const struct root *root, const struct explain_remedy *const **remedies);
+/* What may help against a root and is not in force yet; returns how many. */
+#define MOST_REMEDIES 4
+uint32_t kind_remedies(const struct explanation *e, const struct root *root,
+                       const struct explain_remedy *remedies[MOST_REMEDIES]);
 
 /* sentences.c: sentences of an explanation; the caller frees them. */
 #define WORDS_FIGURE 48
-/* "12.1KB-seconds". */
+/* "12.1 KB-seconds". */
 const char *words_harm(char buf[WORDS_FIGURE], double byte_s);
 char *words_headline(const struct explanation *e);
 char *words_title(const struct explanation *e, const struct root *root);

@@ -29,7 +29,7 @@ static char *end(struct text *t)
 #define FIGURE WORDS_FIGURE
 static const char *figure(char buf[FIGURE], double value, enum kind kind)
 {
-    quantity_format(buf, FIGURE, (struct quantity){value, kind}, 3);
+    quantity_say(buf, FIGURE, (struct quantity){value, kind}, 3);
     return buf;
 }
 
@@ -135,10 +135,20 @@ char *words_title(const struct explanation *e, const struct root *root)
     return end(&t);
 }
 
+/* Copies a quantity of the configuration as it is read in a sentence. */
+static void copy_quantity(char buf[FIGURE], const char *text)
+{
+    struct quantity q;
+    if (!quantity_read(text, &q))
+        figure(buf, q.value, q.kind);
+    else
+        snprintf(buf, FIGURE, "%s", text);
+}
+
 /* "100Gbps,500us: 10Gbps,1.5ms: 100Gbps": the slowest rate, and from when to when. */
 static void say_service(FILE *out, const struct root *root)
 {
-    char list[256], slowest[64] = "", from[64] = "", to[64] = "";
+    char list[256], slowest[FIGURE] = "", from[FIGURE] = "", to[FIGURE] = "";
     double least = INFINITY;
     snprintf(list, sizeof list, "%s", root->receiver->rate);
     for (char *rest = list, *part; (part = strsep(&rest, ","));) {
@@ -148,13 +158,14 @@ static void say_service(FILE *out, const struct root *root)
         if (colon)
             *colon = '\0';
         if (*slowest && !*to && colon)
-            snprintf(to, sizeof to, "%s", part + strspn(part, " "));
+            copy_quantity(to, part + strspn(part, " "));
         if (quantity_read(rate, &q) || q.value >= least)
             continue;
         least = q.value;
-        snprintf(slowest, sizeof slowest, "%s", rate);
-        snprintf(from, sizeof from, "%s", colon ? part + strspn(part, " ") : "");
-        *to = '\0';
+        figure(slowest, q.value, KIND_RATE);
+        *from = *to = '\0';
+        if (colon)
+            copy_quantity(from, part + strspn(part, " "));
     }
     fprintf(out, least > 0 ? "took in only %s" : "took in nothing", slowest);
     if (*from)
@@ -529,13 +540,15 @@ json_t *words_evidence(const struct explanation *e, const struct root *root)
     char a[FIGURE], b[FIGURE];
     XOFF_ASSERT(list);
     if (root->n_pauses)
-        add(list, "%llu pauses go back to it, %s together; the first at %s.",
-            (unsigned long long)root->n_pauses, moment(a, root->held_ps), moment(b, root->from_ps));
+        add(list, "%llu pause%s back to it, %s together; the first at %s.",
+            (unsigned long long)root->n_pauses, root->n_pauses == 1 ? " goes" : "s go",
+            moment(a, root->held_ps), moment(b, root->from_ps));
     if (root->n_adopted)
         add(list,
-            "%llu of them name no parent, but the port that their bytes wanted had just been "
+            "%llu of them name%s no parent, but the port that %s bytes wanted had just been "
             "paused for it.",
-            (unsigned long long)root->n_adopted);
+            (unsigned long long)root->n_adopted, root->n_adopted == 1 ? "s" : "",
+            root->n_adopted == 1 ? "its" : "their");
     if (root->is_unlifted)
         add(list, "A pause of its own was never lifted.");
     if (root->port != NONE && root->kind != ROOT_DEADLOCK && root->kind != ROOT_HEADROOM &&
@@ -545,14 +558,16 @@ json_t *words_evidence(const struct explanation *e, const struct root *root)
         add(list, "%u host%s sent to or through it meanwhile.", root->n_senders,
             root->n_senders == 1 ? "" : "s");
     if (root->lost_frames)
-        add(list, "%llu frames were lost there, %llu of lossless priorities; the first at %s.",
-            (unsigned long long)root->lost_frames, (unsigned long long)root->lost_lossless,
-            moment(a, root->lost_from_ps));
+        add(list, "%llu %s lost there, %llu of lossless priorities; the first at %s.",
+            (unsigned long long)root->lost_frames,
+            root->lost_frames == 1 ? "frame was" : "frames were",
+            (unsigned long long)root->lost_lossless, moment(a, root->lost_from_ps));
     if (root->n_deaf)
         add(list, "%u of its ports sent pauses that the other end did not obey.", root->n_deaf);
     if (root->n_flows)
-        add(list, "%llu flows waited for it, %llu of them bystanders.",
-            (unsigned long long)root->n_flows, (unsigned long long)root->n_bystanders);
+        add(list, "%llu flow%s waited for it, %llu of them %s.", (unsigned long long)root->n_flows,
+            root->n_flows == 1 ? "" : "s", (unsigned long long)root->n_bystanders,
+            root->n_bystanders == 1 ? "a bystander" : "bystanders");
     return list;
 }
 
@@ -595,10 +610,11 @@ struct sureness words_sure(const struct explanation *e, const struct root *root)
     } else if (root->kind == ROOT_UNKNOWN) {
         s.level = "low";
         snprintf(s.why, sizeof s.why, "no queue held most of the bytes when pauses were decided");
-    } else if (e->has_hand_routes && root->deadlock == NONE) {
+    } else if (e->is_rerouted && root->deadlock == NONE) {
         s.level = "medium";
         snprintf(s.why, sizeof s.why,
-                 "routes were set by hand; who passes the root is taken from the shortest ways");
+                 "routes by hand changed during the run; who passes the root is taken from those "
+                 "at the start");
     } else if (2 * root->n_adopted > root->n_pauses) {
         s.level = "medium";
         snprintf(s.why, sizeof s.why,

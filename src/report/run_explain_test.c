@@ -80,6 +80,54 @@ static void test_harm(void **state)
     json_decref(e);
 }
 
+/* s0 sends frames for h2 and h3 to h1, from where they come back: those of h0 are held at h0 alone,
+ * and h1 -> h3 passes no port that is held. */
+static void test_stated_routes(void **state)
+{
+    (void)state;
+    const struct results results = plain_results();
+    json_t *e = explain_results(&results,
+                                "UPDATE run SET config_text = 'routes:' || char(10) || "
+                                "'  - {at: 0s, on: s0, to: h0..h3, via: \"s1,h2\"}' || char(10) || "
+                                "'  - {at: 0s, on: s0, to: \"h3,h2\", via: h1}' || char(10)");
+    /* 25 kB for 35 us, and 900 B to h1 for 10 us: they are led to s1, and s0 stands until 70 us */
+    assert_near(number_at(e, "roots.0.harm_byte_s"), 0.884);
+    assert_int_equal(number_at(e, "roots.0.n_flows"), 3);
+    assert_string_equal(text_at_path(e, "sure.level"), "high");
+    json_decref(e);
+    e = explain("UPDATE run SET config_text = 'routes:' || char(10) || "
+                "'  - {at: 1us, on: s0, to: h2, via: h1}' || char(10)");
+    assert_near(number_at(e, "roots.0.harm_byte_s"), 41.2545);
+    assert_string_equal(text_at_path(e, "sure.level"), "medium");
+    json_decref(e);
+}
+
+static bool has_remedy(json_t *e, const char *change)
+{
+    json_t *list = at(e, "roots.0.remedies");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!strcmp(text_at_path(json_array_get(list, i), "changes.0"), change))
+            return true;
+    return false;
+}
+
+/* What is in force already is no advice. */
+static void test_remedies(void **state)
+{
+    (void)state;
+    const struct results results = plain_results();
+    json_t *e =
+        explain_results(&results, "UPDATE run SET config_text = 'switch:' || char(10) || '  mmu:' "
+                                  "|| char(10) || '    kind: sih' || char(10) || 'transport:' "
+                                  "|| char(10) || '  kind: dcqcn' || char(10)");
+    assert_true(has_remedy(e, "switch.mmu=dsh"));
+    assert_false(has_remedy(e, "transport=dcqcn"));
+    json_decref(e);
+    e = explain("UPDATE run SET config_text = replace(config_text, 'sih', 'dsh')");
+    assert_false(has_remedy(e, "switch.mmu=dsh"));
+    json_decref(e);
+}
+
 /* s0 does not stop for s1: that pause holds nobody, the one of h0 does. */
 static void test_deaf(void **state)
 {
@@ -178,6 +226,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stated_routes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_remedies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_deaf, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_parents_by_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_worth_naming, set_up, tear_down),

@@ -86,3 +86,15 @@ void quantity_format(char *buf, size_t size, struct quantity q, int digits)
     else
         snprintf(buf, size, "%.*g%s", digits, q.value / scale, unit);
 }
+
+void quantity_say(char *buf, size_t size, struct quantity q, int digits)
+{
+    char text[64];
+    quantity_format(text, sizeof text, q, digits);
+    const size_t n = strspn(text, "-+.0123456789e");
+    const char *unit = text + n, *bps = strstr(unit, "bps");
+    if (bps)
+        snprintf(buf, size, "%.*s %.*sb/s", (int)n, text, (int)(bps - unit), unit);
+    else
+        snprintf(buf, size, "%.*s%s%s", (int)n, text, *unit ? " " : "", unit);
+}

@@ -18,6 +18,8 @@ int quantity_read(const char *text, struct quantity *out);
 /* Writes the value in the largest unit that leaves it at least 1, with `digits` significant
  * digits. */
 void quantity_format(char *buf, size_t size, struct quantity q, int digits);
+/* The same as in a sentence: 10 Gb/s in place of 10Gbps. */
+void quantity_say(char *buf, size_t size, struct quantity q, int digits);
 
 static inline double quantity_magnitude(double x)
 {

@@ -227,7 +227,7 @@ def check_output(folder):
     text = xoff("explain", results)
     words = " ".join(text.stdout.split())
     check("text", text.returncode == 0 and max(map(len, text.stdout.splitlines())) <= 80, text)
-    for part in ("h2 took in only 10Gbps from 500us to 1.5ms", "because of it s0 was paused for",
+    for part in ("h2 took in only 10 Gb/s from 500 us to 1.5 ms", "because of it s0 was paused for",
                  "h0 -> h3, which does not pass h2, was held for 28 % of its life", "nothing was dropped",
                  "chain h2 pauses s0 (42 %), so s0 pauses h0", "Against PFC: the same root"):
         check(f"the text has '{part}'", part in words, words)
