@@ -426,10 +426,9 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     for (uint32_t s = 0; s < net->n_switches && !code; s++) {
         blame->index = net_kind_of(spec, net->n_hosts + s);
         code = sw_build(net, net->n_hosts + s, &net->switches[s], &blame->part, err);
-        if (!code)
-            net_warn_of_expiry(net, net->n_hosts + s, err);
     }
     if (!code) {
+        net_warn_of_pauses(net, err);
         blame->part = NET_PART_TRANSPORT;
         code = build_check_telemetry(net, &blame->index, err);
     }

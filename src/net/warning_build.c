@@ -60,14 +60,26 @@ int net_configured_transport(struct net *net, uint32_t transport, xoff_rate rate
     return 0;
 }
 
+/* Whether a neighbour may pause the switch, so that nothing leaves by their link for any time. */
+static bool may_be_paused(const struct net *net, uint32_t node, uint32_t n_ports)
+{
+    for (uint32_t p = 0; p < n_ports; p++) {
+        const uint32_t peer = topo_peer(net->topo, node, p);
+        if (peer >= net->n_hosts && net_sw(net, peer)->signalling.quanta)
+            return true;
+        for (uint32_t i = 0; i < net->spec.n_receivers; i++)
+            if (net->spec.receivers[i].host == peer)
+                return true;
+    }
+    return false;
+}
+
 /* Without refreshes a pause ends although its cause lasts. That is harmless only if whatever is in
- * the buffer can leave meanwhile by the slowest link. */
-void net_warn_of_expiry(struct net *net, uint32_t node, struct xoff_err *err)
+ * the buffer can leave meanwhile by the slowest link, and nobody pauses that. */
+static void warn_of_expiry(struct net *net, uint32_t node, struct xoff_err *err)
 {
     const struct sw *sw = net_sw(net, node);
     const struct xoff_pause_signalling *how = &sw->signalling;
-    if (how->refreshes || !how->quanta || !net->spec.lossless)
-        return;
     xoff_time pause_for = XOFF_NEVER, longest_for = 0;
     xoff_rate slowest_bps = UINT64_MAX;
     for (uint32_t p = 0; p < sw->n_ports; p++) {
@@ -84,16 +96,37 @@ void net_warn_of_expiry(struct net *net, uint32_t node, struct xoff_err *err)
             xoff_time_of_bits(8 * (uint64_t)view.capacity_total_bytes, slowest_bps);
         longest_for = empties_for > longest_for ? empties_for : longest_for;
     }
-    if (pause_for >= longest_for)
+    if (pause_for >= longest_for && !may_be_paused(net, node, sw->n_ports))
         return;
     char text[32];
     xoff_err_set(err, XOFF_E_OK, "refresh", "false",
                  "may lose frames of lossless priorities: a pause runs out after ");
     xoff_err_add(err, xoff_format_time(text, sizeof text, pause_for));
-    xoff_err_add(err, ", and what is in the buffer can take ");
-    xoff_err_add(err, xoff_format_time(text, sizeof text, longest_for));
-    xoff_err_add(err, " to leave by the slowest link");
+    if (pause_for < longest_for) {
+        xoff_err_add(err, ", and what is in the buffer can take ");
+        xoff_err_add(err, xoff_format_time(text, sizeof text, longest_for));
+        xoff_err_add(err, " to leave by the slowest link");
+    } else {
+        xoff_err_add(err, ", and a neighbour can pause the switch for longer");
+    }
     net_configured(net, NET_PART_PAUSE, node, 0, err);
+}
+
+void net_warn_of_pauses(struct net *net, struct xoff_err *err)
+{
+    for (uint32_t node = net->n_hosts; node < net->n_hosts + net->n_switches; node++) {
+        const struct xoff_pause_signalling *how = &net_sw(net, node)->signalling;
+        if (!net->spec.lossless)
+            return;
+        if (!how->quanta) {
+            xoff_err_set(err, XOFF_E_OK, "kind", "none",
+                         "may lose frames of lossless priorities: no sender is paused when the "
+                         "buffer is full");
+            net_configured(net, NET_PART_PAUSE, node, 0, err);
+        } else if (!how->refreshes) {
+            warn_of_expiry(net, node, err);
+        }
+    }
 }
 
 const struct net_warning *net_warnings(const struct net *net, uint32_t *n)
