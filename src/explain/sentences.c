@@ -326,6 +326,7 @@ static void say_paused(FILE *out, const struct explanation *e, const struct root
         fprintf(out, " and %u more", n_others);
 }
 
+#define WORTH_SHORT 0.05 /* less is under way at the end of any run */
 static void say_harmed(FILE *out, const struct victim *v)
 {
     char a[FIGURE];
@@ -333,8 +334,8 @@ static void say_harmed(FILE *out, const struct victim *v)
         fprintf(out, "took %.3g times as long as alone", v->slowdown);
     else if (!v->is_finished && v->life_ps > 0 && (double)v->held_ps > 0.995 * (double)v->life_ps)
         fprintf(out, "came to a stop");
-    else if (!v->is_finished && v->lost > 0.005)
-        fprintf(out, "lost %s", percent(a, v->lost));
+    else if (!v->is_finished && v->lost > WORTH_SHORT)
+        fprintf(out, "delivered %s less than it offered", percent(a, v->lost));
     else
         fprintf(out, "was held for %s of its life",
                 percent(a, v->life_ps > 0 ? (double)v->held_ps / (double)v->life_ps : 0));
@@ -391,6 +392,8 @@ static void say_dropped(FILE *out, const struct explanation *e)
     const char *were = n == 1 ? "frame was" : "frames were";
     if (!n)
         fprintf(out, "nothing was dropped");
+    else if (n == 1 && n_lossless)
+        fprintf(out, "1 frame of a lossless priority was dropped for want of room");
     else if (n == n_lossless)
         fprintf(out, "%llu %s dropped, all of lossless priorities for want of room", n, were);
     else if (n_lossless)
@@ -481,7 +484,7 @@ char *words_victim(const struct explanation *e, const struct victim *v)
     fprintf(
         t.out, " waited %s, %s of its life", moment(a, v->held_ps),
         percent((char[FIGURE]){0}, v->life_ps > 0 ? (double)v->held_ps / (double)v->life_ps : 0));
-    if ((v->is_finished && v->slowdown > 1) || (!v->is_finished && v->lost > 0.005)) {
+    if ((v->is_finished && v->slowdown > 1) || (!v->is_finished && v->lost > WORTH_SHORT)) {
         fprintf(t.out, ", and ");
         say_harmed(t.out, v);
     }
@@ -631,6 +634,21 @@ struct sureness words_sure(const struct explanation *e, const struct root *root)
     return s;
 }
 
+/* The same place in both runs; how many sent to it may differ. */
+static bool is_same_root(const struct explanation *e, const struct explanation *first)
+{
+    const struct root *a = &e->roots[0], *b = &first->roots[0];
+    if (a->kind != b->kind)
+        return false;
+    char *one = a->kind == ROOT_INCAST ? NULL : words_title(e, a);
+    char *two = a->kind == ROOT_INCAST ? NULL : words_title(first, b);
+    const bool is_same =
+        one ? !strcmp(one, two) : !strcmp(name_of(e, a->target), name_of(first, b->target));
+    free(two);
+    free(one);
+    return is_same;
+}
+
 char *words_difference(const struct explanation *e, const struct explanation *first)
 {
     const struct explain_figures a = explain_figures(first), b = explain_figures(e);
@@ -646,24 +664,27 @@ char *words_difference(const struct explanation *e, const struct explanation *fi
         fprintf(t.out, "the root there (%s) is gone", one);
     else if (!one)
         fprintf(t.out, "there is a root now (%s)", two);
-    else if (!strcmp(one, two))
+    else if (is_same_root(e, first))
         fprintf(t.out, "the same root");
     else
         fprintf(t.out, "another root (there %s)", one);
-    if (one || two)
-        fprintf(t.out, ", harm %s instead of %s", words_harm(figures[0], b.harm_byte_s),
-                words_harm(figures[1], a.harm_byte_s));
+    words_harm(figures[0], b.harm_byte_s);
+    words_harm(figures[1], a.harm_byte_s);
+    if ((one || two) && strcmp(figures[0], figures[1]))
+        fprintf(t.out, ", harm %s instead of %s", figures[0], figures[1]);
+    else if (one || two)
+        fprintf(t.out, ", the same harm");
     if (a.bystanders_byte_s > 0 || b.bystanders_byte_s > 0)
         fprintf(t.out, ", to bystanders %s instead of %s",
                 words_harm(figures[0], b.bystanders_byte_s),
                 words_harm(figures[1], a.bystanders_byte_s));
     if (a.lost_frames != b.lost_frames)
-        fprintf(t.out, ", %llu frames lost instead of %llu", (unsigned long long)b.lost_frames,
-                (unsigned long long)a.lost_frames);
-    if (a.delivered_bytes != b.delivered_bytes)
-        fprintf(t.out, ", %s delivered instead of %s",
-                figure(figures[0], (double)b.delivered_bytes, KIND_SIZE),
-                figure(figures[1], (double)a.delivered_bytes, KIND_SIZE));
+        fprintf(t.out, ", %llu frame%s lost instead of %llu", (unsigned long long)b.lost_frames,
+                b.lost_frames == 1 ? "" : "s", (unsigned long long)a.lost_frames);
+    figure(figures[0], (double)b.delivered_bytes, KIND_SIZE);
+    figure(figures[1], (double)a.delivered_bytes, KIND_SIZE);
+    if (strcmp(figures[0], figures[1]))
+        fprintf(t.out, ", %s delivered instead of %s", figures[0], figures[1]);
     fprintf(t.out, ".");
     free(two);
     free(one);
