@@ -14,9 +14,10 @@
 #include "soak/soak.h"
 #include "support/must_hold.h"
 
-#define MOST_ARRIVALS 400000 /* of a run: about 40 ms */
-#define MOST_CPU_S 10        /* of all runs of a scenario */
-#define MOST_WALL_S 600      /* threads that wait for each other use no processor time */
+#define MOST_ARRIVALS 400000       /* of a run: about 40 ms */
+#define LONG_PAUSE (100 * XOFF_MS) /* three pauses of 65535 quanta at 1 Gb/s */
+#define MOST_CPU_S 10              /* of all runs of a scenario */
+#define MOST_WALL_S 600            /* threads that wait for each other use no processor time */
 
 const char *const soak_ends[] = {
 #define X(id, name) name,
@@ -85,7 +86,8 @@ static int run_text(struct run *run, const char *text, uint32_t n_threads, uint3
                                           .progress = go_on};
     int rc = scenario_read_text("soak", text, strlen(text), NULL, 0, &run->scenario, err);
     if (!rc) {
-        run->scenario->plans[0]->net.drain *= drains;
+        xoff_time *drain = &run->scenario->plans[0]->net.drain;
+        *drain = *drain * drains + (drains > 1 ? LONG_PAUSE : 0);
         rc = build_create(run->scenario->plans[0], &options, &run->built, err);
     }
     if (!rc && fault)
