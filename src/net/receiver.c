@@ -120,13 +120,15 @@ void receiver_admit(struct host *host, struct worker *w, const struct frame *fra
 {
     struct receiver *r = host->receiver;
     const xoff_time now = sim_now(w);
-    /* Frames wait in one buffer; lossy ones may not use the bytes reserved for lossless ones. */
+    /* Frames wait in one buffer; lossy ones may not use the bytes reserved for lossless ones. A
+     * policy by queues counts those of the priority: it looks at one again only when its own leave.
+     */
     const bool is_lossless = host->net->spec.lossless >> frame->priority & 1;
     struct xoff_arrival arrival = {
         .priority = frame->priority,
         .bytes = frame->bytes,
-        .egress_bytes =
-            is_lossless ? receiver_bytes(r) : xoff_mmu_used_bytes(&r->mmu, XOFF_POOL_SHARED)};
+        .egress_bytes = is_lossless ? r->held_bytes[frame->priority]
+                                    : xoff_mmu_used_bytes(&r->mmu, XOFF_POOL_SHARED)};
     struct xoff_crossings crossings;
     const enum xoff_pool pool = xoff_mmu_admit(&r->mmu, &arrival, now, &crossings);
     arrival.dropped = pool == XOFF_POOL_DROP;
@@ -166,7 +168,7 @@ void receiver_serve(struct host *host, struct worker *w)
     const struct xoff_departure departure = {.priority = frame->priority,
                                              .pool = frame->pool,
                                              .bytes = frame->bytes,
-                                             .egress_bytes = receiver_bytes(r)};
+                                             .egress_bytes = r->held_bytes[frame->priority]};
     struct xoff_crossings crossings;
     xoff_mmu_release(&r->mmu, &departure, now, &crossings);
     xoff_pause_on_departure(&r->pause, &departure, &crossings, now, &r->edges);

@@ -61,7 +61,7 @@ static uint32_t first_sender(const struct trial *t)
     return t->kind == TRIAL_RECEIVER ? 0 : EGRESS + 1;
 }
 
-/* What the policy is told of the queue; a receiver has one for all priorities. */
+/* What is in a queue; a receiver has one for all priorities. */
 static int64_t queue_bytes(const struct trial *t, uint32_t priority)
 {
     int64_t sum = 0;
@@ -102,7 +102,7 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
                                    .out_port = EGRESS,
                                    .priority = (uint8_t)priority,
                                    .bytes = (uint32_t)(*left < 0 || *left > most ? most : *left),
-                                   .egress_bytes = queue_bytes(t, priority)};
+                                   .egress_bytes = t->queued_bytes[priority]};
     struct xoff_crossings crossings;
     t->mmu.state = t->states + (t->kind == TRIAL_BY_PORT ? port : 0) * state_step(t);
     if (!take(t, &arrival, &crossings))

@@ -287,13 +287,35 @@ static void threads_are_equal(void **state)
     }
 }
 
+/* A receiver with egress triggers and two priorities: what waits of the lossy one holds nobody when
+ * the last lossless frame has left. Before, the pause had no end. */
+static void another_priority_holds_nobody(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 100us\ndrain: 20ms\n"
+            "topology: {kind: star, hosts: 3, host_link: {rate: 10Gbps, delay: 1us}}\n"
+            "switch: {pause: {kind: pfc, trigger: egress, xoff: 3KB, xon: 1KB}}\n"
+            "priorities: {3: {lossless: true}}\n"
+            "receivers: [{host: h0, rate: 5Gbps, buffer: 100KB}]\n"
+            "traffic:\n"
+            "- {kind: flows, priority: 3, list: [{at: 0s, from: h1, to: h0, size: 20KB},\n"
+            "                                   {at: 90us, from: h1, to: h0, size: 20KB}]}\n"
+            "- {kind: flows, priority: 0, list: [{at: 0s, from: h2, to: h0, size: 30KB}]}\n");
+    rig_assert_clean(&rig);
+    assert_true(rig_metric(&rig, "flows.finished") == 3);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(machines_take_their_own), cmocka_unit_test(machines_equal_a_model),
-        cmocka_unit_test(machines_take_no_acks),   cmocka_unit_test(notifications_are_frames),
-        cmocka_unit_test(whose_source_is_told),    cmocka_unit_test(marks_are_echoed),
-        cmocka_unit_test(marks_are_counted_once),  cmocka_unit_test(threads_are_equal),
+        cmocka_unit_test(machines_take_their_own),       cmocka_unit_test(machines_equal_a_model),
+        cmocka_unit_test(machines_take_no_acks),         cmocka_unit_test(notifications_are_frames),
+        cmocka_unit_test(whose_source_is_told),          cmocka_unit_test(marks_are_echoed),
+        cmocka_unit_test(marks_are_counted_once),        cmocka_unit_test(threads_are_equal),
+        cmocka_unit_test(another_priority_holds_nobody),
     };
     return cmocka_run_group_tests_name("receiver", tests, NULL, NULL);
 }
