@@ -79,6 +79,16 @@ async function prints(page, name, leastPages) {
   assert.ok(pages.length >= leastPages, `${pages.length} pages`);
   if (shots) writeFileSync(join(shots, `${name}.pdf`), pdf);
 
+  // Where nobody is told before printing, canvases are printed, each in its own room.
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  const low = await page.evaluate(() =>
+    [...document.querySelectorAll(".chart canvas")]
+      .map((c) => [c, c.closest(".chart")].map((e) => e.getBoundingClientRect()))
+      .filter(([canvas, box]) => canvas.bottom > box.bottom + 1).length,
+  );
+  assert.equal(low, 0, "charts that lie over what follows");
+  await page.emulateMedia({ media: "screen", colorScheme: "dark" });
+
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   assert.equal(await page.locator("details:not([open])").count(), 0);
   const onPaper = await page.evaluate(() =>
