@@ -103,8 +103,8 @@ void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, 
                     const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err);
 
-/* Warns of switches that pause nobody although there are lossless priorities, and of pauses that run
- * out before the buffers can be empty (warning_build.c). */
+/* Warns of switches that pause nobody although there are lossless priorities, and of pauses that
+ * run out before the buffers can be empty (warning_build.c). */
 void net_warn_of_pauses(struct net *net, struct xoff_err *err);
 
 /* Returns the least time of a frame in an idle switch, and how long its fabric carries it. */

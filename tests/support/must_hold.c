@@ -145,5 +145,7 @@ enum verdict judge(const struct built *b, const struct results *r, char *why, si
                  (long long)r->deadlocks[0].onset_at);
         return JUDGE_DEADLOCK;
     }
-    return r->end_at >= net_end(&b->spec) ? JUDGE_BUSY : judge_rest(b, r, why, size);
+    if (r->end_at < net_end(&b->spec))
+        return judge_rest(b, r, why, size);
+    return has_held_back(b) ? JUDGE_FINE : JUDGE_BUSY;
 }
