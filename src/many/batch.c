@@ -28,12 +28,15 @@ static _Noreturn void work(const struct batch *batch, uint32_t index, pid_t pare
     struct summary *summary = batch->simulate(batch->context, index, &err);
     char *text = summary ? cache_encode(summary, run->key, &size) : NULL;
     XOFF_ASSERT(!summary || text);
+    errno = 0;
     fputc(summary ? 'S' : 'E', run->answer);
     if (summary)
         fwrite(text, 1, size, run->answer);
     else
         fwrite(&err, sizeof err, 1, run->answer);
-    const int reason = fflush(run->answer) ? errno : 0;
+    fflush(run->answer);
+    /* What is larger than the stream's buffer has failed before the last part was flushed. */
+    const int reason = !ferror(run->answer) ? 0 : errno > 1 ? errno : EIO;
     free(text);
     summary_destroy(summary);
     _exit(reason);

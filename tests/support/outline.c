@@ -130,7 +130,8 @@ void outline_set(struct outline *o, uint32_t at, const char *value)
 uint32_t outline_find(const struct outline *o, uint32_t parent, const char *key)
 {
     const bool is_top = parent == OUTLINE_NONE;
-    if (!is_top && key_of(o->lines[parent])[-1] == ' ' && outline_has_key(o, parent, key) &&
+    /* The first key of an entry of a list stands behind its dash. */
+    if (!is_top && key_of(o->lines[parent]) > o->lines[parent] && outline_has_key(o, parent, key) &&
         strstr(o->lines[parent], "- "))
         return parent;
     const uint32_t first = is_top ? 0 : parent + 1;
