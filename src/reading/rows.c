@@ -6,6 +6,9 @@
 
 #include "reading/rows.h"
 
+/* No time, size or number of a real run is larger; of a damaged one, sums of a few have room. */
+#define MOST_INT (INT64_C(1) << 61)
+
 int rows_fail(struct rows *rows, const char *reason)
 {
     if (rows->status)
@@ -63,7 +66,8 @@ bool rows_is_null(struct rows *rows, int column)
 
 int64_t rows_int(struct rows *rows, int column)
 {
-    return sqlite3_column_int64(rows->statement, column);
+    const int64_t value = sqlite3_column_int64(rows->statement, column);
+    return value < -MOST_INT ? -MOST_INT : value > MOST_INT ? MOST_INT : value;
 }
 
 uint32_t rows_index(struct rows *rows, int column)
@@ -158,7 +162,7 @@ json_t *rows_json_number(struct rows *rows, int column)
 {
     const int type = sqlite3_column_type(rows->statement, column);
     if (type == SQLITE_INTEGER)
-        return json_integer(rows_int(rows, column));
+        return json_integer(sqlite3_column_int64(rows->statement, column));
     return type == SQLITE_FLOAT ? json_number(rows_real(rows, column)) : json_null();
 }
 

@@ -26,7 +26,7 @@ struct rows {
 void rows_begin(struct rows *rows, const char *sql, int64_t run_id);
 bool rows_next(struct rows *rows);
 bool rows_is_null(struct rows *rows, int column);
-int64_t rows_int(struct rows *rows, int column);
+int64_t rows_int(struct rows *rows, int column); /* at most 2^61 either way */
 /* Returns NONE when there is no such index. */
 uint32_t rows_index(struct rows *rows, int column);
 double rows_real(struct rows *rows, int column);
