@@ -17,7 +17,10 @@ static void start(struct host *host, struct server *server, xoff_time now)
     server->done_at = XOFF_NEVER;
     if (server->queue.n && rate) {
         const struct frame *f = store_at(&host->store, server->queue.head);
-        server->done_at = wake = now + xoff_time_of_bits((uint64_t)f->bytes * 8, rate);
+        wake = now + xoff_time_of_bits((uint64_t)f->bytes * 8, rate);
+        if (host->grain) /* deadlines that the frame sets go by the host's clock */
+            wake += (host->grain - wake % host->grain) % host->grain;
+        server->done_at = wake;
     } else if (server->queue.n && server->service + 1 < spec->n_services) {
         wake = spec->services[server->service + 1].at;
     }

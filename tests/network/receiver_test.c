@@ -308,6 +308,28 @@ static void another_priority_holds_nobody(void **state)
     rig_fini(&rig);
 }
 
+/* A frame is served at any picosecond; the flow that its ACK belongs to goes by a clock of whole
+ * nanoseconds. */
+static void served_by_a_coarse_clock(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 50us\ndrain: 10ms\ncompat: ns3\ntransport: hpcc\n"
+            "topology: {kind: star, hosts: 3, host_link: {rate: 3Gbps, delay: 1us}}\n"
+            "priorities: {3: {lossless: true}}\n"
+            "receivers: [{host: h0, rate: 400Gbps}, {host: h1, rate: 400Gbps}]\n"
+            "traffic: [{kind: incast, from: h1..h2, to: h0, size: 50KB, priority: 3},\n"
+            "          {kind: incast, from: h0, to: h1, size: 50KB, priority: 3}]\n");
+    assert_int_equal(rig.results->n_flows, 3);
+    for (uint64_t i = 0; i < rig.results->n_flows; i++) {
+        assert_int_equal(rig.results->flows[i].delivered_bytes, 50000);
+        assert_int_equal(rig.results->flows[i].finish_at % XOFF_NS, 0);
+    }
+    rig_assert_clean(&rig);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,7 +337,7 @@ int main(void)
         cmocka_unit_test(machines_take_no_acks),         cmocka_unit_test(notifications_are_frames),
         cmocka_unit_test(whose_source_is_told),          cmocka_unit_test(marks_are_echoed),
         cmocka_unit_test(marks_are_counted_once),        cmocka_unit_test(threads_are_equal),
-        cmocka_unit_test(another_priority_holds_nobody),
+        cmocka_unit_test(another_priority_holds_nobody), cmocka_unit_test(served_by_a_coarse_clock),
     };
     return cmocka_run_group_tests_name("receiver", tests, NULL, NULL);
 }
