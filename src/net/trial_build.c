@@ -12,6 +12,9 @@
  * them shares nothing: nearly every network with egress watermarks would be warned about, and no
  * longer told apart from one that loses frames behind a single queue.
  *
+ * While frames are processed they are in the buffer, and no queue counts them: what a sender brings
+ * in that time comes on top.
+ *
  * Where frames go through a pipeline before they join an egress queue, it is the queue that has to
  * hold them: what arrives from each sender, and what the pipeline has of it by then.
  *
@@ -36,6 +39,7 @@ struct trial {
     int64_t (*left)[XOFF_N_PRIORITIES]; /* by port: what its peer may still send; -1: not paused */
     int64_t queued_bytes[XOFF_N_PRIORITIES];
     xoff_time now;
+    xoff_time line_for;    /* frames are processed so long before they join a queue */
     uint8_t priorities;    /* that are sent */
     int64_t endless_bytes; /* a queue of this length grows without end */
 };
@@ -51,7 +55,8 @@ static void take_edges(struct trial *t, const struct xoff_mmu_env *env)
         const struct xoff_edge *e = &t->edges.at[i];
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
             if (e->pause && e->priorities >> p & 1 && t->left[e->port][p] < 0)
-                t->left[e->port][p] = env->ports[e->port].headroom_bytes;
+                t->left[e->port][p] = env->ports[e->port].headroom_bytes +
+                                      xoff_bytes_in(t->line_for, env->ports[e->port].rate_bps);
     }
 }
 
@@ -227,6 +232,8 @@ void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, 
         return;
     struct trial t = {
         .mmu = *mmu, .pause = *pause, .edges = *edges, .kind = kind, .endless_bytes = endless(env)};
+    if (kind == TRIAL_ONE_BUFFER || kind == TRIAL_BY_PORT)
+        t.line_for = net_switch_of(&net->spec, node)->processing_for;
     const uint8_t first = (uint8_t)(env->lossless & -env->lossless);
     if (xoff_pause_held_by(pause, first_sender(&t), EGRESS, (uint32_t)__builtin_ctz(first)) ==
         XOFF_HOLD_BY_FRAMES)
