@@ -407,10 +407,31 @@ static void add_defence(struct built *b, const struct plan_defence *d, uint32_t 
                                                         .alternate = (uint8_t)d->alternate};
 }
 
+/* Pauses ask for the priority that frames have in the switch, and their sender uses another. Frames
+ * that come in a lossy priority were not protected before, either. */
+static void warn_of_alternate(const struct plan *plan, const struct plan_defence *d, uint32_t i,
+                              struct built *b)
+{
+    const uint8_t lossless = plan->net.lossless;
+    if (d->mode != NET_DEFENCE_EDGE || !(lossless >> d->priority & lossless >> d->alternate & 1))
+        return;
+    struct xoff_err warning = {0};
+    char subject[32], value[16];
+    snprintf(subject, sizeof subject, "cn_ports.%u.alternate", i);
+    snprintf(value, sizeof value, "%lld", (long long)d->alternate);
+    xoff_err_set(
+        &warning, XOFF_E_OK, subject, value,
+        "may lose frames of a lossless priority: pauses of it do not stop those that get it "
+        "at this edge, which come in another; give a lossy one");
+    build_located(plan, d->place, NULL, &warning);
+    build_add_warning(b, &warning);
+}
+
 static int build_defences(const struct plan *plan, struct built *b, struct xoff_err *err)
 {
     for (uint32_t i = 0; i < plan->n_defences; i++) {
         const struct plan_defence *d = &plan->defences[i];
+        warn_of_alternate(plan, d, i, b);
         const bool is_all = strcmp(d->at, "all") == 0, is_one = strchr(d->at, ':') != NULL;
         const uint32_t before = b->n_defences;
         struct net_capture place;
