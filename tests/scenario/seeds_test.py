@@ -89,6 +89,13 @@ def check_figures(file, folder):
         check("expectations by seed", seeds["expectations"] == [
             {"text": t, "holds": 3, "failed_seeds": []}
             for t in ("drops == 0", "high.delivered > low.delivered")])
+    table = xoff("run", file, "--seeds", "3,1..2", "-o", folder / "table")
+    lines = table.stdout[table.stdout.index("\n  jain\n"):].splitlines()[2:4]
+    check("the table has the figures of each variant, in the order of its headings", all(
+        words[0] == name and all(
+            math.isclose(float(word), many[name]["seeds"]["metrics"]["jain"][key], rel_tol=1e-3)
+            for word, key in zip(words[1:], ("mean", "ci95", "stddev", "min", "max"), strict=True))
+        for words, name in zip(map(str.split, lines), many, strict=True)), table)
     with open(folder / "many/metrics.csv", newline="") as f:
         rows = list(csv.DictReader(f))
     check("metrics.csv names the key that differs", list(rows[0]) == [
