@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "cli/run_seeds.h"
 #include "many/batch.h"
+#include "many/seed_list.h"
 #include "report/report.h"
 #include "stats/folder.h"
 #include "stats/text_stream.h"
@@ -210,8 +211,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
     case OPTION_SEEDS: {
         struct xoff_err err = {0};
-        if (seeds_parse(arg, &a->seeds, &err))
+        free(a->seeds.list);
+        if (seed_list_parse(arg, &a->seeds.list, &a->seeds.n, &err))
             argp_error(state, "--seeds %s: %s", arg, err.message);
+        snprintf(a->seeds.first, sizeof a->seeds.first, "%llu",
+                 (unsigned long long)a->seeds.list[0]);
         return 0;
     }
     case OPTION_JOBS: {

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <xoff/units.h>
-
 #include "many/batch.h"
 
 static void *take(void *memory)
@@ -22,72 +20,10 @@ static void *take(void *memory)
     return memory;
 }
 
-static int fail(struct xoff_err *err, const char *text, const char *message)
-{
-    return xoff_err_set(err, XOFF_E_SYNTAX, "--seeds", text, message);
-}
-
-/* Reads a number and moves past it. */
-static bool take_seed(const char **at, int64_t *out)
-{
-    char digits[24];
-    const size_t n = strspn(*at, "0123456789");
-    if (!n || n >= sizeof digits)
-        return false;
-    memcpy(digits, *at, n);
-    digits[n] = '\0';
-    *at += n;
-    return xoff_parse_int(digits, out) == 0;
-}
-
-int seeds_parse(const char *text, struct seeds_options *out, struct xoff_err *err)
-{
-    const char *at = text;
-    free(out->list);
-    out->list = NULL;
-    out->n = 0;
-    for (bool is_more = true; is_more;) {
-        int64_t from, to;
-        if (!take_seed(&at, &from))
-            return fail(err, text, "give seeds such as 1..20 or 1,5,9");
-        to = from;
-        if (!strncmp(at, "..", 2)) {
-            at += 2;
-            if (!take_seed(&at, &to))
-                return fail(err, text, "give seeds such as 1..20 or 1,5,9");
-        }
-        if (to < from)
-            return fail(err, text, "a range goes from the smaller seed to the larger");
-        if (to - from >= SEEDS_MAX || out->n + (to - from) >= SEEDS_MAX)
-            return fail(err, text, "at most 10000 seeds");
-        out->list =
-            take(realloc(out->list, (out->n + (size_t)(to - from) + 1) * sizeof *out->list));
-        for (int64_t s = from; s <= to; s++) {
-            for (uint32_t i = 0; i < out->n; i++)
-                if (out->list[i] == (uint64_t)s)
-                    return fail(err, text, "a seed is given twice");
-            out->list[out->n++] = (uint64_t)s;
-        }
-        is_more = *at == ',';
-        at += is_more;
-    }
-    if (*at)
-        return fail(err, text, "give seeds such as 1..20 or 1,5,9");
-    snprintf(out->first, sizeof out->first, "%llu", (unsigned long long)out->list[0]);
-    return 0;
-}
-
-/* The batch that runs all seeds but the first: run i is of seed 1 + i / n_plans. */
-struct others {
-    const struct seeds_run *run;
-    struct run *runs;
-};
-
 /* In a worker: what xoff run --seed N does, up to the verdict. */
-static struct summary *simulate(void *context, uint32_t index, struct xoff_err *err)
+static struct summary *simulate(void *context, const struct run *other, struct xoff_err *err)
 {
-    const struct others *others = context;
-    const struct seeds_run *run = others->run;
+    const struct seeds_run *run = context;
     struct cli_options shared = *run->shared;
     struct cli_input input;
     struct cli_run done;
@@ -95,7 +31,7 @@ static struct summary *simulate(void *context, uint32_t index, struct xoff_err *
     /* Warnings were printed with the first seed, and the parent shows the progress. */
     if (!freopen("/dev/null", "w", stderr))
         _exit(EXIT_FAILED);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)others->runs[index].seed);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)other->seed);
     shared.settings[shared.n_settings - 1].value = seed;
     if (cli_read(&shared, run->file, &input, err) ||
         (run->n_variants && scenario_keep(input.scenario, run->variants, run->n_variants, err)))
@@ -104,8 +40,7 @@ static struct summary *simulate(void *context, uint32_t index, struct xoff_err *
                                           .memory_bytes =
                                               shared.memory_bytes / run->options->n_jobs,
                                           .cell_bound = shared.cell_bound};
-    if (cli_run_plan(input.scenario->plans[index % input.scenario->n_plans], &options, &input,
-                     &done, err))
+    if (cli_run_plan(input.scenario->plans[other->number], &options, &input, &done, err))
         return NULL;
     if (done.is_short) {
         xoff_err_set(err, XOFF_E_NO_MEMORY, "--memory", NULL,
@@ -144,6 +79,7 @@ static void name_runs(const struct seeds_run *run, uint64_t binary, struct run *
         const uint32_t plan = i % s->n_plans;
         runs[i] = (struct run){.file = s->file,
                                .variant = s->plans[plan]->variant,
+                               .number = plan,
                                .seed = run->options->list[1 + i / s->n_plans]};
         const struct cache_subject subject = {.binary = binary,
                                               .file = s->file,
@@ -194,12 +130,11 @@ int seeds_go(struct seeds_run *run, struct cli_run *firsts)
     const uint64_t binary = cache_binary("/proc/self/exe");
     struct run *runs = take(calloc(n + 1, sizeof *runs)),
                **list = take(calloc(n + 1, sizeof *list));
-    struct others others = {run, runs};
     struct batch batch = {.runs = list,
                           .n_runs = n,
                           .n_workers = run->options->n_jobs,
                           .simulate = simulate,
-                          .context = &others,
+                          .context = run,
                           .progress = on_progress,
                           .progress_context = &began_s};
     run->summaries = take(calloc((size_t)run->options->n * n_plans, sizeof *run->summaries));

@@ -5,17 +5,12 @@
 #include "cli/cli.h"
 #include "stats/spread.h"
 
-#define SEEDS_MAX 10000
-
 struct seeds_options {
     uint64_t *list; /* as given; NULL: one seed */
     uint32_t n;
     uint32_t n_jobs;
     char first[24]; /* list[0], as a setting */
 };
-
-/* Reads "1..20", "1,5,9" or both together. Returns 0 or a negative code with a message. */
-int seeds_parse(const char *text, struct seeds_options *out, struct xoff_err *err);
 
 /* A scenario file with the seeds that it is run with. */
 struct seeds_run {

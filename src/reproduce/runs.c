@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario/build.h"
+#include "many/simulate.h"
 #include "traffic/words.h"
 
 #define QUICK_SEEDS 2
@@ -24,7 +24,7 @@ static void *take(void *memory)
 
 static bool has_settings(const struct run_set *set, const struct plan_setting *settings, uint32_t n)
 {
-    if (set->n_settings != n + 1)
+    if (set->n_settings != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(set->settings[i].key, settings[i].key) ||
@@ -62,7 +62,7 @@ static int open_set(struct run_set *set, const struct paper *paper, const struct
         return xoff_err_set(&set->err, set->err.code, "scenario", NULL, message);
     }
     const int rc = scenario_read_text(set->file, set->text, set->size, set->settings,
-                                      set->n_settings - 1, &scenario, &set->err);
+                                      set->n_settings, &scenario, &set->err);
     if (rc) {
         locate_quick(set, paper, e);
         return rc;
@@ -118,44 +118,12 @@ uint32_t runs_add(struct runs *runs, const struct paper *paper, const struct exp
         struct run_set *set = &runs->sets[runs->n_sets++];
         *set = (struct run_set){.file = take(strdup(file)),
                                 .settings = settings,
-                                .n_settings = n_quick + o->n_settings + 1};
+                                .n_settings = n_quick + o->n_settings};
         if (open_set(set, paper, e))
             set->state = RUN_BAD_INPUT;
     }
     add_seeds(runs, &runs->sets[i], n_seeds);
     return i;
-}
-
-/* Runs one variant with one seed, from building to figures. */
-static struct summary *simulate(struct run_set *set, const struct run *run, uint32_t variant,
-                                struct xoff_err *err)
-{
-    const struct build_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
-    struct scenario *scenario;
-    struct built *built;
-    char seed[24];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
-    set->settings[set->n_settings - 1] = (struct plan_setting){"seed", seed};
-    if (scenario_read_text(set->file, set->text, set->size, set->settings, set->n_settings,
-                           &scenario, err))
-        return NULL;
-    const struct plan *plan = scenario->plans[variant];
-    struct summary *summary = NULL;
-    if (!build_create(plan, &options, &built, err)) {
-        net_run(built->net);
-        struct results *results = net_collect(built->net);
-        const char **names = take(calloc(plan->n_traffic + 1, sizeof *names));
-        for (uint32_t i = 0; i < plan->n_traffic; i++)
-            names[i] = plan->traffic[i].name;
-        results->tag_names = names;
-        results->n_tags = plan->n_traffic;
-        summary = take(summary_create(results));
-        net_free_results(results);
-        build_destroy(built);
-        free(names);
-    }
-    scenario_destroy(scenario);
-    return summary;
 }
 
 /* The place of a run of the batch in its set. */
@@ -164,10 +132,18 @@ struct place {
     uint32_t index;
 };
 
-static struct summary *simulate_place(void *context, uint32_t index, struct xoff_err *err)
+static struct summary *simulate_place(void *context, const struct run *run, struct xoff_err *err)
 {
-    const struct place *at = (const struct place *)context + index;
-    return simulate(at->set, &at->set->runs[at->index], at->index % at->set->n_variants, err);
+    const struct place *at = (const struct place *)context + run->number;
+    const struct run_set *set = at->set;
+    const struct simulation simulation = {.file = set->file,
+                                          .text = set->text,
+                                          .size = set->size,
+                                          .settings = set->settings,
+                                          .n_settings = set->n_settings,
+                                          .seed = run->seed,
+                                          .variant = at->index % set->n_variants};
+    return simulate_run(&simulation, err);
 }
 
 static void name_run(const struct runs *runs, const struct run_set *set, struct run *run)
@@ -177,7 +153,7 @@ static void name_run(const struct runs *runs, const struct run_set *set, struct 
                                           .text = set->text,
                                           .size = set->size,
                                           .settings = set->settings,
-                                          .n_settings = set->n_settings - 1,
+                                          .n_settings = set->n_settings,
                                           .seed = run->seed,
                                           .variant = run->variant,
                                           .by = "reproduce"};
@@ -209,6 +185,7 @@ bool runs_go(struct runs *runs)
     for (uint32_t s = 0; s < runs->n_sets; s++)
         for (uint32_t i = 0; i < runs->sets[s].n_seeds * runs->sets[s].n_variants; i++) {
             places[batch.n_runs] = (struct place){&runs->sets[s], i};
+            runs->sets[s].runs[i].number = batch.n_runs;
             batch.runs[batch.n_runs++] = &runs->sets[s].runs[i];
             name_run(runs, &runs->sets[s], &runs->sets[s].runs[i]);
         }

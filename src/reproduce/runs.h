@@ -12,7 +12,7 @@
 struct run_set {
     char *file, *text; /* path and text of the scenario */
     size_t size;
-    struct plan_setting *settings; /* the last is the seed's */
+    struct plan_setting *settings;
     uint32_t n_settings;
     uint64_t first_seed;
     uint32_t n_seeds, n_variants;

@@ -1,0 +1,20 @@
+/* One run of a batch, from the scenario's text to its figures. */
+#ifndef MANY_SIMULATE_H
+#define MANY_SIMULATE_H
+
+#include "scenario/plan.h"
+#include "stats/results.h"
+
+struct simulation {
+    const char *file, *text; /* the scenario */
+    size_t size;
+    const struct plan_setting *settings;
+    uint32_t n_settings;
+    uint64_t seed;
+    uint32_t variant; /* by its place among the scenario's */
+};
+
+/* Runs on one thread, silently. Returns NULL with err filled where the scenario is wrong. */
+struct summary *simulate_run(const struct simulation *simulation, struct xoff_err *err);
+
+#endif
