@@ -2,39 +2,24 @@
  *
  * The tables are those of tables.h: integers in base units (picoseconds, bytes, bits per second;
  * the unit ends the column's name) and text instead of codes. The views v_* join names and show
- * microseconds. The file is new and nobody sees it before it is complete, so there is no journal
- * and no sync while writing; indexes are made after the rows. Counters carry SAI's names where SAI
+ * microseconds. Indexes are made after the rows. Counters carry SAI's names where SAI
  * has the counter (docs/results.md).
  *
  * SCHEMA_VERSION rises with every change that a reader could notice.
  */
-#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, open_memstream */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <sqlite3.h>
-
+#include "stats/database.h"
 #include "stats/output.h"
 #include "stats/tables.h"
 #include "stats/text_stream.h"
 
 #define SCHEMA_VERSION "6"
 #define MAX_COLUMNS 40
-#define APPLICATION_ID "0x786f6666" /* "xoff" */
-
-static const char setup[] = "PRAGMA page_size = 8192;"
-                            "PRAGMA journal_mode = OFF;"
-                            "PRAGMA synchronous = OFF;"
-                            "PRAGMA locking_mode = EXCLUSIVE;"
-                            "PRAGMA temp_store = MEMORY;"
-                            "PRAGMA cache_size = -65536;"
-                            "PRAGMA application_id = " APPLICATION_ID ";"
-                            "PRAGMA user_version = " SCHEMA_VERSION ";"
-                            "BEGIN;";
 
 static const char *const finishes[] = {
     "CREATE UNIQUE INDEX node_key ON node (run_id, id)",
@@ -116,40 +101,6 @@ static const char *const finishes[] = {
     "COMMIT",
 };
 
-/* The database and its first failure, after which every call does nothing. */
-struct writer {
-    sqlite3 *db;
-    int status;
-    const char *path;
-    struct xoff_err *err;
-};
-
-/* SQLite leaves the reason of a failed system call in errno, but stores it only on some paths. A
- * full disk has a code of its own. */
-static void check(struct writer *w, int code)
-{
-    const int seen = errno, primary = code & 0xff;
-    int reason = 0;
-
-    if (w->status || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
-        return;
-    if (primary == SQLITE_FULL)
-        reason = ENOSPC;
-    else if (primary == SQLITE_NOMEM)
-        reason = ENOMEM;
-    else if (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)
-        reason = seen;
-    const char *text = w->db ? sqlite3_errmsg(w->db) : sqlite3_errstr(code);
-    w->status = output_fail(w->err, w->path, reason ? strerror(reason) : text);
-}
-
-static void execute(struct writer *w, const char *sql)
-{
-    errno = 0;
-    if (!w->status)
-        check(w, sqlite3_exec(w->db, sql, NULL, NULL, NULL));
-}
-
 void table_write_schema(const struct table *table, FILE *out)
 {
     fprintf(out, "CREATE TABLE %s (%s", table->name, table->key ? table->key : "run_id INTEGER");
@@ -159,7 +110,7 @@ void table_write_schema(const struct table *table, FILE *out)
     fputs(")", out);
 }
 
-static void create_table(struct writer *w, const struct table *table)
+static void create_table(struct database *d, const struct table *table)
 {
     char *sql = NULL;
     size_t size;
@@ -167,12 +118,12 @@ static void create_table(struct writer *w, const struct table *table)
     XOFF_ASSERT(out);
     table_write_schema(table, out);
     text_stream_close(out, &sql);
-    execute(w, sql);
+    database_execute(d, sql);
     free(sql);
 }
 
 /* Prepares the statement that inserts a row: the run's id, then the table's columns. */
-static sqlite3_stmt *prepare_insert(struct writer *w, const struct table *table)
+static sqlite3_stmt *prepare_insert(struct database *d, const struct table *table)
 {
     char sql[64 + 2 * MAX_COLUMNS];
     sqlite3_stmt *insert = NULL;
@@ -182,7 +133,7 @@ static sqlite3_stmt *prepare_insert(struct writer *w, const struct table *table)
             n += (size_t)snprintf(sql + n, sizeof sql - n, ",?");
     XOFF_ASSERT(n + 2 <= sizeof sql);
     snprintf(sql + n, sizeof sql - n, ")");
-    check(w, sqlite3_prepare_v2(w->db, sql, -1, &insert, NULL));
+    database_check(d, sqlite3_prepare_v2(d->db, sql, -1, &insert, NULL));
     return insert;
 }
 
@@ -201,15 +152,15 @@ static int bind_cell(sqlite3_stmt *insert, int column, const struct cell *cell)
     }
 }
 
-static void write_rows(struct writer *w, const struct table *table, const struct table_run *run,
+static void write_rows(struct database *d, const struct table *table, const struct table_run *run,
                        int run_id)
 {
     struct cell cells[MAX_COLUMNS];
-    sqlite3_stmt *insert = prepare_insert(w, table);
+    sqlite3_stmt *insert = prepare_insert(d, table);
     const uint64_t n = table->count(run);
-    if (!w->status) /* bound once for all rows */
-        check(w, sqlite3_bind_int(insert, 1, run_id));
-    for (uint64_t i = 0; i < n && !w->status; i++) {
+    if (!d->status) /* bound once for all rows */
+        database_check(d, sqlite3_bind_int(insert, 1, run_id));
+    for (uint64_t i = 0; i < n && !d->status; i++) {
         const struct table_row row = table_row(table, run, i);
         int column = 1;
         for (const struct column *c = table->columns; c->name; c++) {
@@ -219,10 +170,10 @@ static void write_rows(struct writer *w, const struct table *table, const struct
             column_read(c, &row, cell);
             const int code = bind_cell(insert, ++column, cell);
             if (code != SQLITE_OK)
-                check(w, code);
+                database_check(d, code);
         }
         errno = 0;
-        check(w, sqlite3_step(insert));
+        database_check(d, sqlite3_step(insert));
         sqlite3_reset(insert);
     }
     sqlite3_finalize(insert);
@@ -231,27 +182,14 @@ static void write_rows(struct writer *w, const struct table *table, const struct
 int sqlite_write(const char *path, const struct results *const *runs,
                  const struct summary *const *summaries, uint32_t n_runs, struct xoff_err *err)
 {
-    struct writer w = {.path = path, .err = err};
-
-    /* The file is created here because SQLite loses the reason when it cannot; an empty file is an
-     * empty database. */
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return output_fail(err, path, strerror(errno));
-    close(fd);
-    errno = 0;
-    check(&w, sqlite3_open_v2(path, &w.db, SQLITE_OPEN_READWRITE, NULL));
-    /* A file that cannot be opened is tried again for reading alone. */
-    if (!w.status && sqlite3_db_readonly(w.db, "main") == 1)
-        w.status = output_fail(err, path, strerror(errno ? errno : EACCES));
-    execute(&w, setup);
+    struct database d;
+    database_create(&d, path, SCHEMA_VERSION, err);
     for (const struct table *t = tables; t->name; t++)
-        create_table(&w, t);
+        create_table(&d, t);
     for (uint32_t i = 0; i < n_runs; i++)
-        for (const struct table *t = tables; t->name && !w.status; t++)
-            write_rows(&w, t, &(struct table_run){runs[i], summaries[i]}, (int)i + 1);
+        for (const struct table *t = tables; t->name && !d.status; t++)
+            write_rows(&d, t, &(struct table_run){runs[i], summaries[i]}, (int)i + 1);
     for (size_t i = 0; i < sizeof finishes / sizeof *finishes; i++)
-        execute(&w, finishes[i]);
-    check(&w, sqlite3_close(w.db));
-    return w.status;
+        database_execute(&d, finishes[i]);
+    return database_close(&d);
 }
