@@ -206,7 +206,7 @@ static bool goes_on(const char *text, uint64_t hops, const struct soak_options *
     if (run.results && !run.is_cut) {
         const struct results *r = run.results;
         for (uint32_t n = 0; n < r->n_nodes; n++)
-            if (r->nodes[n].held_bytes) {
+            if (r->nodes[n].held_bytes && !is_cut_off(run.built, n, r->end_at)) {
                 held += r->nodes[n].held_bytes;
                 node = r->nodes[n].name;
             }

@@ -66,6 +66,15 @@ static bool is_troubled(const struct built *b)
     return b->n_dcbx > 0;
 }
 
+/* Whether a warning has the words. */
+static bool is_warned(const struct built *b, const char *words)
+{
+    for (uint32_t i = 0; i < b->n_warnings; i++)
+        if (strstr(b->warnings[i].message, words))
+            return true;
+    return false;
+}
+
 /* Whether nobody said that lossless priorities would not lose anything: headroom is given by hand
  * (port.headroom is not checked), nothing pauses, or the scenario was warned about. */
 static bool is_unprotected(const struct built *b)
@@ -75,10 +84,7 @@ static bool is_unprotected(const struct built *b)
     for (uint32_t i = 0; i < b->spec.n_kinds; i++)
         if (b->spec.kinds[i].pause == xoff_pause_find("none"))
             return true;
-    for (uint32_t i = 0; i < b->n_warnings; i++)
-        if (strstr(b->warnings[i].message, "lose"))
-            return true;
-    return is_troubled(b);
+    return is_warned(b, "lose") || is_troubled(b);
 }
 
 /* Whether such a loss was to be expected: of links and routes, or of a pipeline that does not stop
@@ -90,6 +96,19 @@ static bool is_excused(const struct built *b, const struct result_drop *drop)
     const struct net_switch *sw = net_switch_of(&b->spec, drop->node);
     return drop->cause != RESULT_DROP_EGRESS || !sw->fabric || !sw->fabric->is_coupled ||
            !sw->fabric->is_coupled(sw);
+}
+
+bool is_cut_off(const struct built *b, uint32_t node, xoff_time end_at)
+{
+    const struct topo *topo = &b->topo;
+    bool is_up = true;
+    if (node >= topo->n_hosts)
+        return false;
+    for (uint32_t i = 0; i < topo->n_changes && topo->changes[i].at < end_at; i++)
+        if (topo->changes[i].link == topo->ports[topo->nodes[node].first_port].link &&
+            topo->changes[i].kind >= TOPO_CHANGE_FAIL)
+            is_up = topo->changes[i].kind == TOPO_CHANGE_REPAIR;
+    return !is_up;
 }
 
 static enum verdict judge_losses(const struct built *b, const struct results *r, char *why,
@@ -111,7 +130,7 @@ static enum verdict judge_rest(const struct built *b, const struct results *r, c
                                size_t size)
 {
     for (uint32_t n = 0; n < r->n_nodes && !has_held_back(b); n++)
-        if (r->nodes[n].held_bytes) {
+        if (r->nodes[n].held_bytes && !is_cut_off(b, n, r->end_at)) {
             snprintf(why, size, "%s holds %lld bytes at rest", r->nodes[n].name,
                      (long long)r->nodes[n].held_bytes);
             return JUDGE_HELD;
@@ -139,7 +158,7 @@ enum verdict judge(const struct built *b, const struct results *r, char *why, si
         return JUDGE_AUDIT;
     }
     if (r->n_deadlocks) {
-        if (has_cycle(b) || has_egress_pauses(b))
+        if (has_cycle(b) || has_egress_pauses(b) || is_warned(b, "stand still"))
             return JUDGE_FINE;
         snprintf(why, size, "a deadlock at %lld ps without a cycle in the routes",
                  (long long)r->deadlocks[0].onset_at);

@@ -19,4 +19,8 @@ enum verdict {
 enum verdict judge(const struct built *built, const struct results *results, char *why,
                    size_t why_size);
 
+/* Whether the only link of a host is down at the end of a run: what the host has to send, and
+ * messages of transports that ask for an answer again and again, stay there. */
+bool is_cut_off(const struct built *built, uint32_t node, xoff_time end_at);
+
 #endif
