@@ -240,6 +240,13 @@ static void say_what(FILE *out, const struct explanation *e, const struct root *
         return;
     case ROOT_DEADLOCK:
         fprintf(out, "at %s ", moment(a, e->deadlocks[root->deadlock].onset_ps));
+        if (e->deadlocks[root->deadlock].n == 1) {
+            fprintf(out,
+                    "%s came to wait for itself: its inputs are full of frames behind one that "
+                    "has no room",
+                    name_of(e, root->node));
+            return;
+        }
         say_cycle(out, e, root);
         fprintf(out, " closed to a deadlock: each waits for the next to send");
         return;

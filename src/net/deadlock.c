@@ -5,6 +5,9 @@
  * several where a port is paused as a whole (PAUSE, a buffer that has thresholds for ports). So a
  * cycle may go through several priorities. The search follows only queues that are paused and from
  * which nothing has left. The onset is the instant at which the last gate of the cycle closed.
+ *
+ * A switch may also wait for itself: its pipeline is stopped by what lies at its own inputs. That
+ * is a cycle of one, the queue that the frame is for; its onset is the stop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +32,15 @@ static bool is_frozen(struct net *net, uint32_t sw, uint32_t port, uint32_t prio
            out->closed_at[priority] <= since && queue->left_at <= since;
 }
 
+/* Whether the switch waits for itself, and with a frame for this queue. */
+static bool is_locked(const struct net *net, uint32_t sw, uint32_t port, uint32_t priority,
+                      xoff_time now)
+{
+    const struct sw *s = net->switches[sw];
+    return s->fabric->waits_for_itself && s->stopped_at <= now - net->spec.deadlock_after &&
+           s->fabric->waits_for_itself(s, port, priority);
+}
+
 static uint8_t *mark_of(struct net *net, uint8_t *marks, const struct place *p)
 {
     const uint32_t node = net->n_hosts + p->sw;
@@ -45,8 +57,10 @@ static void report(struct net *net, const struct place *path, uint32_t n, xoff_t
     struct result_deadlock *d = &net->deadlocks[net->n_deadlocks++];
     *d = (struct result_deadlock){.found_at = now, .first = net->n_deadlock_ports, .n = n};
     for (uint32_t i = 0; i < n; i++) {
-        const struct port *port = &net->switches[path[i].sw]->ports[path[i].port];
-        const xoff_time closed_at = port->closed_at[path[i].priority];
+        const struct sw *sw = net->switches[path[i].sw];
+        const xoff_time closed_at = is_locked(net, path[i].sw, path[i].port, path[i].priority, now)
+                                        ? sw->stopped_at
+                                        : sw->ports[path[i].port].closed_at[path[i].priority];
         d->onset_at = closed_at > d->onset_at ? closed_at : d->onset_at;
         net->deadlock_ports[net->n_deadlock_ports++] = (struct result_deadlock_port){
             .node = net->n_hosts + path[i].sw, .port = path[i].port, .priority = path[i].priority};
@@ -57,7 +71,8 @@ static void report(struct net *net, const struct place *path, uint32_t n, xoff_t
  * Frames that wait at inputs for a stopped pipeline wait for the queue that stopped it, whatever
  * their own output and priority are. Whether the ingress queue holds the peer is asked for the
  * port's own egress queue: a policy by ingress and egress queues never holds a port by that one, so
- * that its answer is about the ingress alone. */
+ * that its answer is about the ingress alone. A queue that holds the peer itself may have its
+ * frames at inputs, behind some for another output. */
 static bool waits(const struct sw *sw, uint32_t in, uint32_t priority, uint32_t out, uint32_t p)
 {
     const struct xoff_pause *policy = sw->fabric->policy(sw, in, out);
@@ -68,6 +83,10 @@ static bool waits(const struct sw *sw, uint32_t in, uint32_t priority, uint32_t 
         return true;
     if (!(waits_for >> p & 1))
         return false;
+    for (uint32_t o = 0; sw->fabric->waits_behind && o < sw->n_ports; o++)
+        if (o != out && xoff_pause_held_by(policy, in, o, p) == XOFF_HOLD_YES &&
+            sw->fabric->waits_behind(sw, o, out, p))
+            return true;
     if (hold != XOFF_HOLD_BY_FRAMES)
         return hold == XOFF_HOLD_YES;
     return !sw->fabric->holds_up && *sw_held(sw, p, in, out) > 0;
@@ -85,8 +104,8 @@ static bool next_wait(struct net *net, struct place *from, xoff_time now, struct
     while (from->next < sw->n_ports * XOFF_N_PRIORITIES) {
         const uint32_t out = from->next / XOFF_N_PRIORITIES, p = from->next % XOFF_N_PRIORITIES;
         from->next++;
-        if (sw_is_lossless(sw, p) && waits(sw, in, from->priority, out, p) &&
-            is_frozen(net, peer - net->n_hosts, out, p, now)) {
+        if (sw_is_lossless(sw, p) && is_frozen(net, peer - net->n_hosts, out, p, now) &&
+            waits(sw, in, from->priority, out, p)) {
             *to = (struct place){peer - net->n_hosts, out, (uint8_t)p, 0};
             return true;
         }
@@ -130,8 +149,23 @@ static void forget_released(struct net *net, uint8_t *marks, xoff_time now)
             for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
                 const struct place at = {s, port, (uint8_t)p, 0};
                 uint8_t *mark = mark_of(net, marks, &at);
-                if (*mark == REPORTED && !is_frozen(net, s, port, p, now))
+                if (*mark == REPORTED && !is_frozen(net, s, port, p, now) &&
+                    !is_locked(net, s, port, p, now))
                     *mark = UNSEEN;
+            }
+}
+
+static void find_locked(struct net *net, uint8_t *marks, xoff_time now)
+{
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        for (uint32_t port = 0; port < net->switches[s]->n_ports; port++)
+            for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
+                const struct place at = {s, port, (uint8_t)p, 0};
+                uint8_t *mark = mark_of(net, marks, &at);
+                if (*mark == REPORTED || !is_locked(net, s, port, p, now))
+                    continue;
+                report(net, &at, 1, now);
+                *mark = REPORTED;
             }
 }
 
@@ -146,6 +180,7 @@ void deadlock_check(struct net *net, xoff_time now)
     for (uint32_t i = 0; i < n_queues; i++)
         marks[i] = marks[i] == REPORTED ? REPORTED : UNSEEN;
     forget_released(net, marks, now);
+    find_locked(net, marks, now);
     struct place *path = NULL;
     for (uint32_t s = 0; s < net->n_switches; s++)
         for (uint32_t port = 0; port < net->switches[s]->n_ports; port++) {

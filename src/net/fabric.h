@@ -94,6 +94,12 @@ struct fabric_ops {
     /* Whether an egress queue holds up all that waits at the inputs of the switch. NULL: frames at
      * inputs have outputs, and wait for their own (sw_held). */
     bool (*holds_up)(const struct sw *sw, uint32_t out, uint32_t priority);
+    /* Whether the inputs hold up themselves, with a frame for this egress queue in front: only what
+     * waits behind it could make room for it. NULL: never. */
+    bool (*waits_for_itself)(const struct sw *sw, uint32_t out, uint32_t priority);
+    /* Whether frames for `out` wait at an input behind one for `first`. NULL: no frame waits for
+     * another output than its own. */
+    bool (*waits_behind)(const struct sw *sw, uint32_t out, uint32_t first, uint32_t priority);
 };
 
 /* The list ends with NULL; its first entry is the default. */

@@ -93,15 +93,26 @@ int net_configured(struct net *net, enum net_part part, uint32_t node, int code,
 int net_configured_transport(struct net *net, uint32_t transport, xoff_rate rate_bps, int code,
                              struct xoff_err *err);
 /* What has to hold the frames that arrive until a pause acts: one buffer, a buffer like `mmu` for
- * each port, egress queues of env->egress_bytes, which a two-sided `mmu` has the limits of, or the
- * one queue of a slow receiver. */
-enum net_trial { TRIAL_ONE_BUFFER, TRIAL_BY_PORT, TRIAL_EGRESS_QUEUES, TRIAL_RECEIVER };
+ * each port, egress queues of env->egress_bytes, which a two-sided `mmu` has the limits of and
+ * which drop what is too much or stop it, or the one queue of a slow receiver. */
+enum net_trial {
+    TRIAL_ONE_BUFFER,
+    TRIAL_BY_PORT,
+    TRIAL_EGRESS_QUEUES,
+    TRIAL_STOPPING_QUEUES,
+    TRIAL_RECEIVER
+};
 
 /* Warns when a buffer and its pause policy do not go together (trial_build.c). The headroom of
  * env->ports is what arrives from each after the decision. */
 void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, enum net_trial kind,
                     const struct xoff_pause *pause, const struct xoff_edges *edges,
                     const struct xoff_mmu_env *env, struct xoff_err *err);
+
+/* Warns when ingress queues of a two-sided buffer can leave no room for a frame in an empty egress
+ * queue, for which a pipeline that stops would wait for ever. */
+void net_try_stop(struct net *net, uint32_t node, const struct xoff_mmu *mmu,
+                  const struct xoff_mmu_env *env, struct xoff_err *err);
 
 /* Warns of switches that pause nobody although there are lossless priorities, and of pauses that
  * run out before the buffers can be empty (warning_build.c). */

@@ -479,6 +479,21 @@ static const struct xoff_pause *policy(const struct sw *sw, uint32_t in, uint32_
     return &cioq_of(sw)->pause;
 }
 
+static bool waits_behind(const struct sw *sw, uint32_t out, uint32_t first, uint32_t priority)
+{
+    const struct cioq *c = cioq_of(sw);
+    for (uint32_t in = 0; !c->has_voqs && in < sw->n_ports; in++) {
+        const struct cioq_voq *q = cioq_queue(c, in, out, priority);
+        uint32_t place = q->head;
+        if (!q->n || store_at(&sw->store, place)->out_port != first)
+            continue;
+        for (uint32_t k = 0; k < q->n; k++, place = store_at(&sw->store, place)->next)
+            if (store_at(&sw->store, place)->out_port == out)
+                return true;
+    }
+    return false;
+}
+
 const struct fabric_ops fabric_cioq = {
     .name = "cioq",
     .summary = "input buffers with virtual output queues, an arbitrated crossbar, output buffers",
@@ -502,4 +517,5 @@ const struct fabric_ops fabric_cioq = {
     .link_down = link_down,
     .buffer = cioq_buffer,
     .policy = policy,
+    .waits_behind = waits_behind,
 };

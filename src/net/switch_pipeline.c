@@ -496,6 +496,20 @@ static bool holds_up(const struct sw *sw, uint32_t out, uint32_t priority)
     return true;
 }
 
+/* Ingress queues may have what a two-sided buffer shares: when all egress queues are empty, only
+ * the pipeline, which is stopped, could make room. */
+static bool waits_for_itself(const struct sw *sw, uint32_t out, uint32_t priority)
+{
+    const struct pipeline *p = pipeline_of(sw);
+    if (!is_stopped(p) || p->limit != XOFF_LIMIT_ALL)
+        return false;
+    for (uint32_t i = 0; i < sw->n_ports * XOFF_N_PRIORITIES; i++)
+        if (sw_queue(sw, i / XOFF_N_PRIORITIES, i % XOFF_N_PRIORITIES)->n)
+            return false;
+    const struct frame *f = store_at(&sw->store, p->stuck);
+    return f->out_port == out && f->priority == priority;
+}
+
 static bool is_coupled(const struct net_switch *spec)
 {
     const struct pipeline_params *params = spec->fabric_params;
@@ -570,7 +584,8 @@ static void try_egress(struct pipeline *p, const struct xoff_mmu_env *env, struc
     late.ports = ports;
     for (uint32_t i = 0; i < env->n_ports; i++)
         ports[i].headroom_bytes += xoff_bytes_in(p->processing_for, ports[i].rate_bps);
-    net_try_buffer(p->sw.net, p->sw.node, &p->ledger.mmu, TRIAL_EGRESS_QUEUES, &p->ledger.pause,
+    net_try_buffer(p->sw.net, p->sw.node, &p->ledger.mmu,
+                   p->stops ? TRIAL_STOPPING_QUEUES : TRIAL_EGRESS_QUEUES, &p->ledger.pause,
                    &p->ledger.edges, &late, err);
     build_free(ports);
 }
@@ -609,8 +624,9 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
         return code;
     p->tells_policy = p->ledger.pause.shape.every_frame;
     sw->signalling = p->ledger.pause.shape.signalling;
-    if (!p->stops) /* else nothing is lost */
-        try_egress(p, &limited, err);
+    try_egress(p, &limited, err);
+    if (p->stops)
+        net_try_stop(sw->net, sw->node, &p->ledger.mmu, env, err);
     return 0;
 }
 
@@ -676,4 +692,5 @@ const struct fabric_ops fabric_pipeline = {
     .buffer = buffer,
     .policy = policy,
     .holds_up = holds_up,
+    .waits_for_itself = waits_for_itself,
 };

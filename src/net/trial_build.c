@@ -10,13 +10,18 @@
  *
  * Queues of several ports that are full at a time are not tried. A buffer that has room for all of
  * them shares nothing: nearly every network with egress watermarks would be warned about, and no
- * longer told apart from one that loses frames behind a single queue.
+ * longer told apart from one that loses frames behind a single queue. Only one that is far from
+ * full by then is: queues of all ports get frames from one sender and from two, and if some are
+ * lost before anybody is paused, two have filled hardly more of it than one, and most of it is
+ * empty, then a limit for all queues together is too low.
  *
  * While frames are processed they are in the buffer, and no queue counts them: what a sender brings
  * in that time comes on top.
  *
  * Where frames go through a pipeline before they join an egress queue, it is the queue that has to
- * hold them: what arrives from each sender, and what the pipeline has of it by then.
+ * hold them: what arrives from each sender, and what the pipeline has of it by then. A pipeline
+ * that stops for a full queue loses none of these, but then ingress queues fill, also with frames
+ * for other queues, and a policy that does not look at them pauses nobody.
  *
  * The deadlines of a policy that decides late are handled before the next frame, as far as the
  * policy said that it may be late: what arrives in that time is part of the worst case already.
@@ -28,7 +33,7 @@
 
 #include "net/model.h"
 
-#define EGRESS 0 /* the port that all frames leave by */
+#define EGRESS 0 /* the first port that frames leave by */
 
 struct trial {
     struct xoff_mmu mmu;
@@ -37,12 +42,20 @@ struct trial {
     enum net_trial kind;                /* BY_PORT: `mmu` is the buffer that is asked */
     unsigned char *states;              /* of the buffers */
     int64_t (*left)[XOFF_N_PRIORITIES]; /* by port: what its peer may still send; -1: not paused */
-    int64_t queued_bytes[XOFF_N_PRIORITIES];
+    int64_t (*queued_bytes)[XOFF_N_PRIORITIES]; /* by port that they leave by */
+    uint32_t n_outs, out; /* frames leave by so many ports in turn, the last one by `out` */
+    bool ends_at_pause;   /* what comes after a pause is of no interest */
+    bool is_paused;       /* anybody is */
     xoff_time now;
     xoff_time line_for;    /* frames are processed so long before they join a queue */
     uint8_t priorities;    /* that are sent */
     int64_t endless_bytes; /* a queue of this length grows without end */
 };
+
+static bool has_egress_queues(enum net_trial kind)
+{
+    return kind == TRIAL_EGRESS_QUEUES || kind == TRIAL_STOPPING_QUEUES;
+}
 
 static size_t state_step(const struct trial *t)
 {
@@ -53,6 +66,7 @@ static void take_edges(struct trial *t, const struct xoff_mmu_env *env)
 {
     for (uint32_t i = 0; i < t->edges.n; i++) {
         const struct xoff_edge *e = &t->edges.at[i];
+        t->is_paused |= e->pause;
         for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
             if (e->pause && e->priorities >> p & 1 && t->left[e->port][p] < 0)
                 t->left[e->port][p] = env->ports[e->port].headroom_bytes +
@@ -63,15 +77,15 @@ static void take_edges(struct trial *t, const struct xoff_mmu_env *env)
 /* The first port that sends. A receiver's one port is the sender, and its queue the "egress". */
 static uint32_t first_sender(const struct trial *t)
 {
-    return t->kind == TRIAL_RECEIVER ? 0 : EGRESS + 1;
+    return t->kind == TRIAL_RECEIVER ? 0 : EGRESS + t->n_outs;
 }
 
-/* What is in a queue; a receiver has one for all priorities. */
+/* What is in the queue that the last frame was for; a receiver has one for all priorities. */
 static int64_t queue_bytes(const struct trial *t, uint32_t priority)
 {
     int64_t sum = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        sum += t->kind == TRIAL_RECEIVER || p == priority ? t->queued_bytes[p] : 0;
+        sum += t->kind == TRIAL_RECEIVER || p == priority ? t->queued_bytes[t->out][p] : 0;
     return sum;
 }
 
@@ -81,7 +95,7 @@ static bool take(const struct trial *t, const struct xoff_arrival *a,
                  struct xoff_crossings *crossings)
 {
     const struct xoff_mmu_ops *ops = t->mmu.ops;
-    if (t->kind != TRIAL_EGRESS_QUEUES)
+    if (!has_egress_queues(t->kind))
         return xoff_mmu_admit(&t->mmu, a, t->now, crossings) != XOFF_POOL_DROP;
     crossings->n = 0;
     if (!ops->egress_join)
@@ -104,10 +118,10 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
     const int64_t most = env->max_frame_bytes;
     int64_t *left = &t->left[port][priority];
     struct xoff_arrival arrival = {.in_port = (uint16_t)(t->kind == TRIAL_BY_PORT ? 0 : port),
-                                   .out_port = EGRESS,
+                                   .out_port = (uint16_t)t->out,
                                    .priority = (uint8_t)priority,
                                    .bytes = (uint32_t)(*left < 0 || *left > most ? most : *left),
-                                   .egress_bytes = t->queued_bytes[priority]};
+                                   .egress_bytes = t->queued_bytes[t->out][priority]};
     struct xoff_crossings crossings;
     t->mmu.state = t->states + (t->kind == TRIAL_BY_PORT ? port : 0) * state_step(t);
     if (!take(t, &arrival, &crossings))
@@ -115,7 +129,7 @@ static bool send_frame(struct trial *t, const struct xoff_mmu_env *env, uint32_t
     for (uint32_t i = 0; i < crossings.n && t->kind == TRIAL_BY_PORT; i++)
         crossings.at[i].port = (uint16_t)port;
     arrival.in_port = (uint16_t)port;
-    t->queued_bytes[priority] += arrival.bytes;
+    t->queued_bytes[t->out][priority] += arrival.bytes;
     xoff_pause_on_arrival(&t->pause, &arrival, &crossings, t->now, &t->edges);
     take_edges(t, env);
     t->now += t->pause.shape.late_for;
@@ -137,7 +151,9 @@ static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint
     for (uint32_t i = 0; i < (t->kind == TRIAL_BY_PORT ? env->n_ports : 1); i++)
         xoff_mmu_init(&t->mmu, t->states + i * state_step(t));
     xoff_pause_init(&t->pause, t->pause.state);
-    memset(t->queued_bytes, 0, sizeof t->queued_bytes);
+    memset(t->queued_bytes, 0, env->n_ports * sizeof *t->queued_bytes);
+    t->out = EGRESS;
+    t->is_paused = false;
     t->now = 0;
     memset(t->left, 0xff, env->n_ports * sizeof *t->left);
     for (bool is_any = true; is_any;) {
@@ -145,9 +161,10 @@ static int64_t try_senders(struct trial *t, const struct xoff_mmu_env *env, uint
         for (uint32_t port = first_sender(t); port <= last; port++)
             for (uint32_t mask = t->priorities; mask; mask &= mask - 1) {
                 const uint32_t p = (uint32_t)__builtin_ctz(mask);
-                if (t->left[port][p] == 0)
+                if (t->left[port][p] == 0 || (t->ends_at_pause && t->is_paused))
                     continue;
                 is_any = true;
+                t->out = t->out + 1 < EGRESS + t->n_outs ? t->out + 1 : EGRESS;
                 if (!send_frame(t, env, port, p) || queue_bytes(t, p) >= t->endless_bytes)
                     return queue_bytes(t, p);
             }
@@ -175,16 +192,57 @@ static void *copy_of_size(size_t size)
 /* Returns the longest queue of the trial if it is longer than egress queues can be, or -1. */
 static int64_t longest(const struct trial *t, const struct xoff_mmu_env *env)
 {
-    int64_t most = t->queued_bytes[0];
+    const int64_t *queued_bytes = t->queued_bytes[EGRESS];
+    int64_t most = queued_bytes[0];
     for (uint32_t p = 1; p < XOFF_N_PRIORITIES; p++)
-        most = t->queued_bytes[p] > most ? t->queued_bytes[p] : most;
+        most = queued_bytes[p] > most ? queued_bytes[p] : most;
     if (most >= t->endless_bytes)
         return INT64_MAX;
     return most > env->egress_bytes ? most : -1;
 }
 
+/* Returns what the buffer held besides headroom when the frames of so many senders to all others
+ * found no room and nobody was paused, or -1. */
+static int64_t used_when_lost(struct trial *t, const struct xoff_mmu_env *env, uint32_t n_senders,
+                              struct xoff_mmu_view *view)
+{
+    const uint32_t last = env->n_ports - 3 + n_senders;
+    t->n_outs = env->n_ports - 2;
+    t->ends_at_pause = true;
+    t->priorities = env->lossless;
+    if (try_senders(t, env, last) < 0)
+        return -1;
+    xoff_mmu_view(&t->mmu, view);
+    return view->used_total_bytes - view->used_bytes[XOFF_POOL_HEADROOM];
+}
+
+static void warn_of_limit(struct trial *t, const struct xoff_mmu_env *env, struct xoff_err *err)
+{
+    struct xoff_mmu_view view = {0};
+    char text[32];
+    if (env->n_ports < 3)
+        return;
+    const int64_t of_one = used_when_lost(t, env, 1, &view),
+                  of_two = used_when_lost(t, env, 2, &view);
+    const int64_t most = view.capacity_total_bytes - view.capacity_bytes[XOFF_POOL_HEADROOM];
+    if (of_one < 0 || of_two < 0 || 2 * of_two >= 3 * of_one || 2 * of_two >= most)
+        return;
+    xoff_err_set(
+        err, XOFF_E_OK, "kind", t->mmu.ops->name,
+        "may lose frames of lossless priorities: pauses are decided by egress queues here, "
+        "and before one of them pauses anybody, all together can come to a limit at ");
+    xoff_err_add(err, xoff_format_bytes(text, sizeof text, of_two));
+    xoff_err_add(err, " of ");
+    xoff_err_add(err, xoff_format_bytes(text, sizeof text, most));
+    xoff_err_add(err, "; a higher limit of all queues (two-sided: ingress_limit, pool) or a lower "
+                      "watermark would do");
+}
+
+static const char stop_text[] =
+    ", which stops the pipeline, and no ingress queue pauses its sender then";
+
 /* `bytes`: what a queue held when a frame was lost. */
-static void warn_of_buffer(const char *name, int64_t bytes, struct xoff_err *err)
+static void warn_of_buffer(const char *name, int64_t bytes, bool stops, struct xoff_err *err)
 {
     char text[32];
     xoff_err_set(
@@ -192,12 +250,27 @@ static void warn_of_buffer(const char *name, int64_t bytes, struct xoff_err *err
         "may lose frames of lossless priorities: pauses are decided by egress queues here, "
         "and this buffer had no room for what arrives until they act when a queue held ");
     xoff_err_add(err, xoff_format_bytes(text, sizeof text, bytes));
+    if (stops)
+        xoff_err_add(err, stop_text);
     xoff_err_add(err, "; a larger share for a queue (sih: alpha: 1024, reserved: 0B), a lower "
                       "watermark or a larger buffer would do");
 }
 
+/* Whether the policy pauses for an ingress queue that is above its threshold. */
+static bool heeds_ingress(struct trial *t, const struct xoff_mmu_env *env)
+{
+    const struct xoff_crossings crossings = {
+        .n = 1,
+        .at[0] = {.unit = XOFF_UNIT_INGRESS,
+                  .above = 1,
+                  .priority = (uint8_t)__builtin_ctz(env->lossless),
+                  .port = (uint16_t)first_sender(t)}};
+    xoff_pause_init(&t->pause, t->pause.state);
+    return xoff_pause_on_crossings(&t->pause, &crossings, 0, &t->edges) && t->edges.n;
+}
+
 /* `bytes`: how long a queue can become; INT64_MAX: without end. */
-static void warn_of_queues(int64_t limit_bytes, int64_t bytes, struct xoff_err *err)
+static void warn_of_queues(int64_t limit_bytes, int64_t bytes, bool stops, struct xoff_err *err)
 {
     char text[32];
     xoff_err_set(err, XOFF_E_OK, "egress_queue", xoff_format_bytes(text, sizeof text, limit_bytes),
@@ -209,6 +282,8 @@ static void warn_of_queues(int64_t limit_bytes, int64_t bytes, struct xoff_err *
         return;
     }
     xoff_err_add(err, xoff_format_bytes(text, sizeof text, bytes));
+    if (stops)
+        xoff_err_add(err, stop_text);
     xoff_err_add(err, "; larger queues or a lower threshold would do");
 }
 
@@ -230,8 +305,12 @@ void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, 
     if (!env->lossless || (env->n_ports < 2 && kind != TRIAL_RECEIVER) ||
         net->spec.wire->has_free_priority)
         return;
-    struct trial t = {
-        .mmu = *mmu, .pause = *pause, .edges = *edges, .kind = kind, .endless_bytes = endless(env)};
+    struct trial t = {.mmu = *mmu,
+                      .pause = *pause,
+                      .edges = *edges,
+                      .kind = kind,
+                      .n_outs = 1,
+                      .endless_bytes = endless(env)};
     if (kind == TRIAL_ONE_BUFFER || kind == TRIAL_BY_PORT)
         t.line_for = net_switch_of(&net->spec, node)->processing_for;
     const uint8_t first = (uint8_t)(env->lossless & -env->lossless);
@@ -241,26 +320,73 @@ void net_try_buffer(struct net *net, uint32_t node, const struct xoff_mmu *mmu, 
     t.states = copy_of_size(state_step(&t) * (kind == TRIAL_BY_PORT ? env->n_ports : 1));
     t.pause.state = copy_of_size(pause->shape.state_size);
     t.left = copy_of_size(env->n_ports * sizeof *t.left);
-    const bool has_limit = kind == TRIAL_EGRESS_QUEUES && !mmu->ops->egress_join;
+    t.queued_bytes = copy_of_size(env->n_ports * sizeof *t.queued_bytes);
+    const bool has_limit = has_egress_queues(kind) && !mmu->ops->egress_join;
+    const bool stops = kind == TRIAL_STOPPING_QUEUES;
+    const uint32_t n_trials = stops && heeds_ingress(&t, env) ? 0 : 4;
     int64_t held = -1;
-    for (uint32_t k = 0; k < 4 && (held < 0 || has_limit); k++) {
+    for (uint32_t k = 0; k < n_trials && (held < 0 || has_limit); k++) {
         t.priorities = k < 2 ? first : env->lossless;
         const int64_t lost_at = try_senders(&t, env, k % 2 ? env->n_ports - 1 : first_sender(&t));
         const int64_t found = has_limit ? longest(&t, env) : lost_at;
         held = found > held ? found : held;
     }
-    free(t.states), free(t.pause.state), free(t.left);
-    if (held < 0)
+    if (held < 0 && kind == TRIAL_ONE_BUFFER)
+        warn_of_limit(&t, env, err);
+    free(t.states), free(t.pause.state), free(t.left), free(t.queued_bytes);
+    if (held < 0) {
+        net_configured(net, NET_PART_MMU, node, 0, err);
         return;
+    }
     if (has_limit)
-        warn_of_queues(env->egress_bytes, held, err);
+        warn_of_queues(env->egress_bytes, held, stops, err);
     else if (kind == TRIAL_RECEIVER)
         warn_of_receiver(env->buffer_bytes, held, err);
     else
-        warn_of_buffer(mmu->ops->name, held, err);
+        warn_of_buffer(mmu->ops->name, held, stops, err);
     net_configured(net,
                    has_limit                ? NET_PART_FABRIC
                    : kind == TRIAL_RECEIVER ? NET_PART_RECEIVERS
                                             : NET_PART_MMU,
                    node, 0, err);
+}
+
+/* Fills the ingress queues of a buffer as far as they go without headroom. */
+static void fill_ingress(const struct xoff_mmu *mmu, const struct xoff_mmu_env *env)
+{
+    struct xoff_arrival arrival = {0};
+    struct xoff_crossings crossings;
+    enum xoff_pool pool;
+    for (uint32_t i = 0; i < env->n_ports * XOFF_N_PRIORITIES; i++)
+        for (arrival.bytes = env->max_frame_bytes; arrival.bytes; arrival.bytes /= 2)
+            do {
+                arrival.in_port = (uint16_t)(i / XOFF_N_PRIORITIES);
+                arrival.priority = (uint8_t)(i % XOFF_N_PRIORITIES);
+                pool = xoff_mmu_admit(mmu, &arrival, 0, &crossings);
+            } while (pool == XOFF_POOL_RESERVED || pool == XOFF_POOL_SHARED);
+}
+
+void net_try_stop(struct net *net, uint32_t node, const struct xoff_mmu *mmu,
+                  const struct xoff_mmu_env *env, struct xoff_err *err)
+{
+    if (!env->lossless || !mmu->ops->egress_join)
+        return;
+    struct xoff_mmu full = *mmu;
+    const struct xoff_departure frame = {.priority = (uint8_t)__builtin_ctz(env->lossless),
+                                         .pool = XOFF_POOL_HEADROOM,
+                                         .bytes = env->max_frame_bytes};
+    char text[32];
+    full.state = copy_of_size(mmu->shape.state_size);
+    xoff_mmu_init(&full, full.state);
+    fill_ingress(&full, env);
+    if (mmu->ops->egress_limit(full.cfg, full.state, &frame) != XOFF_LIMIT_NONE) {
+        xoff_err_set(err, XOFF_E_OK, "kind", mmu->ops->name,
+                     "may stand still for good: frames that wait for the pipeline can fill the "
+                     "pool, and one that then finds no room in an empty egress queue stops it; "
+                     "dedicated: ");
+        xoff_err_add(err, xoff_format_bytes(text, sizeof text, env->max_frame_bytes));
+        xoff_err_add(err, ", or an ingress_limit that leaves room for such a frame, would do");
+        net_configured(net, NET_PART_MMU, node, 0, err);
+    }
+    free(full.state);
 }

@@ -370,10 +370,41 @@ static void queues_that_hold_all_partners(void **state)
     }
 }
 
+/* Two crossbars with one queue at each input. A queue for a host holds the link from the other
+ * switch, and its frames wait at inputs behind frames for that link. With a queue for each output
+ * they would not. */
+static void frames_that_wait_behind_others(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 1ms\ndrain: 5ms\n"
+                "topology: {kind: dumbbell, left: 3, right: 3,\n"
+                "  host_link: {rate: 100Gbps, delay: 1us}}\n"
+                "switch: {buffer: 70KB, fabric: {kind: cioq, voq: %s},\n"
+                "         pause: {kind: capfc, xoff: 2KB, xon: 1KB}}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "deadlock: {after: 500us}\n"
+                "traffic: [{kind: all-to-all, size: 20KB, priority: 3}]\n",
+                i ? "true" : "false");
+        const struct results *r = rig.results;
+        assert_int_equal(r->n_deadlocks, i ? 0 : 1);
+        for (uint32_t k = 0; k < 2 && !i; k++) {
+            assert_int_equal(r->deadlocks[0].n, 2);
+            assert_int_equal(r->deadlock_ports[k].port, 3); /* to the other switch */
+            assert_int_equal(r->deadlock_ports[k].priority, 3);
+        }
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queues_that_hold_all_partners),
+        cmocka_unit_test(frames_that_wait_behind_others),
         cmocka_unit_test(ring_under_pressure_deadlocks),
         cmocka_unit_test(ring_without_pressure_does_not),
         cmocka_unit_test(lossy_class_does_not),

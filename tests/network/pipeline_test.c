@@ -317,6 +317,45 @@ static void stopped_pipelines_deadlock(void **state)
     }
 }
 
+/* Frames at the inputs fill the pool, and one in headroom, for an empty egress queue, stops the
+ * pipeline: only those behind it could make room. So it is until the link of that queue fails. */
+static void a_pipeline_waits_for_itself(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"", "links: [{link: h1-s0, at: 2ms, fail: true}]\n"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        rig_run(&rig, NULL,
+                "stop: 20us\ndrain: 5ms\n"
+                "topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                "switch: {buffer: 120KB, processing_delay: 100ns,\n"
+                "         fabric: {kind: pipeline, full: stop},\n"
+                "         mmu: {kind: two-sided, dedicated: 0B, pool: 1518B}}\n"
+                "priorities: {3: {lossless: true}}\n"
+                "transport: none\n"
+                "deadlock: {after: 500us}\n"
+                "traffic: [{kind: all-to-all, size: 20KB, priority: 3}]\n%s",
+                rows[i]);
+        rig_assert_clean(&rig);
+        const struct results *r = rig.results;
+        assert_non_null(strstr(rig.built->warnings[0].message, "may stand still for good"));
+        assert_true(r->n_deadlocks >= 1);
+        const struct result_deadlock *d = &r->deadlocks[0];
+        const struct result_deadlock_port *at = &r->deadlock_ports[d->first];
+        assert_int_equal(d->n, 1);
+        assert_int_equal(at->node, rig_node(&rig, "s0"));
+        assert_int_equal(at->port, 1);
+        assert_int_equal(at->priority, 3);
+        assert_in_range(d->onset_at, 1, 50 * XOFF_US);
+        assert_in_range(d->found_at, d->onset_at + 500 * XOFF_US, d->onset_at + XOFF_MS);
+        if (!i) /* it is reported once, and lasts */
+            assert_true(r->n_deadlocks == 1 && r->nodes[at->node].stopped_for > 4 * XOFF_MS);
+        else
+            assert_true(drops_of(&rig, RESULT_DROP_LINK_DOWN) > 0);
+        rig_fini(&rig);
+    }
+}
+
 /* The link of a hot output fails while the pipeline is stopped for it, and comes back. */
 static void failures_leave_nothing_behind(void **state)
 {
@@ -584,6 +623,7 @@ int main(void)
         cmocka_unit_test(lossy_frames_never_stop_it),
         cmocka_unit_test(the_pipeline_is_emptied_after_a_pause),
         cmocka_unit_test(stopped_pipelines_deadlock),
+        cmocka_unit_test(a_pipeline_waits_for_itself),
         cmocka_unit_test(failures_leave_nothing_behind),
         cmocka_unit_test(nothing_waits_for_a_repair),
         cmocka_unit_test(mechanisms_work_on_it),

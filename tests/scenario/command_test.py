@@ -107,6 +107,17 @@ def check_trial(folder):
         run = xoff("check", *edge[:2], edge[2] % (n * 1522), "--set", "switch.fabric=cioq")
         check(f"inputs of a crossbar, {n} frames",
               run.returncode == 0 and (words in run.stderr) == is_late, run)
+    # Queues of all ports together come to the limit of the pool before one has 10 KB, and most of
+    # the buffer is empty then; two queues of 10 KB fit.
+    file.write_text("topology: {kind: star, hosts: 16, host_link: {rate: 10Gbps, delay: 1us}}\n"
+                    "priorities: {3: {lossless: true}}\n"
+                    "switch: {buffer: 4MB, mmu: {kind: two-sided, ingress_limit: 20KB}, "
+                    "pause: {kind: pfc, trigger: egress, xoff: 10KB, xon: 5KB}}\n")
+    for limit, is_low in (("20KB", True), ("200KB", False)):
+        run = xoff("check", file, "--set", f"switch.mmu.ingress_limit={limit}")
+        check(f"a limit of {limit} for all ports",
+              run.returncode == 0 and ("all together can come to a limit" in run.stderr) == is_low,
+              run)
     # One queue at 100 KB is held by what an ingress may have, two of them are not: a run with a
     # sender for each loses frames.
     file.write_text("topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps, delay: 1us}}\n"
@@ -142,7 +153,8 @@ def check_pipeline_trial(folder):
     check("and a byte less", run.returncode == 0 and words in run.stderr and
           f"{file}:3:" in run.stderr and "switch.fabric.egress_queue: 46441B" in run.stderr, run)
     run = xoff("check", file, *limit, "--set", "switch.fabric.full=stop")
-    check("a pipeline that stops loses nothing", run.returncode == 0 and not run.stderr, run)
+    check("a pipeline that stops moves the loss to its inputs", run.returncode == 0 and
+          f"{words}, which stops the pipeline" in run.stderr, run)
     run = xoff("check", file, *limit, "--set", "switch.pause=pfc")
     check("nor is it about pauses by ingress queues", run.returncode == 0 and not run.stderr, run)
     run = xoff("run", file, "-o", folder / "lost", "--no-report", "--set",
