@@ -229,5 +229,4 @@ void xoff_shared_view(const struct shared_cfg *c, const struct shared_state *s,
     view->capacity_bytes[XOFF_POOL_RESERVED] = c->reserved_capacity_bytes;
     view->capacity_bytes[XOFF_POOL_SHARED] = c->capacity_bytes;
     view->capacity_bytes[XOFF_POOL_HEADROOM] = c->headroom_capacity_bytes;
-    view->capacity_bytes[XOFF_POOL_INSURANCE] = 0;
 }

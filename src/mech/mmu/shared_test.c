@@ -298,6 +298,7 @@ static void test_ratios(void **unused)
         {1024, INT64_C(1) << 40, INT64_C(1) << 50},
         {3.0 / 8, 15, 5},
         {0x1p-30, INT64_C(1) << 40, 1024}, /* no such denominator: a multiple of 2^-40 */
+        {0x3p-20, INT64_C(1) << 20, 3},    /* one with a numerator above 2^14 */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct ratio ratio = xoff_ratio_of(rows[i].value);

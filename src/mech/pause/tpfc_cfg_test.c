@@ -1,5 +1,6 @@
 /* Parameters of targeted PFC: what is refused, to the byte, and what a policy says of itself. And
  * the list of frames of `statistics: scan`, at its limits. */
+#include "mech/pause/tpfc.h"
 #include "tpfc_testing.h"
 
 /* Four ports of 1000 B of headroom, frames up to 1000 B. */
@@ -154,16 +155,19 @@ static void test_scan_out_of_order(void **unused)
     bench_end(&b);
 }
 
-/* More frames than the list has room for: the same ports are chosen, and let go. */
+/* More frames than the list has room for: the same ports are chosen, and let go, but frames are
+ * counted from the 102nd on. */
 static void test_scan_of_too_many(void **unused)
 {
     (void)unused;
     struct bench b;
     start_scan(&b);
+    const struct tpfc_state *s = b.policy.state;
     assert_int_equal(tell(&b, true, 1, 64), 0);
     for (uint32_t i = 1; i < 300; i++) {
         const uint32_t ports = i == 47 ? 1u << 0 : i == 94 ? 0xeu : 0;
         assert_int_equal(tell(&b, true, 0, 64), ports); /* at 3008 B, and all at 6016 B */
+        assert_int_equal(s->scans, i < 101);
     }
     for (uint32_t i = 1; i < 300; i++)
         assert_int_equal(tell(&b, false, 0, 64), i == 285 ? 0xfu : 0); /* 960 B left */
