@@ -134,6 +134,7 @@ static uint32_t n_states(bool is_variant)
 static void check(const struct mechanism *m)
 {
     uint32_t left = n_states(m->is_variant), n = 0, depth = 0, rest = 0, n_whole = 0;
+    size_t most_bytes = 0;
     const clock_t start = clock();
     for (size_t i = 0; i < N_SURROUNDINGS; i++) {
         const struct world_spec spec = spec_of(m, &surroundings[i]);
@@ -151,11 +152,13 @@ static void check(const struct mechanism *m)
         depth = a.depth > depth ? a.depth : depth;
         rest = a.rest_after > rest ? a.rest_after : rest;
         n_whole += a.is_complete;
+        most_bytes = a.bytes > most_bytes ? a.bytes : most_bytes;
         explorer_free(&a);
         world_fini(&world);
     }
-    printf("%-22s %10u states  depth %3u  rest %2u  %u of %zu whole %6.1f s\n", m->name, n, depth,
-           rest, n_whole, N_SURROUNDINGS, (double)(clock() - start) / CLOCKS_PER_SEC);
+    printf("%-22s %10u states  depth %3u  rest %2u  %u of %zu whole %6.1f s %6.0f MB\n", m->name, n,
+           depth, rest, n_whole, N_SURROUNDINGS, (double)(clock() - start) / CLOCKS_PER_SEC,
+           (double)most_bytes / 1e6);
     fflush(stdout);
 }
 

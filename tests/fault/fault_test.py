@@ -9,8 +9,8 @@ its cause by the names of final places, and nothing is left aside. Then commands
 random times: their files are old or new, and the next command works and clears up.
 
 Calls of one kind are many: a share of them, evenly spread, fails here, and all of them with
-XOFF_FAULTS=all. XOFF_KILLS: how often each command is killed (default 12). JOBS: how many cases at
-a time.
+XOFF_FAULTS=all; XOFF_FAULTS=2/8 is the second of eight shares that are all together. XOFF_KILLS:
+how often each command is killed (default 12). JOBS: how many cases at a time.
 """
 import concurrent.futures
 import contextlib
@@ -28,7 +28,7 @@ import tempfile
 import time
 
 XOFF, LIBRARY = (str(pathlib.Path(a).resolve()) for a in sys.argv[1:3])
-IS_ALL = os.environ.get("XOFF_FAULTS") == "all"
+SHARE = os.environ.get("XOFF_FAULTS", "").replace("all", "1/1")
 KILLS = int(os.environ.get("XOFF_KILLS", "12"))
 MOST = {"alloc": 50}  # of a kind, unless all; the first and the last are among them
 MOST_OTHERS = 8
@@ -196,12 +196,20 @@ class Place:
         return None
 
 
+def chosen_of(n, most):
+    """Which of n calls are to fail."""
+    if SHARE:
+        first, step = map(int, SHARE.split("/"))
+        return range(first, n + 1, step)
+    step = max(1, -(-(n - 1) // (most - 1)))
+    return sorted({*range(1, n + 1, step), *([n] if n else [])})
+
+
 def fail_each(place, kind):
     """Lets calls of a kind fail; returns how many, by the command's status."""
     number, words = CAUSES[kind]
     n, told = place.calls[kind], {}
-    step = 1 if IS_ALL else max(1, -(-(n - 1) // (MOST.get(kind, MOST_OTHERS) - 1)))
-    for nth in sorted({*range(1, n + 1, step), *([n] if n else [])}):
+    for nth in chosen_of(n, MOST.get(kind, MOST_OTHERS)):
         run = place.run(f"{kind}:{nth}:{number}")
         where = f"{place.name}: {kind} {nth} of {n}"
         state, aside = place.is_new(), place.aside()
