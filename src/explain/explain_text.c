@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "explain/parts.h"
+#include "stats/text_stream.h"
 
 #define COLUMNS 80
 #define MOST_ROOTS 4
@@ -109,6 +110,6 @@ char *explain_text(const struct explanation *e, bool is_brief)
         write_root(out, e, i, all);
     if (!is_brief && e->n_named > n_shown)
         fprintf(out, "\n  %u more roots with less harm: see -j.\n", e->n_named - n_shown);
-    XOFF_ASSERT(!fclose(out));
+    text_stream_close(out, &text);
     return text;
 }

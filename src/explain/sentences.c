@@ -7,6 +7,7 @@
 
 #include "explain/parts.h"
 #include "stats/quantity.h"
+#include "stats/text_stream.h"
 
 struct text {
     FILE *out;
@@ -22,7 +23,7 @@ static void begin(struct text *t)
 
 static char *end(struct text *t)
 {
-    XOFF_ASSERT(!fclose(t->out));
+    text_stream_close(t->out, &t->words);
     return t->words;
 }
 
