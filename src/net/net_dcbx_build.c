@@ -143,7 +143,6 @@ int build_dcbx(struct net *net, uint32_t *entry, struct xoff_err *err)
             struct port *port = net_port(net, n, p);
             struct dcbx_port *dcbx = build_block(1, sizeof *dcbx);
             port->dcbx = dcbx;
-            dcbx->permitted = XOFF_ALL_PRIORITIES;
             xoff_lldp_tx_init(&dcbx->state.tx);
             const int code = collect_entries(net, n, p, dcbx, entry, err);
             if (code)

@@ -445,15 +445,18 @@ static int make_hops(struct routes *r)
     uint32_t *hops = array(n_hops, sizeof *hops);
     uint16_t *ports = array(n_ports + r->n_hosts, sizeof *ports);
     uint32_t *first = array(r->n_switches, sizeof *first);
-    bool fits = hops && ports && first;
+    if (!hops || !ports || !first) {
+        free(hops), free(ports), free(first);
+        return -XOFF_E_NO_MEMORY;
+    }
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->n_switches && fits; i++) {
+    for (uint32_t i = 0; i < r->n_switches; i++) {
         first[i] = n;
         memcpy(ports + n, r->switches[i].ports, r->switches[i].n_ports * sizeof *ports);
         n += r->switches[i].n_ports;
     }
-    if (fits)
-        memcpy(ports + n, r->port_at_edge, r->n_hosts * sizeof *ports);
+    memcpy(ports + n, r->port_at_edge, r->n_hosts * sizeof *ports);
+    bool fits = true;
     for (uint64_t k = 0; k < n_hops && fits; k++) {
         const uint32_t sw = (uint32_t)(k / r->n_hosts), host = (uint32_t)(k % r->n_hosts);
         const uint16_t *candidates = NULL;
@@ -466,12 +469,10 @@ static int make_hops(struct routes *r)
             is_last_hop ? n + host : first[sw] + (uint32_t)(candidates - r->switches[sw].ports);
         hops[k] = at << 8 | (count & 0xff);
     }
-    const int rc = hops && ports && first ? 0 : -XOFF_E_NO_MEMORY;
     free(first);
     if (!fits) {
-        free(hops);
-        free(ports);
-        return rc;
+        free(hops), free(ports);
+        return 0;
     }
     r->hops = hops;
     r->hop_ports = ports;

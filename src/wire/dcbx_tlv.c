@@ -286,10 +286,8 @@ static void get_ets(struct octets_in *in, struct xoff_dcbx_tlv *tlv)
     const uint32_t classes = get32(in, "classes of the priorities");
     for (unsigned n = 0; n < N_PRIORITIES; n++)
         ets->class_of[n] = classes >> (28 - 4 * n) & 15;
-    for (unsigned c = 0; c < N_CLASSES; c++)
-        ets->percent[c] = get8(in, "per cent of a class");
-    for (unsigned c = 0; c < N_CLASSES; c++)
-        ets->tsa[c] = get8(in, "selection algorithm of a class");
+    get_copy(in, ets->percent, N_CLASSES, "per cent of the classes");
+    get_copy(in, ets->tsa, N_CLASSES, "selection algorithms of the classes");
     tlv->remarks |= xoff_dcbx_ets_remarks(ets, is_recommendation);
 }
 
