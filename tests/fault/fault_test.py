@@ -27,7 +27,10 @@ import sys
 import tempfile
 import time
 
-XOFF, LIBRARY = (str(pathlib.Path(a).resolve()) for a in sys.argv[1:3])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish  # noqa: E402
+
+LIBRARY = str(pathlib.Path(sys.argv[2]).resolve())
 SHARE = os.environ.get("XOFF_FAULTS", "").replace("all", "1/1")
 KILLS = int(os.environ.get("XOFF_KILLS", "12"))
 MOST = {"alloc": 50}  # of a kind, unless all; the first and the last are among them
@@ -99,15 +102,6 @@ CASES = {
                ["decode", "in.pcapng"], False),
     "check": ({"s.yaml": SCENARIO}, [], ["check", "s.yaml"], False)}
 KILLED = ("run", "run-import", "report", "reproduce")
-wrong = []
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print("  status", run.returncode, run.stdout[-200:], run.stderr[-500:])
 
 
 def shape(path, content):
@@ -287,5 +281,4 @@ with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as 
     tasks += [pool.submit(kill_case, name) for name in chosen if name in KILLED]
     for task in tasks:
         task.result()
-print(f"{len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

@@ -13,19 +13,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-XOFF = pathlib.Path(sys.argv[1]).resolve()
 RUNNERS = {"sh": ["sh", "-e"], "python": [sys.executable], "gnuplot": ["gnuplot"]}
 MISSING = {"gnuplot": not shutil.which("gnuplot"),
            "pandas": not importlib.util.find_spec("pandas"),
            "sqlite3 ": not shutil.which("sqlite3")}
-wrong = []
-
-
-def check(what, holds, shown=""):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}\n{shown}")
 
 
 with tempfile.TemporaryDirectory() as name:
@@ -53,4 +48,4 @@ with tempfile.TemporaryDirectory() as name:
     check("awk and the table say the same", "SIH 73.38 us" in said[1], said[1])
     check("seed by seed", re.search(r"DSH saves 66\.8 us \+- [0-9.]+ us", "".join(said)), said)
     check("one line per variant", len(said[-1].splitlines()) == 4, said[-1])
-sys.exit(1 if wrong else 0)
+finish()

@@ -15,16 +15,11 @@ import sys
 import tempfile
 import zlib
 
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCENARIOS = ROOT / "scenarios"
-wrong = []
-
-
-def check(what, holds, detail=""):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what} {detail}")
 
 
 def run(folder, file, *options, status=0):
@@ -354,5 +349,4 @@ with tempfile.TemporaryDirectory() as top:
     for part in (quickstart, limits, refreshes, dctcp, tcp, plain_pause, hpcc, dcqcn, errors,
                  bad_ports):
         part(top)
-print(f"captures: {len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

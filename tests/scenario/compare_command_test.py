@@ -9,19 +9,19 @@ places: each change must show, and nothing else.
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import check, finish, xoff  # noqa: E402
 
 try:
     import jsonschema
 except ImportError:
     jsonschema = None
 
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
 NETWORK = pathlib.Path(__file__).parent / "ns3"
 SCHEMAS = pathlib.Path(__file__).resolve().parent.parent.parent / "schemas"
-wrong = []
 
 CONFIG = """ENABLE_QCN 0
 CC_MODE 0
@@ -34,16 +34,6 @@ HAS_WIN 0
 ENABLE_TRACE 0
 BUFFER_SIZE 2
 """
-
-
-def check(what, holds, detail=""):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what} {detail}")
-
-
-def xoff(*args):
-    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120)
 
 
 def compare(theirs, out, *args):
@@ -198,8 +188,7 @@ def main():
         same_and_changed(folder, config)
         scenarios(folder, config)
         mistakes(folder, config)
-    print("wrong" if wrong else "all as expected")
-    return bool(wrong)
 
 
-sys.exit(main())
+main()
+finish()

@@ -12,14 +12,14 @@ are sums of its files, and of its traces of the first 500 us.
 import hashlib
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import check, finish, xoff  # noqa: E402
+
 SEEDS = range(1, 21)
 START = 2_000_000_000
-wrong = []
 
 CONFIG = """ENABLE_QCN {qcn}
 USE_DYNAMIC_PFC_THRESHOLD 1
@@ -91,16 +91,6 @@ INCAST_DCQCN = ([77426, 79464, 80340, 82046, 83586, 85707, 86251, 87293, 87837, 
 
 # Every receive, enqueue and dequeue of the pair without congestion control: 22180 lines.
 PAIR_TRACE = "5faee04929f5008defd614d595eda8471a560730961895606d74f4e1bafc8e56"
-
-
-def check(what, holds, detail=""):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what} {detail}")
-
-
-def xoff(*args):
-    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120)
 
 
 def write(folder, senders, size, qcn, kmin, kmax, qlen=False, head=None):
@@ -311,9 +301,8 @@ def main(folder):
     bracketed(folder, "incast-dcqcn", 16, 65536, 400, 1600, INCAST_DCQCN)
     other_ways(folder)
     bad_input(folder)
-    print(f"{len(wrong)} wrong")
-    return 1 if wrong else 0
 
 
 with tempfile.TemporaryDirectory() as name:
-    sys.exit(main(pathlib.Path(name)))
+    main(pathlib.Path(name))
+finish()

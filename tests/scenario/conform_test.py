@@ -13,21 +13,12 @@ import sys
 import tempfile
 import time
 
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
-wrong = []
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish, xoff  # noqa: E402
 
 
-def xoff(*args):
-    return subprocess.run([XOFF, "conform", *map(str, args)], capture_output=True, text=True,
-                          timeout=120)
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print(run.returncode, run.stdout[-2000:], run.stderr[-2000:])
+def conform(*args):
+    return xoff("conform", *args)
 
 
 def failed(run):
@@ -35,25 +26,25 @@ def failed(run):
 
 
 def check_table():
-    run = xoff("-v")
+    run = conform("-v")
     check("the reference passes", run.returncode == 0 and ", 0 failed" in run.stdout, run)
     check("80 columns", all(len(line) <= 80 for line in run.stdout.split("\n")), run)
-    run = xoff("--device", "broken-two-classes", "-j")
+    run = conform("--device", "broken-two-classes", "-j")
     check("a broken device exits with 1", run.returncode == 1, run)
     check("it fails its tests", failed(run) == {"PFC.1.1", "PFC.3.2", "PFC.3.6"}, run)
     check("sums", json.loads(run.stdout)["failed"] == 3, run)
 
 
 def check_choice():
-    run = xoff("--suite", "ets", "--device", "broken-two-classes")
+    run = conform("--suite", "ets", "--device", "broken-two-classes")
     check("a suite alone", run.returncode == 0 and "PFC" not in run.stdout, run)
-    run = xoff("--test", "pfc.1.1", "--device", "broken-two-classes")
+    run = conform("--test", "pfc.1.1", "--device", "broken-two-classes")
     check("a test alone", run.returncode == 1 and "0 passed, 1 failed" in run.stdout, run)
-    run = xoff("--explain", "PFC.3.5")
+    run = conform("--explain", "PFC.3.5")
     check("a test explained", run.returncode == 0 and "Procedure" in run.stdout, run)
-    listed = json.loads(xoff("--list", "-j").stdout)
+    listed = json.loads(conform("--list", "-j").stdout)
     check("the list", len(listed["tests"]) > 80 and listed["devices"][0]["name"] == "reference")
-    run = xoff("--list")
+    run = conform("--list")
     check("the list has 80 columns", all(len(line) <= 80 for line in run.stdout.split("\n")), run)
 
 
@@ -67,7 +58,7 @@ def check_bad():
                         (("--device", "tap:none-such"), "No such device"),
                         (("--serve", "nowhere"), "tap:NAME"),
                         (("--evidence", "/proc/nowhere/x", "--test", "PFC.1.1"), "cannot write")):
-        run = xoff(*args)
+        run = conform(*args)
         check(f"{args} are refused", run.returncode == 2 and words in run.stderr, run)
 
 
@@ -85,7 +76,7 @@ def blocks(path):
 
 
 def check_evidence(folder):
-    run = xoff("--test", "PFC.1.5", "--evidence", folder / "new")
+    run = conform("--test", "PFC.1.5", "--evidence", folder / "new")
     packets = blocks(folder / "new/PFC.1.5.pcapng")
     check("evidence is written", run.returncode == 0 and len(packets) > 100, run)
     pauses = [p for p in packets if p[12:16] == b"\x88\x08\x01\x01"]
@@ -96,22 +87,22 @@ def check_evidence(folder):
 
 
 def check_capture(folder):
-    xoff("--test", "PFC.3.3", "--evidence", folder)
+    conform("--test", "PFC.3.3", "--evidence", folder)
     capture = folder / "PFC.3.3.pcapng"
-    run = xoff("--pcap", capture)
+    run = conform("--pcap", capture)
     check("a capture is checked", run.returncode == 0 and "renewed 9 times" in run.stdout, run)
     check("80 columns", all(len(line) <= 80 for line in run.stdout.split("\n")), run)
     # At 20 Gb/s the same pauses last half as long, and the refreshes come too late.
-    run = xoff("--pcap", capture, "--rate", "20Gbps", "-j")
+    run = conform("--pcap", capture, "--rate", "20Gbps", "-j")
     late = json.loads(run.stdout)["checks"][2]
     check("late refreshes are found", run.returncode == 1 and late["verdict"] == "fail" and
           late["findings"][0]["frame"] > 0, run)
     cut = folder / "cut.pcapng"
     cut.write_bytes(capture.read_bytes()[:-5])
-    run = xoff("--pcap", cut)
+    run = conform("--pcap", cut)
     check("a capture that is cut off", run.returncode == 2 and "cut.pcapng" in run.stderr and
           "PFC" in run.stdout, run)
-    run = xoff("--pcap", folder / "none")
+    run = conform("--pcap", folder / "none")
     check("no such capture", run.returncode == 2 and "cannot be read" in run.stderr, run)
 
 
@@ -123,7 +114,7 @@ def pair(folder, device, *args):
         os.mkfifo(pipe)
     with subprocess.Popen([XOFF, "conform", "--device", device, "--serve",
                            f"files:{there},{back}"]) as served:
-        run = xoff("--device", f"files:{there},{back}", "-j", *args)
+        run = conform("--device", f"files:{there},{back}", "-j", *args)
         check("the served device ends with its station", served.wait(20) == 0)
     return run
 
@@ -134,7 +125,7 @@ def check_files(folder):
     run = pair(folder, "broken-tie-break", "--suite", "dcbx")
     check("a broken device behind pipes", failed(run) == {"DCBX.2.2"}, run)
     for spec, words in (("one", "two files"), ("/nowhere/a,/nowhere/b", "No such file")):
-        run = xoff("--device", f"files:{spec}")
+        run = conform("--device", f"files:{spec}")
         check(f"files:{spec} is refused", run.returncode == 2 and words in run.stderr, run)
 
 
@@ -205,5 +196,4 @@ with tempfile.TemporaryDirectory() as name:
     check_capture(pathlib.Path(name))
     check_files(pathlib.Path(name))
 check_tap()
-print(f"{len(wrong)} wrong" if wrong else "all right")
-sys.exit(bool(wrong))
+finish()

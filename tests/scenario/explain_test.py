@@ -13,32 +13,19 @@ import json
 import os
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 
 import jsonschema
 
-sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import check, finish, xoff  # noqa: E402
 from explained import place  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-XOFF = pathlib.Path(sys.argv[1]).resolve()
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 STEP = 3 if "XOFF_QUICK" in os.environ else 1
 SCHEMA = json.loads((ROOT / "schemas/explain.schema.json").read_text())
-failures = 0
-
-
-def check(what, holds, detail=""):
-    global failures
-    if not holds:
-        failures += 1
-        print(f"wrong: {what} (seed {SEED}) {detail}")
-
-
-def xoff(*arguments):
-    return subprocess.run([XOFF, *arguments], capture_output=True, text=True, timeout=120)
 
 
 def explain(*arguments):
@@ -310,6 +297,7 @@ def check_bad_input(folder):
 
 
 def main():
+    print(f"seed {SEED}")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_planted(folder)
@@ -318,8 +306,7 @@ def main():
         check_jobs(folder)
         check_try(folder)
         check_bad_input(folder)
-    print(f"{failures} wrong")
-    sys.exit(failures > 0)
+    finish()
 
 
 main()

@@ -17,10 +17,11 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish, xoff  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
 INCAST = ROOT / "scenarios/incast-pfc.yaml"
-wrong = []
 
 # What two runs leave that share three files.
 OLD = ["--csv", "--no-report"]
@@ -28,19 +29,6 @@ OLD_FILES = ["buffers.csv", "drops.csv", "flows.csv", "metrics.csv", "operations
              "pauses.csv", "ports.csv", "run.sqlite", "samples.csv", "summary.json"]
 NEW = ["--capture", "h0", "--seed", "2", "--set", "stop=1900us"]
 NEW_FILES = ["capture-h0-0.pcapng", "metrics.csv", "report.html", "run.sqlite", "summary.json"]
-
-
-def xoff(*args, **more):
-    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120,
-                          **more)
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print(run.returncode, run.stdout[-2000:], run.stderr[-2000:])
 
 
 def files(folder):
@@ -264,5 +252,4 @@ with tempfile.TemporaryDirectory() as name:
     check_kills(base)
     check_full(base)
     check_places(base)
-print(f"{len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

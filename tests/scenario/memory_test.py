@@ -11,9 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish, xoff  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
-wrong = []
 
 # 64 senders at 90 Gb/s of payload start 11.25 G flows of a byte each second: 7.2 M in 10 us.
 FLOWS = """topology: {kind: leaf-spine, leaves: 4, spines: 4, hosts_per_leaf: 16}
@@ -30,19 +31,6 @@ measure: {every: 20ns, series: [queue, throughput, pause]}
 traffic: [{kind: cbr, from: h1..h31, to: h0, transport: none}]
 expect: [drops == 0]
 """
-
-
-def xoff(*args, **more):
-    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120,
-                          **more)
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print(run.returncode, run.stdout[-1000:], run.stderr[-1000:])
 
 
 def check_estimate(folder):
@@ -134,5 +122,4 @@ with tempfile.TemporaryDirectory() as name:
     check_budget(base)
     check_endless(base)
     check_limit(base)
-print(f"{len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

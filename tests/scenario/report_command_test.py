@@ -8,26 +8,13 @@ import pathlib
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import check, finish, xoff  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
-wrong = []
-
-
-def xoff(*args, **more):
-    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120,
-                          **more)
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print(run.returncode, run.stdout[-2000:], run.stderr[-2000:])
 
 
 def document(path):
@@ -113,5 +100,4 @@ def main(folder):
 
 with tempfile.TemporaryDirectory() as name:
     main(pathlib.Path(name))
-print("report_command_test:", f"{len(wrong)} wrong" if wrong else "fine")
-sys.exit(1 if wrong else 0)
+finish()

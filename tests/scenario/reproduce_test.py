@@ -16,9 +16,10 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
-wrong = []
 
 SCENARIO = """
 title: Four to one
@@ -132,14 +133,6 @@ figures:
       - {name: onset, value: off.deadlock.onset}
       - {name: headroom, variant: "on", distribution: headroom.maxima}
 """
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print(run.returncode, run.stdout[-3000:], run.stderr[-2000:])
 
 
 class Place:
@@ -495,5 +488,4 @@ def main(folder):
 
 with tempfile.TemporaryDirectory() as name:
     main(pathlib.Path(name))
-print(f"{len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()

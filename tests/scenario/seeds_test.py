@@ -17,7 +17,9 @@ import sys
 import tempfile
 import time
 
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish, xoff  # noqa: E402
+
 SCENARIO = """title: Seeds
 topology: {kind: star, hosts: 5}
 stop: 200us
@@ -35,20 +37,6 @@ expect:
   - high.delivered > low.delivered
 """
 T95 = {1: 12.706204736, 2: 4.302652730, 3: 3.182446305}
-wrong = []
-
-
-def xoff(*args, **more):
-    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120,
-                          **more)
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print(run.returncode, run.stdout[-3000:], run.stderr[-2000:])
 
 
 def runs_of(run):
@@ -225,4 +213,4 @@ with tempfile.TemporaryDirectory() as name:
     check_bad(path, base)
     run = xoff("run", path, "--seeds", "1,2", cwd=base)
     check("the usual folder", (base / "run-seeds-seeds/report.html").exists(), run)
-sys.exit(1 if wrong else 0)
+finish()

@@ -16,9 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish  # noqa: E402
+
 SCENARIOS = pathlib.Path(__file__).resolve().parent.parent.parent / "scenarios"
-wrong = []
 
 SMALL = """title: Two to one, with everything that a trace shows
 stop: 300us
@@ -29,12 +30,6 @@ priorities: {3: {lossless: LOSSLESS}}
 traffic:
   - {kind: incast, from: h0..h2, to: h3, size: 200KB, at: 1us, priority: 3}
 """
-
-
-def check(what, holds, detail=""):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what} {detail}")
 
 
 def xoff(*args, status=0):
@@ -160,9 +155,8 @@ def main(folder):
     small(folder)
     threads(folder)
     refused(folder)
-    print(f"{len(wrong)} wrong")
-    return 1 if wrong else 0
 
 
 with tempfile.TemporaryDirectory() as name:
-    sys.exit(main(pathlib.Path(name)))
+    main(pathlib.Path(name))
+finish()

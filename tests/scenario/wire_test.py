@@ -12,20 +12,12 @@ import subprocess
 import sys
 import tempfile
 
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
-wrong = []
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish  # noqa: E402
 
 
 def xoff(*args, feed=None):
     return subprocess.run([XOFF, *map(str, args)], input=feed, capture_output=True, timeout=120)
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print(run.returncode, run.stdout[-2000:], run.stderr[-2000:])
 
 
 def decode(feed, *args):
@@ -242,5 +234,4 @@ with tempfile.TemporaryDirectory() as name:
     check_cut_captures(here)
     check_text()
     check_bad_options(here)
-print(f"{len(wrong)} wrong")
-sys.exit(1 if wrong else 0)
+finish()
