@@ -69,7 +69,8 @@ struct app {
     uint32_t tag;            /* index of the traffic entry whose events the app hears */
     uint32_t n_connections;  /* 0: one */
     const void *cfg;
-    void *state;
+    void *state;       /* plain bytes ... */
+    size_t state_size; /* ... so many */
 };
 
 struct app_set {

@@ -160,6 +160,7 @@ xoff_time cioq_transit(const struct net_switch *spec, xoff_rate fastest_bps, uin
 uint64_t cioq_estimate(const struct net_switch *spec, uint32_t n_ports);
 int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
                struct xoff_err *err);
+void cioq_image(struct sw *sw, struct image *image);
 void cioq_destroy(struct sw *sw);
 bool cioq_buffer(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer);
 

@@ -5,6 +5,7 @@
 
 #include "net/build.h"
 #include "net/cioq.h"
+#include "net/image.h"
 
 static void output_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
 {
@@ -258,6 +259,50 @@ int cioq_build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *par
     for (uint32_t in = 0; in < sw->n_ports && !code; in++)
         code = build_input(c, env, in, err);
     return code ? code : try_inputs(c, env, err);
+}
+
+IMAGE_SIZE(struct cioq, 1024)
+IMAGE_SIZE(struct cioq_output, 136)
+
+void cioq_image(struct sw *sw, struct image *image)
+{
+    struct cioq *c = cioq_of(sw);
+    const size_t n = sw->n_ports, word = sizeof(uint64_t) * c->n_words;
+    const size_t n_rows = n * XOFF_N_PRIORITIES, n_turns = (size_t)c->turn_mask + 1;
+    image_same(image, c->has_voqs);
+    image_same(image, n_turns);
+    for (uint32_t port = 0; port < n; port++) {
+        image_mmu(image, &c->inputs[port].mmu);
+        image_maxima(image, &c->inputs[port].maxima);
+        const struct xoff_mmu mmu = c->outputs[port].mmu;
+        image_bytes(image, &c->outputs[port], sizeof c->outputs[port]);
+        c->outputs[port].mmu = mmu;
+    }
+    image_part(image, "the crossbar");
+    image_bytes(image, c->idle_inputs, word);
+    image_bytes(image, c->idle_outputs, word);
+    image_bytes(image, c->moving, sizeof *c->moving * n);
+    image_bytes(image, c->turns, n_turns / 8);
+    image_bytes(image, c->done, word * n_turns);
+    image_bytes(image, c->wanted, word);
+    image_bytes(image, c->asks, word * n_rows);
+    if (image_has(image, c->granted))
+        image_bytes(image, c->granted, word * n_rows);
+    image_bytes(image, c->asking, word * n);
+    image_bytes(image, c->voqs, sizeof *c->voqs * (c->has_voqs ? n : 1) * n_rows);
+    image_bytes(image, c->last_priority, sizeof *c->last_priority * n * n);
+    if (image_has(image, c->pair_bytes))
+        image_bytes(image, c->pair_bytes, sizeof *c->pair_bytes * n * n);
+    image_bytes(image, c->waiting_bytes, sizeof *c->waiting_bytes * n_rows);
+    image_bytes(image, &c->first_at, sizeof c->first_at);
+    image_bytes(image, &c->match_at, sizeof c->match_at);
+    image_bytes(image, &c->first_slot, sizeof c->first_slot);
+    image_bytes(image, &c->match_slot, sizeof c->match_slot);
+    image_bytes(image, &c->line, sizeof c->line);
+    image_part(image, "the arbiter");
+    image_same(image, c->arb.shape.state_size);
+    image_bytes(image, c->arb.state, c->arb.shape.state_size);
+    image_pause(image, &c->pause, &c->edges);
 }
 
 void cioq_destroy(struct sw *sw)

@@ -7,6 +7,7 @@
 #include <xoff/mmu.h>
 #include <xoff/pause.h>
 
+struct image;
 struct sw;
 struct worker;
 struct frame;
@@ -70,6 +71,8 @@ struct fabric_ops {
      * and the frame store. `env` describes a buffer over all ports. Sets sw->signalling. */
     int (*build)(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
                  struct xoff_err *err);
+    /* Saves or loads what the fabric has behind struct sw (image.h). */
+    void (*image)(struct sw *sw, struct image *image);
     void (*destroy)(struct sw *sw); /* also called for a switch whose build() failed */
     void (*arrive)(struct sw *sw, struct worker *w, uint32_t in, const struct frame *frame);
     /* Takes a frame that the switch made itself into the buffer, as if it had come in at `in`.

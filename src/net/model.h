@@ -42,7 +42,8 @@ struct net {
     uint32_t payload_max; /* payload of a full frame */
     /* Indices of the next change and the next route statement. */
     uint32_t next_change, next_route;
-    xoff_time sample_at, deadlock_at, reroute_at;
+    xoff_time sample_at, deadlock_at, reroute_at, hold_at;
+    xoff_time routed_at; /* the time of `routes` */
     struct mark marks[N_MARKS];
     uint32_t next_mark;
     bool stopped;              /* progress() asked for it */
@@ -137,8 +138,9 @@ static inline uint32_t path_ack_bytes(const struct net *net, const struct transp
 xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack_bytes,
                        uint32_t *max_switches);
 
-/* net.c: called by the engine. */
+/* net.c: called by the engine. The second makes routes anew, as they are at that time. */
 void net_start(struct net *net, struct sim_model *model);
+void net_reroute(struct net *net, xoff_time now);
 
 /* audit.c */
 void audit(struct net *net, struct results *results);

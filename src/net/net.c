@@ -135,7 +135,7 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
     }
 }
 
-static void reroute(struct net *net, xoff_time now)
+void net_reroute(struct net *net, xoff_time now)
 {
     struct routes *routes;
     struct xoff_err err;
@@ -143,6 +143,7 @@ static void reroute(struct net *net, xoff_time now)
     XOFF_ASSERT(routes_create(net->topo, now, false, &routes, &err) == 0);
     routes_destroy(net->routes);
     net->routes = routes;
+    net->routed_at = now;
 }
 
 /* Returns when routing next learns of a failure or repair, after `now`. */
@@ -161,7 +162,7 @@ static xoff_time next_reroute(const struct topo *topo, xoff_time now)
 static xoff_time next_instant(const struct net *net)
 {
     xoff_time next = xoff_time_min(net->sample_at, net->deadlock_at);
-    next = xoff_time_min(next, net->reroute_at);
+    next = xoff_time_min(next, xoff_time_min(net->reroute_at, net->hold_at));
     next = xoff_time_min(next, marks_next(net));
     if (net->next_change < net->topo->n_changes)
         next = xoff_time_min(next, net->topo->changes[net->next_change].at);
@@ -175,6 +176,8 @@ static xoff_time on_instant(void *context, xoff_time now)
     struct net *net = context;
     const struct topo *topo = net->topo;
     bool stated = false;
+    if (net->hold_at <= now)
+        net->hold_at = XOFF_NEVER;
     marks_take(net, now);
     while (net->next_change < topo->n_changes && topo->changes[net->next_change].at <= now)
         change_link(net, &topo->changes[net->next_change++], now);
@@ -183,7 +186,7 @@ static xoff_time on_instant(void *context, xoff_time now)
         stated = true;
     }
     if (stated || net->reroute_at <= now) {
-        reroute(net, now);
+        net_reroute(net, now);
         net->reroute_at = next_reroute(topo, now);
     }
     if (net->deadlock_at <= now) {
@@ -250,6 +253,7 @@ void net_start(struct net *net, struct sim_model *model)
     net->deadlock_at =
         net->spec.lossless && net->spec.deadlock_after ? net->spec.deadlock_after : XOFF_NEVER;
     net->reroute_at = next_reroute(net->topo, 0);
+    net->hold_at = net->spec.hold_at ? net->spec.hold_at : XOFF_NEVER;
     marks_init(net);
     /* Route statements that hold from the start are in the first tables already. */
     while (net->next_route < net->topo->n_routes && net->topo->routes[net->next_route].at <= 0)

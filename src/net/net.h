@@ -193,6 +193,8 @@ struct net_spec {
     void *progress_context;
     bool (*progress)(void *context, xoff_time now,
                      uint64_t arrivals); /* returns false to stop at this window */
+    xoff_time hold_at; /* progress() is called with exactly this time, if the run gets there; 0: it
+                          need not be */
 };
 
 static inline xoff_time net_end(const struct net_spec *spec)
@@ -244,7 +246,13 @@ struct net_wire_result {
 };
 struct net_wire_result net_wire_result(const struct net *net);
 
-/* Runs to the end. Returns false when progress() or the wire check asked to stop. */
+/* Saves the state of a run while progress() is called or after net_run(), or loads it into a
+ * network that was created alike and has not run (net_image.c). Number of threads and cells may
+ * differ. On a misfit image->misfit says where; the network is then only good for net_destroy(). */
+void net_image(struct net *net, struct image *image);
+
+/* Runs to the end, from where its image was made if one was loaded. Returns false when progress()
+ * or the wire check asked to stop. */
 bool net_run(struct net *net);
 
 /* Collects the results; the caller sets title, files and wall time. net_free_results frees them. */

@@ -85,6 +85,15 @@ static void adopt_ets(struct node *node, struct port *port, const struct xoff_dc
     cfg->spares[port->number] = (void *)cfg->cfgs[port->number];
     cfg->cfgs[port->number] = spare;
     xoff_sched_init(&next, states + port->number * sched->shape.state_size + DCBX_SCHED_HEAD);
+    port->dcbx->has_adopted = true;
+    port->dcbx->adopted = *ets;
+}
+
+void dcbx_resume(struct node *node, struct port *port)
+{
+    const struct xoff_dcbx_ets ets = port->dcbx->adopted;
+    if (port->dcbx->has_adopted)
+        adopt_ets(node, port, &ets);
 }
 
 /* ---------------------------------------------------------------------------- what is in force */

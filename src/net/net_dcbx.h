@@ -38,6 +38,8 @@ struct dcbx_port {
     uint8_t permitted; /* priorities with PFC */
     uint8_t asked;     /* priorities that the pause policy wants paused, permitted or not */
     uint8_t peer_pfc;  /* priorities with PFC as the peer last said */
+    bool has_adopted;  /* the scheduler has other weights than those of the scenario: */
+    struct xoff_dcbx_ets adopted;
     struct edition *editions, *last;
     uint32_t n_editions;
     struct frame forwards[DCBX_FORWARDS]; /* frames of others that wait for the wire: a ring */
@@ -66,6 +68,8 @@ void dcbx_timer(struct node *node, struct worker *w);
 uint8_t dcbx_mask(struct dcbx_port *dcbx, const struct xoff_edge *edge);
 /* Sets the timer of the node. Called when the network is built, too. */
 void dcbx_settle(struct node *node);
+/* Gives the scheduler the weights that the port had adopted when its image was made. */
+void dcbx_resume(struct node *node, struct port *port);
 /* Puts what the port has agreed on into force, before the run. */
 void dcbx_begin(struct node *node, struct port *port);
 

@@ -506,6 +506,7 @@ const struct fabric_ops fabric_cioq = {
     .estimate = cioq_estimate,
     .transit = cioq_transit,
     .build = cioq_build,
+    .image = cioq_image,
     .destroy = cioq_destroy,
     .arrive = arrive,
     .admit = admit,

@@ -9,6 +9,7 @@
  */
 #include "net/build.h"
 #include "net/egress.h"
+#include "net/image.h"
 
 struct output_queued {
     struct sw sw;
@@ -156,6 +157,16 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     return 0;
 }
 
+static void image_fabric(struct sw *sw, struct image *image)
+{
+    struct output_queued *oq = oq_of(sw);
+    const size_t n = sw->n_ports;
+    for (uint32_t out = 0; out < n; out++)
+        image_ledger(image, &oq->ledgers[out]);
+    image_bytes(image, oq->asked, sizeof *oq->asked * n * n);
+    image_bytes(image, oq->n_asking, sizeof *oq->n_asking * n * XOFF_N_PRIORITIES);
+}
+
 static void destroy(struct sw *sw)
 {
     struct output_queued *oq = oq_of(sw);
@@ -170,6 +181,7 @@ const struct fabric_ops fabric_output_queued = {
     .size = sizeof(struct output_queued),
     .n_port_timers = 1,
     .build = build,
+    .image = image_fabric,
     .destroy = destroy,
     .arrive = arrive,
     .admit = admit,

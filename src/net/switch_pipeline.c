@@ -25,6 +25,7 @@
 
 #include "net/build.h"
 #include "net/egress.h"
+#include "net/image.h"
 
 /* Parameters as the scenario writes them. */
 struct pipeline_params {
@@ -630,6 +631,24 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     return 0;
 }
 
+static void image_fabric(struct sw *sw, struct image *image)
+{
+    struct pipeline *p = pipeline_of(sw);
+    image_bytes(image, &p->line, sizeof p->line);
+    image_bytes(image, &p->line_at, sizeof p->line_at);
+    image_bytes(image, &p->free_at, sizeof p->free_at);
+    image_bytes(image, &p->carry, sizeof p->carry);
+    image_bytes(image, &p->n_waiting, sizeof p->n_waiting);
+    image_bytes(image, &p->turn, sizeof p->turn);
+    image_bytes(image, &p->egress.used_bytes, sizeof p->egress.used_bytes);
+    image_bytes(image, &p->egress.peak_bytes, sizeof p->egress.peak_bytes);
+    image_bytes(image, p->inputs, sizeof *p->inputs * sw->n_ports);
+    image_bytes(image, p->waiting, sizeof *p->waiting * p->n_words);
+    image_bytes(image, &p->stuck, sizeof p->stuck);
+    image_bytes(image, &p->limit, sizeof p->limit);
+    image_ledger(image, &p->ledger);
+}
+
 static void destroy(struct sw *sw)
 {
     struct pipeline *p = pipeline_of(sw);
@@ -680,6 +699,7 @@ const struct fabric_ops fabric_pipeline = {
     .asks_egress = true,
     .is_coupled = is_coupled,
     .build = build,
+    .image = image_fabric,
     .destroy = destroy,
     .arrive = arrive,
     .admit = admit,

@@ -9,6 +9,7 @@
  * unless one of them wants to see every frame.
  */
 #include "net/egress.h"
+#include "net/image.h"
 
 struct shared {
     struct sw sw;
@@ -142,6 +143,11 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     return 0;
 }
 
+static void image_fabric(struct sw *sw, struct image *image)
+{
+    image_ledger(image, &shared_of(sw)->ledger);
+}
+
 static void destroy(struct sw *sw)
 {
     ledger_free(&shared_of(sw)->ledger);
@@ -153,6 +159,7 @@ const struct fabric_ops fabric_shared = {
     .size = sizeof(struct shared),
     .n_timers = 1,
     .build = build,
+    .image = image_fabric,
     .destroy = destroy,
     .arrive = arrive,
     .admit = admit,

@@ -588,6 +588,7 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
     spec->cell_bound = options->cell_bound;
     spec->progress_context = options->progress_context;
     spec->progress = options->progress;
+    spec->hold_at = options->hold_at;
     for (uint32_t i = 0; i < plan->n_transports; i++)
         b->transports[b->n_transports++] = plan->transports[i].net;
 }

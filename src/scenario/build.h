@@ -10,6 +10,7 @@ struct build_options {
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
     bool (*progress)(void *context, xoff_time now, uint64_t arrivals);
+    xoff_time hold_at;           /* of net_spec */
     uint64_t memory_bytes;       /* what the run may take; 0: not looked at */
     const char *const *captures; /* NODE:PORT, or NODE of a host: ports to capture */
     uint32_t n_captures;

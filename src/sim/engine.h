@@ -133,4 +133,12 @@ void sim_merge_spilled(struct sim *sim, uint32_t worker);
 /* Makes room for `n_keys` arrivals of a node in one window. */
 void thread_grow(struct thread *thread, uint32_t n_keys);
 
+/* A position on a link, to walk over the frames on it; the first one is that of its slot. */
+struct walk {
+    struct frame *frames;
+    uint32_t head;
+};
+/* Returns the frame at the position and moves on; NULL at the end. */
+const struct frame *walk_on(const struct sim *sim, const struct link *link, struct walk *at);
+
 #endif

@@ -176,6 +176,8 @@ xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end)
     XOFF_ASSERT(sim->n_threads <= 64);
     sim->end = end;
     sim->instant_at = first_instant;
+    if (sim->n_rounds) /* of an image: the first round repeats the one that it was made after */
+        sim->n_rounds--;
     for (uint32_t i = 0; i < sim->n_threads; i++)
         sim->threads[i]->patience = FIRST_SPINS;
     for (uint32_t i = 1; i < sim->n_threads; i++)

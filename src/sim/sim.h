@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "sim/image.h"
 #include "sim/link.h"
 
 enum sim_kind { SIM_ARRIVAL, SIM_TIMER, SIM_TRANSMIT };
@@ -76,8 +77,8 @@ struct sim_spec {
 int sim_create(const struct sim_spec *spec, struct sim **out);
 void sim_destroy(struct sim *sim);
 
-/* Runs from time 0 until nothing is pending, the model says stop, or `end`. First instant at
- * `first_instant`. Returns the simulated time reached. */
+/* Runs from time 0, or from that of an image, until nothing is pending, the model says stop, or
+ * `end`. First instant at `first_instant`. Returns the simulated time reached. */
 xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end);
 
 /* The model calls these while it handles an event (or, between windows, from instant()). sim_send()
@@ -109,6 +110,13 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t link, void *context,
                         void (*lost)(void *context, const struct frame *frame));
 /* Counts the frames on a link that are not pauses; their bytes are added to *bytes. */
 uint32_t sim_in_flight(const struct sim *sim, uint32_t link, uint64_t *bytes);
+
+/* Saves the engine's state while the model's progress() is called, or after the run. Loads it into
+ * a simulation that was created alike, with any number of threads, before sim_run() (sim_image.c).
+ */
+void sim_image(struct sim *sim, struct image *image);
+/* The time up to which all events have happened. */
+xoff_time sim_reached(const struct sim *sim);
 
 struct sim_figures {
     uint64_t events, windows;

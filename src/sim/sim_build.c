@@ -416,14 +416,7 @@ void sim_merge_spilled(struct sim *sim, uint32_t worker)
     }
 }
 
-/* A position on a link, to walk over the frames on it. */
-struct walk {
-    struct frame *frames;
-    uint32_t head;
-};
-
-/* Returns the frame at the position and moves on; NULL at the end. */
-static const struct frame *walk_on(const struct sim *sim, const struct link *link, struct walk *at)
+const struct frame *walk_on(const struct sim *sim, const struct link *link, struct walk *at)
 {
     if (link_is_read(link, at->frames, at->head))
         return NULL;

@@ -339,6 +339,7 @@ int bind_apps(const struct traffic_env *env, const struct bind_hosts *hosts,
             .n_connections = made->n_connections,
             .cfg = made->cfg,
             .state = (char *)made->states + i * made->state_size,
+            .state_size = made->state_size,
         };
         rc = app_set_add(apps, &app);
     }

@@ -37,13 +37,18 @@ struct run {
     struct net_switch *kinds;
     struct results *results;
     bool is_cut;
+    /* Where `hold_at` is not 0, its image is made there. An image that is given goes on. */
+    struct image image;
+    xoff_time hold_at;
 };
 
 static bool go_on(void *context, xoff_time now, uint64_t arrivals)
 {
-    (void)now;
-    *(bool *)context = arrivals > MOST_ARRIVALS;
-    return !*(bool *)context;
+    struct run *run = context;
+    if (run->hold_at && now == run->hold_at && !run->image.n)
+        net_image(run->built->net, &run->image);
+    run->is_cut = arrivals > MOST_ARRIVALS;
+    return !run->is_cut;
 }
 
 /* Puts a fault into a network that is built: the network is built once more. */
@@ -72,6 +77,7 @@ static void run_fini(struct run *run)
         build_destroy(run->built);
     if (run->scenario)
         scenario_destroy(run->scenario);
+    image_fini(&run->image);
     free(run->kinds);
 }
 
@@ -79,11 +85,11 @@ static void run_fini(struct run *run)
 static int run_text(struct run *run, const char *text, uint32_t n_threads, uint32_t drains,
                     const char *fault, struct xoff_err *err)
 {
-    *run = (struct run){0};
     const struct build_options options = {.n_threads = n_threads,
                                           .cell_bound = XOFF_PARAM_AUTO,
-                                          .progress_context = &run->is_cut,
-                                          .progress = go_on};
+                                          .progress_context = run,
+                                          .progress = go_on,
+                                          .hold_at = run->hold_at};
     int rc = scenario_read_text("soak", text, strlen(text), NULL, 0, &run->scenario, err);
     if (!rc) {
         xoff_time *drain = &run->scenario->plans[0]->net.drain;
@@ -94,6 +100,8 @@ static int run_text(struct run *run, const char *text, uint32_t n_threads, uint3
         rc = build_with_fault(run, fault, n_threads, err);
     if (rc)
         return rc;
+    if (run->image.is_loading)
+        net_image(run->built->net, &run->image);
     net_run(run->built->net);
     run->results = net_collect(run->built->net);
     return 0;
@@ -174,7 +182,7 @@ __attribute__((format(printf, 3, 4))) static bool fail(struct soak_report *repor
 static bool is_same(const char *text, uint32_t n_threads, uint64_t digest, enum soak_end end,
                     const struct soak_options *options, struct soak_report *report)
 {
-    struct run run;
+    struct run run = {0};
     struct xoff_err err = {0};
     bool is_good = true;
     if (options->only && options->only != end)
@@ -189,12 +197,44 @@ static bool is_same(const char *text, uint32_t n_threads, uint64_t digest, enum 
     return is_good;
 }
 
+/* An image is made at a time in the run, and a run with fewer threads goes on from it. */
+static bool resumes(const char *text, const struct results *whole,
+                    const struct soak_options *options, struct soak_report *report)
+{
+    struct run run = {.hold_at = 1 + (xoff_time)(whole->digest % (uint64_t)(whole->end_at + 1))};
+    struct run rest = {0};
+    struct xoff_err err = {0};
+    bool is_good = true;
+    if (options->only && options->only != SOAK_RESUME)
+        return true;
+    report->n_runs += 2;
+    if (run_text(&run, text, 4, 1, options->fault, &err) || run.results->digest != whole->digest)
+        is_good = fail(report, SOAK_RESUME, "a hold at %lld ps changes the digest",
+                       (long long)run.hold_at);
+    if (is_good && run.image.n) {
+        rest.image = run.image;
+        rest.image.is_loading = true;
+        run.image = (struct image){0};
+        if (run_text(&rest, text, 1, 1, options->fault, &err) || rest.image.misfit ||
+            rest.image.at != rest.image.n || rest.results->digest != whole->digest)
+            is_good = fail(report, SOAK_RESUME,
+                           "digest %016" PRIx64 " from an image of %lld ps on, "
+                           "%016" PRIx64 " before; misfit: %s",
+                           rest.results ? rest.results->digest : 0, (long long)run.hold_at,
+                           whole->digest, rest.image.misfit ? rest.image.misfit : "none");
+        add_fact(report, "saw", "resume");
+    }
+    run_fini(&run);
+    run_fini(&rest);
+    return is_good;
+}
+
 /* A network that was busy to the end gets more time. Then frames must have moved, or all have left.
  */
 static bool goes_on(const char *text, uint64_t hops, const struct soak_options *options,
                     struct soak_report *report)
 {
-    struct run run;
+    struct run run = {0};
     struct xoff_err err = {0};
     int64_t held = 0;
     const char *node = "";
@@ -260,7 +300,7 @@ int soak_serve(void)
         text[in ? fread(text, 1, sizeof text - 1, in) : 0] = 0;
         if (in)
             fclose(in);
-        struct run run;
+        struct run run = {0};
         struct xoff_err err = {0};
         const bool is_run = !run_text(&run, text, 1, 1, NULL, &err);
         printf("%016" PRIx64 "\n", is_run ? run.results->digest : 0);
@@ -293,7 +333,7 @@ void soak_check(const char *text, const struct soak_options *options, bool with_
                                          [JUDGE_HELD] = SOAK_HELD,
                                          [JUDGE_FLOW] = SOAK_FLOW};
     *report = (struct soak_report){.n_runs = 1};
-    struct run run;
+    struct run run = {0};
     struct xoff_err err = {0};
     char *config = NULL;
     if (run_text(&run, text, 1, 1, options->fault, &err)) {
@@ -318,7 +358,7 @@ void soak_check(const char *text, const struct soak_options *options, bool with_
         is_same(text, 1, digest, SOAK_AGAIN, options, report) &&
         is_same(text, 2, digest, SOAK_THREADS, options, report) &&
         is_same(text, 4, digest, SOAK_THREADS, options, report) &&
-        is_same(text, 4, digest, SOAK_THREADS, options, report) &&
+        resumes(text, run.results, options, report) &&
         is_same(config, 1, digest, SOAK_CONFIG, options, report) && with_second)
         is_same_elsewhere(text, digest, options, report);
     if (verdict == JUDGE_BUSY)

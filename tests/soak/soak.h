@@ -23,6 +23,7 @@
     X(FLOW, "flow")                                                            \
     X(AGAIN, "again")       /* a second run differs */                         \
     X(THREADS, "threads")   /* more threads give another digest */             \
+    X(RESUME, "resume")     /* a run that went on from an image differs */     \
     X(CONFIG, "config")     /* the printed configuration does not repeat it */ \
     X(COMPILER, "compiler") /* another compiler's program differs */           \
     X(CRASH, "crash")
