@@ -109,9 +109,13 @@ static void collect_flows(struct net *net, struct results *r)
         first[h + 1] = first[h] + net->hosts[h].n_flow_notes;
     r->n_flows = first[net->n_hosts];
     r->flows = make(r->n_flows, sizeof *r->flows);
-    struct routes *routes;
+    /* Ideal times are by the routes at the start, which may have changed since. */
+    struct routes *routes = net->routes, *made = NULL;
     struct xoff_err err;
-    XOFF_ASSERT(routes_create(net->topo, 0, false, &routes, &err) == 0);
+    if (routes_next_change(net->topo, 0) != XOFF_NEVER) {
+        XOFF_ASSERT(routes_create(net->topo, 0, false, &made, &err) == 0);
+        routes = made;
+    }
     struct hop *hops = make(2 * (uint64_t)net->topo->n_nodes, sizeof *hops);
     for (uint32_t h = 0; h < net->n_hosts; h++)
         for (uint32_t i = 0; i < net->hosts[h].n_flow_notes; i++) {
@@ -136,7 +140,7 @@ static void collect_flows(struct net *net, struct results *r)
                 .tags_back = n->n_tags_back,
             };
         }
-    routes_destroy(routes);
+    routes_destroy(made);
     free(hops);
     for (uint32_t h = 0; h < net->n_hosts; h++) {
         const struct host *host = &net->hosts[h];

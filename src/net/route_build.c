@@ -6,6 +6,12 @@
  * visit. Hosts have one port and never forward, so only switches are searched. Equal sets of a
  * switch are stored once.
  *
+ * Edges with the same neighbours are twins: the leaves of a leaf-spine network, or the edge
+ * switches of a pod. A path to one of them is a path to the other, but for its last hop. So one
+ * search serves all twins of an edge: other switches send to all of them alike, except their
+ * neighbours, which have a port to each, and the twin that was searched from, which sends to
+ * another by every neighbour. A fat-tree takes a search per pod.
+ *
  * A host whose own link is down belongs to an edge without a node, which nothing reaches. A stated
  * port whose link is down is left out. A statement whose links are all down yields to shortest
  * paths, as a static route does whose interfaces are down.
@@ -325,6 +331,13 @@ static int find_group(struct builder *b, uint32_t sw, uint32_t n, uint16_t *numb
     return 0;
 }
 
+/* Whether the edge is a switch, which can be searched from. */
+static bool is_searched(const struct builder *b, uint32_t edge)
+{
+    const uint32_t node = b->routes->node_of_edge[edge];
+    return node != TOPO_NONE && node >= b->topo->n_hosts;
+}
+
 static int search_from(struct builder *b, uint32_t edge, struct xoff_err *err)
 {
     struct routes *r = b->routes;
@@ -352,6 +365,89 @@ static int search_from(struct builder *b, uint32_t edge, struct xoff_err *err)
             return rc;
     }
     return 0;
+}
+
+/* Finds for each edge the first one with the same neighbours in the same order: itself, if it has
+ * no twin before it or is no switch. */
+static int find_twins(const struct builder *b, uint32_t *first_of)
+{
+    const struct routes *r = b->routes;
+    size_t n_slots = 16;
+    while (n_slots < 2 * (size_t)r->n_edges)
+        n_slots *= 2;
+    uint32_t *slots = malloc(n_slots * sizeof *slots);
+    if (!slots)
+        return -XOFF_E_NO_MEMORY;
+    memset(slots, 0xff, n_slots * sizeof *slots);
+    for (uint32_t edge = 0; edge < r->n_edges; edge++) {
+        first_of[edge] = edge;
+        if (!is_searched(b, edge))
+            continue;
+        const uint32_t sw = r->node_of_edge[edge] - r->n_hosts;
+        const uint32_t from = b->adj_first[sw], n = b->adj_first[sw + 1] - from;
+        uint64_t hash = n;
+        for (uint32_t i = 0; i < n; i++)
+            hash = (hash + b->adj_switch[from + i] + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        size_t slot = xoff_mix64(hash) & (n_slots - 1);
+        for (; slots[slot] != TOPO_NONE; slot = (slot + 1) & (n_slots - 1)) {
+            const uint32_t other = r->node_of_edge[slots[slot]] - r->n_hosts;
+            const uint32_t at = b->adj_first[other];
+            if (b->adj_first[other + 1] - at == n &&
+                !memcmp(b->adj_switch + at, b->adj_switch + from, n * sizeof *b->adj_switch))
+                break;
+        }
+        if (slots[slot] == TOPO_NONE)
+            slots[slot] = edge;
+        first_of[edge] = slots[slot];
+    }
+    free(slots);
+    return 0;
+}
+
+/* Sets the routes to an edge that its twin does not share: those of its neighbours, of the twin,
+ * and its own. */
+static int set_last_hops(struct builder *b, uint32_t edge, uint32_t twin, struct xoff_err *err)
+{
+    struct routes *r = b->routes;
+    const uint32_t sw = r->node_of_edge[edge] - r->n_hosts;
+    const uint32_t from = r->node_of_edge[twin] - r->n_hosts;
+    r->switches[sw].group_of_edge[edge] = ROUTE_NONE;
+    const uint32_t n_ways = b->adj_first[from + 1] - b->adj_first[from];
+    memcpy(b->candidates, b->adj_port + b->adj_first[from], n_ways * sizeof *b->candidates);
+    int rc = n_ways ? find_group(b, from, n_ways, &r->switches[from].group_of_edge[edge], err) : 0;
+    const uint32_t first = b->adj_first[sw], end = b->adj_first[sw + 1];
+    for (uint32_t i = first; i < end && !rc; i++) {
+        const uint32_t next = b->adj_switch[i];
+        if (i > first && b->adj_switch[i - 1] == next)
+            continue; /* parallel links are usually neighbours, and were taken with the first */
+        uint32_t n = 0;
+        for (uint32_t k = first; k < end; k++)
+            if (b->adj_switch[k] == next)
+                b->candidates[n++] =
+                    (uint16_t)topo_peer_port(b->topo, r->node_of_edge[edge], b->adj_port[k]);
+        rc = find_group(b, next, n, &r->switches[next].group_of_edge[edge], err);
+    }
+    return rc;
+}
+
+static int search_all(struct builder *b, struct xoff_err *err)
+{
+    struct routes *r = b->routes;
+    uint32_t *first_of = array(r->n_edges, sizeof *first_of);
+    int rc = first_of ? find_twins(b, first_of) : -XOFF_E_NO_MEMORY;
+    for (uint32_t edge = 0; rc == 0 && edge < r->n_edges; edge++)
+        if (first_of[edge] == edge && is_searched(b, edge))
+            rc = search_from(b, edge, err);
+    for (uint32_t sw = 0; rc == 0 && sw < r->n_switches; sw++) {
+        uint16_t *groups = r->switches[sw].group_of_edge;
+        for (uint32_t edge = 0; edge < r->n_edges; edge++)
+            groups[edge] = groups[first_of[edge]];
+    }
+    for (uint32_t edge = 0; rc == 0 && edge < r->n_edges; edge++)
+        if (first_of[edge] != edge)
+            rc = set_last_hops(b, edge, first_of[edge], err);
+    free(first_of);
+    return rc;
 }
 
 /* Writes the ports of a statement whose links are up to b->candidates, ascending. */
@@ -485,11 +581,8 @@ static int make_tables(struct builder *b, xoff_time at, struct xoff_err *err)
     if (!b->routes)
         return -XOFF_E_NO_MEMORY;
     int rc = find_edges(b);
-    for (uint32_t edge = 0; rc == 0 && edge < b->routes->n_edges; edge++) {
-        const uint32_t node = b->routes->node_of_edge[edge];
-        if (node != TOPO_NONE && node >= b->topo->n_hosts)
-            rc = search_from(b, edge, err);
-    }
+    if (rc == 0)
+        rc = search_all(b, err);
     if (rc == 0)
         rc = apply_statements(b, at, err);
     if (rc == 0)

@@ -609,6 +609,31 @@ static void test_random_graphs(void **state)
     }
 }
 
+/* Leaves 0, 1 and 2 are twins, with two links to spine 4 that are not neighbours in their order of
+ * ports; leaf 3 has no link to spine 5. Paths to all of them are found by two searches. */
+static void test_twins(void **state)
+{
+    (void)state;
+    static const struct pair pairs[] = {{0, 4}, {1, 5}, {2, 6},  {3, 7}, {4, 8}, {4, 9},
+                                        {4, 8}, {5, 8}, {5, 9},  {5, 8}, {6, 8}, {6, 9},
+                                        {6, 8}, {7, 8}, {8, 10}, {9, 10}};
+    struct topo topo;
+    make(&topo, 4, 7, pairs, sizeof pairs / sizeof *pairs);
+    assert_true(has_shortest_paths(&topo, 0));
+    struct routes *routes = routes_at(&topo, 0);
+    const uint16_t *ports = NULL;
+    assert_int_equal(routes_candidates(routes, 8, 1, &ports), 2); /* spine 8 to leaf 5 */
+    assert_int_equal(ports[0], 2);
+    assert_int_equal(ports[1], 3);
+    assert_int_equal(routes_candidates(routes, 4, 2, &ports), 3); /* leaf to leaf: all links up */
+    assert_int_equal(routes_candidates(routes, 10, 0, &ports), 2);
+    routes_destroy(routes);
+    /* Without one of its links a leaf is nobody's twin. */
+    add_change(&topo, 0, 9, TOPO_CHANGE_FAIL);
+    assert_true(has_shortest_paths(&topo, 0));
+    topo_fini(&topo);
+}
+
 #define MAX_CHANNELS 160
 
 /* waits[a][b]: some frame between two hosts can use channel a and then b; channels are numbered as
@@ -848,6 +873,7 @@ int main(void)
         cmocka_unit_test(test_loops),
         cmocka_unit_test(test_host_to_host),
         cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_twins),
         cmocka_unit_test(test_cycles_of_random_graphs),
         cmocka_unit_test(test_rings),
         cmocka_unit_test(test_stated_ring),
