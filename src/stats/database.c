@@ -62,7 +62,8 @@ void database_create(struct database *d, const char *path, const char *version,
     }
     close(fd);
     errno = 0;
-    database_check(d, sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READWRITE, NULL));
+    database_check(
+        d, sqlite3_open_v2(path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL));
     /* A file that cannot be opened is tried again for reading alone. */
     if (!d->status && sqlite3_db_readonly(d->db, "main") == 1)
         d->status = output_fail(err, path, strerror(errno ? errno : EACCES));

@@ -15,11 +15,11 @@
 
 #include "stats/database.h"
 #include "stats/output.h"
+#include "stats/sqlite_rows.h"
 #include "stats/tables.h"
 #include "stats/text_stream.h"
 
 #define SCHEMA_VERSION "6"
-#define MAX_COLUMNS 40
 
 static const char *const finishes[] = {
     "CREATE UNIQUE INDEX node_key ON node (run_id, id)",
@@ -122,61 +122,24 @@ static void create_table(struct database *d, const struct table *table)
     free(sql);
 }
 
-/* Prepares the statement that inserts a row: the run's id, then the table's columns. */
-static sqlite3_stmt *prepare_insert(struct database *d, const struct table *table)
-{
-    char sql[64 + 2 * MAX_COLUMNS];
-    sqlite3_stmt *insert = NULL;
-    size_t n = (size_t)snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?", table->name);
-    for (const struct column *c = table->columns; c->name; c++)
-        if (column_is_in_database(c))
-            n += (size_t)snprintf(sql + n, sizeof sql - n, ",?");
-    XOFF_ASSERT(n + 2 <= sizeof sql);
-    snprintf(sql + n, sizeof sql - n, ")");
-    database_check(d, sqlite3_prepare_v2(d->db, sql, -1, &insert, NULL));
-    return insert;
-}
-
-/* The cell must not change until the row is inserted. */
-static int bind_cell(sqlite3_stmt *insert, int column, const struct cell *cell)
-{
-    switch (cell->kind) {
-    case CELL_WHOLE:
-        return sqlite3_bind_int64(insert, column, cell->whole);
-    case CELL_REAL:
-        return sqlite3_bind_double(insert, column, cell->real);
-    case CELL_TEXT:
-        return sqlite3_bind_text(insert, column, cell->text, -1, SQLITE_STATIC);
-    default:
-        return sqlite3_bind_null(insert, column);
-    }
-}
-
+/* Inserts all rows of a table: the run's id, then the table's columns. */
 static void write_rows(struct database *d, const struct table *table, const struct table_run *run,
                        int run_id)
 {
-    struct cell cells[MAX_COLUMNS];
-    sqlite3_stmt *insert = prepare_insert(d, table);
-    const uint64_t n = table->count(run);
-    if (!d->status) /* bound once for all rows */
+    struct sqlite_rows rows;
+    char sql[128];
+    sqlite3_stmt *insert = NULL;
+    snprintf(sql, sizeof sql, "INSERT INTO %s SELECT ?, * FROM %s_rows", table->name, table->name);
+    database_check(d, sqlite_rows_attach(d->db, table, run, &rows));
+    if (!d->status)
+        database_check(d, sqlite3_prepare_v2(d->db, sql, -1, &insert, NULL));
+    if (!d->status)
         database_check(d, sqlite3_bind_int(insert, 1, run_id));
-    for (uint64_t i = 0; i < n && !d->status; i++) {
-        const struct table_row row = table_row(table, run, i);
-        int column = 1;
-        for (const struct column *c = table->columns; c->name; c++) {
-            if (!column_is_in_database(c))
-                continue;
-            struct cell *cell = &cells[column - 1];
-            column_read(c, &row, cell);
-            const int code = bind_cell(insert, ++column, cell);
-            if (code != SQLITE_OK)
-                database_check(d, code);
-        }
-        errno = 0;
+    errno = 0;
+    if (!d->status)
         database_check(d, sqlite3_step(insert));
-        sqlite3_reset(insert);
-    }
     sqlite3_finalize(insert);
+    database_check(d, sqlite_rows_detach(d->db, &rows));
 }
 
 int sqlite_write(const char *path, const struct results *const *runs,
