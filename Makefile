@@ -15,7 +15,7 @@ RESULTS := run-quickstart
 
 export JOBS
 
-.PHONY: all setup run test bench bench-peers fuzz explore mutants soak faults install clean help
+.PHONY: all setup run test bench bench-peers fuzz explore mutants soak faults slurm-test install clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/xoff
@@ -83,8 +83,11 @@ install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
 
+slurm-test: all
+	@tests/slurm/slurm_test.py $(BUILD)/xoff
+
 clean:
-	@rm -rf build build-* run-* soak-run reproduce web/dist
+	@rm -rf build build-* run-* sweep-* soak-run reproduce web/dist
 
 help:
 	@echo "make              build $(BUILD)/xoff"
@@ -98,6 +101,7 @@ help:
 	@echo "make soak         random networks, SEEDS=$(SEEDS); goes on with what $(SOAK)/ has"
 	@echo "make faults       every allocation and file call fails once; KILLS=$(KILLS) kills of each"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
-	@echo "make clean        remove builds, run-* folders and reproduce/"
+	@echo "make slurm-test   examples/slurm with Debian's Slurm on this machine, as root"
+	@echo "make clean        remove builds, run-* and sweep-* folders and reproduce/"
 	@echo
 	@echo "JOBS=$(JOBS) processes. What is missing is installed from Debian's packages first."

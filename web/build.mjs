@@ -30,6 +30,7 @@ const ORDER = [
   "config.js", // sections of a run, in their order on the page
   "figures.js",
   "reproduce.js", // the page of `xoff reproduce`
+  "sweep.js", // the page of `xoff sweep`
   "main.js",
 ];
 

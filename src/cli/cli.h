@@ -30,6 +30,7 @@ int cmd_schema(int argc, char **argv);
 int cmd_headroom(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 
 /* Options that several verbs take. */
 #define CLI_MAX_SETTINGS 256

@@ -11,8 +11,7 @@ static void print_findings(const struct watch_result *r)
         printf("%15sframe %llu: %s\n", "", (unsigned long long)r->findings[i].frame,
                r->findings[i].text);
     if (r->n_findings > WATCH_MAX_FINDINGS)
-        printf("%15sand %llu more\n", "",
-               (unsigned long long)(r->n_findings - WATCH_MAX_FINDINGS));
+        printf("%15sand %llu more\n", "", (unsigned long long)(r->n_findings - WATCH_MAX_FINDINGS));
 }
 
 static json_t *json_of(const struct watch_result *r)

@@ -17,6 +17,8 @@ static const struct verb verb_explain = {"explain", "say what happened in a run,
                                          cmd_explain};
 static const struct verb verb_reproduce = {
     "reproduce", "run the experiments of papers, say which claims hold", cmd_reproduce};
+static const struct verb verb_sweep = {"sweep", "run a scenario over values of its keys",
+                                       cmd_sweep};
 static const struct verb verb_check = {"check", "read scenarios, build them, say what is wrong",
                                        cmd_check};
 static const struct verb verb_topology = {"topology", "print the network a scenario builds",
@@ -35,9 +37,9 @@ static const struct verb verb_bench = {"bench", "measure the simulator itself", 
 static const struct verb verb_schema = {"schema", "print the JSON schema of scenario files",
                                         cmd_schema};
 const struct verb *const verbs[] = {
-    &verb_run,     &verb_report, &verb_explain, &verb_reproduce, &verb_check,    &verb_topology,
-    &verb_convert, &verb_decode, &verb_encode,  &verb_conform,   &verb_headroom, &verb_bench,
-    &verb_schema,  NULL};
+    &verb_run,     &verb_report,   &verb_explain, &verb_reproduce, &verb_sweep,
+    &verb_check,   &verb_topology, &verb_convert, &verb_decode,    &verb_encode,
+    &verb_conform, &verb_headroom, &verb_bench,   &verb_schema,    NULL};
 
 static void usage(FILE *out)
 {

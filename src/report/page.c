@@ -10,7 +10,8 @@
 #include "report/page.h"
 #include "stats/whole.h"
 
-static const char *const page_names[] = {[REPORT_RUN] = "run", [REPORT_REPRODUCE] = "reproduce"};
+static const char *const page_names[] = {
+    [REPORT_RUN] = "run", [REPORT_REPRODUCE] = "reproduce", [REPORT_SWEEP] = "sweep"};
 
 #define LESS_THAN "\\u003c"
 

@@ -11,7 +11,7 @@
 
 #include <xoff/err.h>
 
-enum report_page { REPORT_RUN, REPORT_REPRODUCE };
+enum report_page { REPORT_RUN, REPORT_REPRODUCE, REPORT_SWEEP };
 
 /* Writes the page with that JSON in it to a temporary file, which is then renamed. */
 int report_write_page(const char *path, enum report_page page, const char *title, const char *json,

@@ -37,7 +37,7 @@
  */
 #include <string.h>
 
-#include "reproduce/json_parts.h"
+#include "many/json_parts.h"
 #include "reproduce/scoreboard.h"
 
 static json_t *error_json(const struct xoff_err *err)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
-#include "reproduce/json_parts.h"
+#include "many/json_parts.h"
 #include "reproduce/shipped_parts.h"
 #include "traffic/words.h"
 

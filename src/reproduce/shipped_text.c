@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "reproduce/json_parts.h"
+#include "many/json_parts.h"
 #include "reproduce/scoreboard.h"
 #include "reproduce/shipped_parts.h"
 #include "stats/text_stream.h"

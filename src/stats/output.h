@@ -5,6 +5,7 @@
 #ifndef STATS_OUTPUT_H
 #define STATS_OUTPUT_H
 
+#include "stats/csv_text.h"
 #include "stats/results.h"
 
 #ifndef XOFF_VERSION
@@ -111,8 +112,6 @@ int sqlite_write(const char *path, const struct results *const *runs,
 const char *csv_name(uint32_t file);
 void csv_write(FILE *out, uint32_t file, const struct results *const *runs, uint32_t n_runs);
 
-/* Writes a field, quoted where it needs to be. */
-void csv_put_text(FILE *out, const char *text);
 /* Writes metrics.csv. */
 void metrics_csv_write(FILE *out, const struct results *const *runs,
                        const struct summary *const *summaries, uint32_t n_runs);

@@ -220,7 +220,8 @@ static void check_file(const char *path)
 static int is_scenario(const struct dirent *entry)
 {
     const size_t length = strlen(entry->d_name);
-    return length > 5 && !strcmp(entry->d_name + length - 5, ".yaml");
+    return length > 5 && strncmp(entry->d_name, "sweep-", 6) &&
+           !strcmp(entry->d_name + length - 5, ".yaml");
 }
 
 static void scenario_files(void **state)

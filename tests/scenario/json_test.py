@@ -104,6 +104,13 @@ def check_rest(folder):
         check("decode", "decode", "--only", "pfc", capture, lines=True)
     check("reproduce", "reproduce", "--quick", "--papers", ROOT / "papers", "--cache",
           folder / "cache", "-o", folder / "r", "qcn-occupancy-sampling/pfc-start", "--jobs", 1)
+    sweep = folder / "sweep.yaml"
+    sweep.write_text(f"sweep: S\nscenario: {SCENARIOS / 'incast-pfc.yaml'}\nseeds: 1..2\n"
+                     "vary: {switch.buffer: [2MB, 4MB], switch.mmu: [sih, dsh]}\n"
+                     "page: {pareto: {min: [pauses], max: [throughput]}}\n")
+    for more in ([], ["--until", "fct.p99 +- 1%"]):
+        check("sweep", "sweep", sweep, "--cache", folder / "cache", "-o", folder / "s", *more)
+    look("sweep", "sweep.json", json.loads((folder / "s/sweep.json").read_text()))
 
 
 def main():

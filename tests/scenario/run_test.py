@@ -54,7 +54,8 @@ def main():
     xoff = pathlib.Path(sys.argv[1]).resolve()
     noted = pathlib.Path(sys.argv[2])
     noted.unlink(missing_ok=True)
-    names = [a for a in sys.argv[3:] if a != "--update"] or sorted(f.name for f in (ROOT / "scenarios").glob("*.yaml"))
+    names = [a for a in sys.argv[3:] if a != "--update"] or sorted(
+        f.name for f in (ROOT / "scenarios").glob("*.yaml") if not f.name.startswith("sweep-"))
     digests = {}
     failed = 0
     explained = Explained(xoff)

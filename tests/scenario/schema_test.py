@@ -92,7 +92,8 @@ def check(xoff, document):
 def main():
     xoff = pathlib.Path(sys.argv[1]).resolve()
     root = pathlib.Path(__file__).resolve().parent.parent.parent
-    files = [pathlib.Path(f) for f in sys.argv[2:]] or sorted(root.glob("scenarios/**/*.yaml"))
+    files = [pathlib.Path(f) for f in sys.argv[2:]] or sorted(
+        f for f in root.glob("scenarios/**/*.yaml") if not f.name.startswith("sweep-"))
     schema = json.loads(subprocess.run([xoff, "schema"], capture_output=True, check=True).stdout)
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)

@@ -25,7 +25,7 @@ _xoff() {
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --set | --seed | --seeds | --jobs | --variant | --memory | --capture*)
+    --set | --seed | --seeds | --jobs | --until | --max-seeds | --share | --variant | --memory | --capture*)
         return
         ;;
     --compat)
@@ -107,7 +107,7 @@ _xoff() {
         )"
         compopt -o filenames 2>/dev/null
         ;;
-    run | check | topology)
+    run | check | topology | sweep)
         # Folders are candidates too: they contain scenario files.
         _xoff_fill "$(
             compgen -f -X '!*.@(yaml|txt)' -- "$cur"

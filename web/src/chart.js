@@ -209,6 +209,19 @@ function legend(names, width, more) {
   };
 }
 
+// A bar from low to high with ends, for renderItem.
+function whisker(at, low, high, style) {
+  const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style });
+  return {
+    type: "group",
+    children: [
+      line(at, low, at, high),
+      line(at - 4, low, at + 4, low),
+      line(at - 4, high, at + 4, high),
+    ],
+  };
+}
+
 const KEY_LINE = 22; // px
 
 // Height of a key that shows all names, in as many lines as they need. A letter is counted as wider

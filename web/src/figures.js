@@ -222,16 +222,7 @@ function spreadOf(f, s, i, n) {
       const [x, low] = api.coord([api.value(0), api.value(1)]);
       const [, high] = api.coord([api.value(0), api.value(2)]);
       const at = x + (f.kind === "bar" ? barOffset(i, n, api.size([1, 0])[0]) : 0);
-      const stroke = { stroke: ink, lineWidth: 1.3, fill: null };
-      const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: stroke });
-      return {
-        type: "group",
-        children: [
-          line(at, low, at, high),
-          line(at - 4, low, at + 4, low),
-          line(at - 4, high, at + 4, high),
-        ],
-      };
+      return whisker(at, low, high, { stroke: ink, lineWidth: 1.3, fill: null });
     },
   };
 }

@@ -96,6 +96,9 @@ function start() {
   } else if (DATA.page === "reproduce") {
     masthead("claims of the papers");
     main.append(...reproducePage(DATA));
+  } else if (DATA.page === "sweep") {
+    masthead("sweep");
+    main.append(...sweepPage(DATA));
   } else {
     masthead(list(DATA.runs).length > 1 ? `${DATA.runs.length} runs` : "report of a run");
     main.append(...runPage(list(DATA.runs)));

@@ -1,7 +1,7 @@
-/* Building JSON with jansson, for scoreboard_json.c and shipped.c. Running out of memory ends the
+/* Building JSON with jansson, for what many runs came to. Running out of memory ends the
  * program: an incomplete document would be of no use. */
-#ifndef REPRODUCE_JSON_PARTS_H
-#define REPRODUCE_JSON_PARTS_H
+#ifndef MANY_JSON_PARTS_H
+#define MANY_JSON_PARTS_H
 
 #include <jansson.h>
 #include <stdbool.h>

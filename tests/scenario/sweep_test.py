@@ -1,0 +1,315 @@
+#!/usr/bin/python3
+"""xoff sweep: each run's figures are those of xoff run; any number of jobs, a kill and shares leave the same bytes;
+seeds are added until an interval is tight; runs that fail are told, and the others go on.
+
+    sweep_test.py XOFF
+"""
+import csv
+import json
+import math
+import os
+import pathlib
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+XOFF = str(pathlib.Path(sys.argv[1]).resolve())
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCENARIO = """title: Swept
+topology: {kind: star, hosts: 5}
+stop: 100us
+drain: 10ms
+switch: {pause: pfc}
+transport: datagram
+priorities: {3: {lossless: true}}
+traffic:
+  - {kind: poisson, name: web, from: h1..h4, to: h0, load: 0.1, sizes: 10KB, priority: 3}
+variants:
+  - {name: short}
+  - {name: long, set: {traffic.0.sizes: 20KB}}
+expect: [drops == 0]
+"""
+SWEEP = """sweep: Load and buffer
+scenario: swept.yaml
+vary:
+  traffic.0.load: {from: 0.1, to: 0.2, steps: 3}
+  switch.buffer: [1MB, 2MB]
+seeds: 1..2
+metrics: [fct.web.p99, throughput, pauses]
+page: {x: traffic.0.load, series: switch.buffer, pareto: {min: [fct.web.p99, switch.buffer], max: [throughput]}}
+"""
+wrong = []
+
+
+def xoff(*args, **more):
+    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120,
+                          **more)
+
+
+def check(what, holds, run=None):
+    if not holds:
+        wrong.append(what)
+        print(f"wrong: {what}")
+        if run is not None:
+            print(run.returncode, run.stdout[-3000:], run.stderr[-2000:])
+
+
+def near(a, b):
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-15)
+
+
+def rows_of(folder):
+    with open(folder / "sweep.csv", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def check_figures(file, folder):
+    """Against xoff run, and between the files. Returns the bytes of the CSV."""
+    out = folder / "whole"
+    run = xoff("sweep", file, "-j", "-o", out)
+    check("a sweep runs", run.returncode == 0, run)
+    document = json.loads(run.stdout)
+    check("sweep.json is what is printed", json.loads((out / "sweep.json").read_text()) == document)
+    rows = rows_of(out)
+    check("a row for every run, in order", [
+        (r["traffic.0.load"], r["switch.buffer"], r["switch.buffer_bytes"], r["variant"], r["seed"])
+        for r in rows] == [(load, buffer, size, variant, seed) for load in ("0.1", "0.15", "0.2")
+                           for buffer, size in (("1MB", "1000000"), ("2MB", "2000000"))
+                           for variant in ("short", "long") for seed in "12"])
+    alone = json.loads(xoff("run", folder / "swept.yaml", "--seed", 2, "--set", "traffic.0.load=0.15",
+                            "--set", "switch.buffer=2MB", "-j", "--no-report", "-o",
+                            folder / "alone").stdout)
+    for theirs in alone["runs"]:
+        row = next(r for r in rows if (r["traffic.0.load"], r["switch.buffer"], r["variant"], r["seed"])
+                   == ("0.15", "2MB", theirs["variant"], "2"))
+        check("digest of the run alone", row["digest"] == theirs["digest"])
+        check("every metric of the run alone", all(
+            float(row[name]) == m["value"] for name, m in theirs["metrics"].items()))
+    for cell in document["cells"]:
+        values = [float(r["fct.web.p99"]) for r in rows
+                  if int(r["point"]) == cell["point"] and r["variant"] == cell["variant"]]
+        m = cell["metrics"]["fct.web.p99"]
+        check("mean and interval", m["n"] == 2 and near(m["mean"], statistics.fmean(values)) and
+              near(m["ci95"], 12.706204736 * statistics.stdev(values) / math.sqrt(2)))
+    means = [c["metrics"]["throughput"]["mean"] for c in document["cells"]]
+    shown = {m["name"]: m for m in document["metrics"]}["throughput"]
+    check("of throughput more is better", shown["more_is_better"] and
+          means[shown["best"]] == max(means) and means[shown["worst"]] == min(means))
+    goals = [(c["metrics"]["fct.web.p99"]["mean"], document["points"][c["point"]]["numbers"][1],
+              -c["metrics"]["throughput"]["mean"]) for c in document["cells"]]
+    check("the Pareto front", [c["pareto"] for c in document["cells"]] == [
+        not any(all(x <= y for x, y in zip(b, a)) and b != a for b in goals) for a in goals])
+    with sqlite3.connect(out / "sweep.sqlite") as db:
+        found = {(p, v, s): d for p, v, s, d in
+                 db.execute("SELECT point_id, variant, seed, digest FROM run WHERE state = 'done'")}
+        check("runs of the database", found == {
+            (int(r["point"]), r["variant"], int(r["seed"])): r["digest"] for r in rows})
+        check("metrics of the database", all(
+            float(rows[i][name]) == value
+            for i, name, value in db.execute("SELECT run_id, name, value FROM metric")))
+        number, = db.execute("SELECT v.number FROM value v JOIN parameter p ON p.id = v.parameter_id "
+                             "WHERE v.point_id = 3 AND p.name = 'switch.buffer'").fetchone()
+        check("values of the database", number == 2e6)
+        mean, = db.execute("SELECT mean FROM spread WHERE point_id = 0 AND variant = 'short' AND "
+                           "name = 'fct.web.p99'").fetchone()
+        check("spreads of the database", mean == document["cells"][0]["metrics"]["fct.web.p99"]["mean"])
+        check("the front in the database", db.execute("SELECT count(*) FROM pareto").fetchone()[0] ==
+              sum(c["pareto"] for c in document["cells"]))
+    check("a page", "Load and buffer" in (out / "sweep.html").read_text())
+    return (out / "sweep.csv").read_bytes()
+
+
+def check_same(file, folder, whole):
+    """Jobs, kills and shares."""
+    env = dict(os.environ, XDG_CACHE_HOME=str(folder / "jobs"))
+    run = xoff("sweep", file, "--jobs", 1, "-o", folder / "one", env=env)
+    check("one job at a time", (folder / "one/sweep.csv").read_bytes() == whole and
+          run.stdout.startswith("Load and buffer\n6 points, 2 variants, 24 runs\n") and
+          "24 runs, 0 from the cache" in run.stderr, run)
+    cache = folder / "shares"
+    for k in (1, 2, 3):
+        run = xoff("sweep", file, "--share", f"{k}/3", "--cache", cache, cwd=folder)
+        check(f"share {k}", run.returncode == 0 and "8 runs, 0 from the cache" in run.stdout, run)
+        if k == 1:
+            run = xoff("sweep", file, "--collect", "--cache", cache, "-o", folder / "early")
+            check("shares that are missing are told", run.returncode == 1 and
+                  "16 of 24 runs are not in" in run.stderr and not (folder / "early").exists(), run)
+    check("a share writes nothing but its cache", not list(folder.glob("sweep-*")))
+    run = xoff("sweep", file, "--collect", "--cache", cache, "-o", folder / "collected")
+    check("shares merged are the whole", run.returncode == 0 and
+          (folder / "collected/sweep.csv").read_bytes() == whole and
+          "24 runs, 24 from the cache" in run.stderr, run)
+    for name in ("sweep.json", "sweep.html"):
+        check(f"{name} is the same, too",
+              (folder / "collected" / name).read_bytes() == (folder / "one" / name).read_bytes())
+
+
+def check_kill(file, folder):
+    """Killed again and again, it goes on and comes to the same."""
+    slow = folder / "slow.yaml"
+    slow.write_text(file.read_text().replace("seeds: 1..2", "seeds: 1..4\nset: {stop: 1ms}"))
+    entries = folder / "kills/xoff"
+    env = dict(os.environ, XDG_CACHE_HOME=str(folder / "kills"))
+    counts = [0]
+    for signal_number in (signal.SIGKILL, signal.SIGTERM):
+        started = subprocess.Popen([XOFF, "sweep", slow, "-o", folder / "killed", "--jobs", "2"], env=env,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(3000):
+            n = len(list(entries.glob("[!.]*"))) if entries.is_dir() else 0
+            if n > counts[-1] + 3 or started.poll() is not None:
+                break
+            time.sleep(0.005)
+        started.send_signal(signal_number)
+        _, said = started.communicate(timeout=60)
+        counts.append(len(list(entries.glob("[!.]*"))))
+    check("the second end is said", started.returncode == 1 and "repeat the command to go on" in said)
+    check(f"both had done something, {counts}", 0 < counts[1] < counts[2] < 48)
+    run = xoff("sweep", slow, "-o", folder / "killed", env=env)
+    check("it goes on", run.returncode == 0 and
+          f"48 runs, {counts[2]} from the cache" in run.stderr, run)
+    run = xoff("sweep", slow, "-o", folder / "unharmed", "--fresh", env=env)
+    check("killed and resumed is the whole", (folder / "killed/sweep.csv").read_bytes() ==
+          (folder / "unharmed/sweep.csv").read_bytes(), run)
+    check("nothing is left", not list(folder.glob("killed/.*")))
+
+
+def check_failing(folder):
+    """Points whose network cannot be built: told, and the others go on."""
+    file = folder / "failing.yaml"
+    file.write_text("sweep: Hosts\nscenario: swept.yaml\nvariants: long\n"
+                    "vary: {topology.hosts: [4, 5, 6], switch.buffer: [1MB, 2MB]}\n")
+    run = xoff("sweep", file, "-j", "-o", folder / "failing")
+    document = json.loads(run.stdout)
+    check("a run that fails is told with its place", run.returncode == 1 and
+          "topology.hosts=4 switch.buffer=1MB" in run.stderr and "no such host" in run.stderr, run)
+    check("and is in the document", [(f["point"], f["seed"]) for f in document["failures"]] ==
+          [(0, 1), (1, 1)] and [c["failed"] for c in document["cells"]] == [1, 1, 0, 0, 0, 0])
+    rows = rows_of(folder / "failing")
+    check("the others went on", [r["state"] for r in rows] == ["failed"] * 2 + ["done"] * 4 and
+          rows[0]["drops"] == "" and rows[2]["drops"] == "0" and {r["variant"] for r in rows} == {"long"})
+
+
+def check_until(file, folder):
+    goal = "fct.web.p99 +- 30%"
+    run = xoff("sweep", file, "--until", goal, "--max-seeds", 60, "-j", "-o", folder / "tight")
+    document = json.loads(run.stdout)
+    cells = document["cells"]
+    check("seeds are added until all are tight", run.returncode == 0 and all(
+        c["tight"] and c["metrics"]["fct.web.p99"]["ci95"] <= 0.3 * c["metrics"]["fct.web.p99"]["mean"]
+        and 3 <= c["runs"] <= 60 for c in cells), run)
+    check("not more than needed", len({c["runs"] for c in cells}) > 1)
+    rows = rows_of(folder / "tight")
+    check("seeds count on", [r["seed"] for r in rows if r["point"] == "0" and r["variant"] == "short"] ==
+          [str(i + 1) for i in range(cells[0]["runs"])])
+    for k in (1, 2):
+        xoff("sweep", file, "--until", goal, "--max-seeds", 60, "--share", f"{k}/2", "--cache",
+             folder / "until", "--jobs", k)
+    run = xoff("sweep", file, "--until", goal, "--max-seeds", 60, "--collect", "--cache", folder / "until",
+               "-o", folder / "collected")
+    check("shares decide alike", run.returncode == 0 and (folder / "collected/sweep.csv").read_bytes() ==
+          (folder / "tight/sweep.csv").read_bytes(), run)
+    run = xoff("sweep", file, "--until", "fct.web.p99 +- 1ns", "--max-seeds", 3, "-o", folder / "loose")
+    check("where it is not reached is told", run.returncode == 0 and
+          "fct.web.p99 is as tight as asked at 0 of 12" in run.stdout and
+          "not after 3 seeds" in run.stdout and "traffic.0.load=0.1 switch.buffer=1MB short" in run.stdout, run)
+    run = xoff("sweep", file, "--until", "fct.web.p99 +- 5", "-o", folder / "unit")
+    check("a tolerance in another unit", run.returncode == 2 and "not in the unit of the metric: s" in
+          run.stderr, run)
+
+
+def check_bad(folder):
+    bad = folder / "bad.yaml"
+    for text, place, message in (
+            ("vary: {switch.bufer: [1MB]}", "3:8", "vary.switch.bufer: unknown key; did you mean buffer?"),
+            ("vary: {switch.buffer: [1MB, 1m]}", "3:29", "vary.switch.buffer:"),
+            ("vary:\n  stop: {from: 1us, to: 9us, steps: 3}\n  switch.buffer: {from: 1, to: 9, steps: 2}", "5:",
+             "vary.switch.buffer:"),
+            ("vary: {switch.buffer: []}", "3:23", "empty"),
+            ("vary: {traffic.1.load: [0.1]}", "3:25", "no such entry"),
+            ("vary: {expect: [x]}", "3:17", "cannot be set"),
+            ("set: {stopp: 1ms}\nvary: {switch.buffer: [1MB]}", "3:7", "set.stopp: unknown key; did you mean stop?"),
+            ("vary: {switch.buffer: [1MB]}\nvariants: [lnog]", "4:12", "did you mean long?"),
+            ("vary: {switch.buffer: [1MB]}\nuntil: fct", "4:8", "give a metric and a tolerance"),
+            ("latin: 4\nvary: {switch.buffer: {from: 1, to: 2}}", "4:", "vary.switch.buffer"),
+            ("vary: {switch.buffer: [1MB]}\ncolour: red", "4:1", "unknown key")):
+        bad.write_text(f"sweep: Bad\nscenario: swept.yaml\n{text}\n")
+        run = xoff("sweep", bad, "-o", folder / "bad")
+        check(f"{text}: {place} {message}", run.returncode == 2 and f"{bad}:{place}" in run.stderr and
+              message in run.stderr and not run.stdout and run.stderr.count("\n") == 1, run)
+    bad.write_text("sweep: Bad\nscenario: swept.yaml\nvary: {switch.buffer: [1MB]}\nmetrics: [fct.wbe.p99, drops]\n")
+    run = xoff("sweep", bad, "-o", folder / "named")
+    check("a metric that no run has", run.returncode == 1 and f"{bad}:4:11" in run.stderr and
+          "no run has this metric" in run.stderr, run)
+    for args, message in ((["--share", "0/4"], "K from 1 to N"), (["--share", "5/4"], "K from 1 to N"),
+                          (["--share", "1/4x"], "K from 1 to N"), (["--until", "drops"], "--until: give a metric"),
+                          (["--collect", "--share", "1/2"], "runs nothing"), (["--seeds", "2..1"], "--seeds"),
+                          (["--set", "switch.buffer=1MB"], "the sweep varies this key"),
+                          (["--set", "seed=1"], "chosen by seeds"), (["--set", "stpo=1ms"], "did you mean stop?"),
+                          (["--jobs", "0"], "from 1 to 1024"), (["--max-seeds", "1"], "from 2 to"),
+                          ([bad], "one sweep at a time")):
+        run = xoff("sweep", folder / "sweep.yaml", *args, "-o", folder / "bad")
+        check(" ".join(map(str, args)), run.returncode not in (0, 1) and message in run.stderr, run)
+    run = xoff("sweep", "-o", folder / "bad")
+    check("no file", run.returncode == 2 and "no sweep file" in run.stderr, run)
+    run = xoff("sweep", folder / "swept.yaml", "-o", folder / "bad")
+    check("a scenario is no sweep", run.returncode == 2 and "sweep" in run.stderr, run)
+    run = xoff("run", folder / "sweep.yaml", "-o", folder / "bad")
+    check("a sweep is no scenario", run.returncode == 2 and "run it with xoff sweep" in run.stderr, run)
+    check("nothing is left", not (folder / "bad").exists())
+
+
+def check_folder(file, folder):
+    """A folder in use, and one with files of others."""
+    slow = folder / "long.yaml"
+    slow.write_text(file.read_text() + "set: {stop: 200ms}\n")
+    out = folder / "used"
+    env = dict(os.environ, XDG_CACHE_HOME=str(folder / "long"))
+    first = subprocess.Popen([XOFF, "sweep", slow, "-o", out], env=env, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        if (out / ".xoff-lock").exists() and (out / ".xoff-lock").read_text():
+            break
+        time.sleep(0.02)
+    run = xoff("sweep", file, "-o", out)
+    check("who has the folder is told", run.returncode == 2 and f"process {first.pid} on " in run.stderr, run)
+    first.send_signal(signal.SIGTERM)
+    first.wait(timeout=60)
+    out.mkdir(exist_ok=True)
+    (out / "notes.txt").write_text("mine")
+    run = xoff("sweep", file, "-o", out)
+    check("other files are kept", run.returncode == 0 and (out / "notes.txt").read_text() == "mine" and
+          {f.name for f in out.iterdir()} == {"notes.txt", "sweep.csv", "sweep.html", "sweep.json",
+                                              "sweep.sqlite"}, run)
+
+
+def check_latin(folder):
+    file = folder / "latin.yaml"
+    file.write_text("sweep: Latin\nscenario: swept.yaml\nlatin: 8\nvariants: [short]\nvary:\n"
+                    "  traffic.0.load: {from: 0.1, to: 0.5}\n  switch.mmu: [sih, dsh]\n"
+                    "  switch.buffer: {from: 1MB, to: 16MB, scale: log}\n")
+    run = xoff("sweep", file, cwd=folder)
+    rows = rows_of(folder / "sweep-latin")
+    check("each stratum once", run.returncode == 0 and
+          sorted(int((float(r["traffic.0.load"]) - 0.1) / 0.05) for r in rows) == list(range(8)) and
+          sorted(int(math.log2(float(r["switch.buffer_bytes"]) / 1e6) * 2) for r in rows) == list(range(8)) and
+          sorted(r["switch.mmu"] for r in rows) == ["dsh"] * 4 + ["sih"] * 4, run)
+
+
+with tempfile.TemporaryDirectory() as name:
+    base = pathlib.Path(name)
+    os.environ["XDG_CACHE_HOME"] = str(base / "cache")
+    (base / "swept.yaml").write_text(SCENARIO)
+    path = base / "sweep.yaml"
+    path.write_text(SWEEP)
+    check_same(path, base, check_figures(path, base))
+    check_kill(path, base)
+    check_failing(base)
+    check_until(path, base)
+    check_bad(base)
+    check_folder(path, base)
+    check_latin(base)
+sys.exit(1 if wrong else 0)
