@@ -15,7 +15,8 @@ RESULTS := run-quickstart
 
 export JOBS
 
-.PHONY: all setup run test bench bench-peers fuzz explore mutants soak faults slurm-test install clean help
+.PHONY: all setup run test bench bench-peers fuzz explore mutants soak faults \
+    slurm-test install clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/xoff
@@ -84,6 +85,7 @@ install: all
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
 
 slurm-test: all
+	@tools/setup slurm
 	@tests/slurm/slurm_test.py $(BUILD)/xoff
 
 clean:

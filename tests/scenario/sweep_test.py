@@ -17,8 +17,9 @@ import sys
 import tempfile
 import time
 
-XOFF = str(pathlib.Path(sys.argv[1]).resolve())
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish, xoff  # noqa: E402
+
 SCENARIO = """title: Swept
 topology: {kind: star, hosts: 5}
 stop: 100us
@@ -42,20 +43,6 @@ seeds: 1..2
 metrics: [fct.web.p99, throughput, pauses]
 page: {x: traffic.0.load, series: switch.buffer, pareto: {min: [fct.web.p99, switch.buffer], max: [throughput]}}
 """
-wrong = []
-
-
-def xoff(*args, **more):
-    return subprocess.run([XOFF, *map(str, args)], capture_output=True, text=True, timeout=120,
-                          **more)
-
-
-def check(what, holds, run=None):
-    if not holds:
-        wrong.append(what)
-        print(f"wrong: {what}")
-        if run is not None:
-            print(run.returncode, run.stdout[-3000:], run.stderr[-2000:])
 
 
 def near(a, b):
@@ -312,4 +299,4 @@ with tempfile.TemporaryDirectory() as name:
     check_bad(base)
     check_folder(path, base)
     check_latin(base)
-sys.exit(1 if wrong else 0)
+finish()
