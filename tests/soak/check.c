@@ -376,8 +376,10 @@ void soak_check_apart(const char *text, const struct soak_options *options, bool
     if (shared == MAP_FAILED)
         abort();
     int status = 0;
+    const int said = soak_listen();
     const pid_t child = fork();
     if (!child) {
+        dup2(said, 2);
         second.to = second.from = NULL;
         soak_limit_time();
         soak_check(text, options, with_second, shared);
@@ -386,7 +388,8 @@ void soak_check_apart(const char *text, const struct soak_options *options, bool
     waitpid(child, &status, 0);
     *report = *shared;
     if (status)
-        soak_note_crash(report, status);
+        soak_note_crash(report, status, said);
+    soak_end_listening(said, options->is_quiet);
     munmap(shared, sizeof *shared);
 }
 
@@ -397,9 +400,38 @@ void soak_limit_time(void)
     alarm(MOST_WALL_S);
 }
 
-void soak_note_crash(struct soak_report *report, int status)
+int soak_listen(void)
 {
+    const int fd = memfd_create("stderr", MFD_CLOEXEC);
+    if (fd < 0)
+        abort();
+    return fd;
+}
+
+void soak_end_listening(int said, bool is_quiet)
+{
+    char text[4096];
+    ssize_t n;
+    lseek(said, 0, SEEK_SET);
+    while (!is_quiet && (n = read(said, text, sizeof text)) > 0 && write(2, text, (size_t)n) == n)
+        ;
+    close(said);
+}
+
+void soak_note_crash(struct soak_report *report, int status, int said)
+{
+    static const char *const marks[] = {"assertion at ", "SUMMARY: "};
+    char line[SOAK_WHY];
     report->end = SOAK_CRASH;
+    report->why[0] = 0;
+    FILE *in = fdopen(dup(said), "r");
+    for (rewind(in); fgets(line, sizeof line, in);)
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+            if (strstr(line, marks[i]))
+                snprintf(report->why, sizeof report->why, "%.*s", (int)strcspn(line, "\n"), line);
+    fclose(in);
+    if (report->why[0])
+        return;
     if (WIFSIGNALED(status))
         snprintf(report->why, sizeof report->why, "%s", strsignal(WTERMSIG(status)));
     else

@@ -12,9 +12,41 @@ struct reduction {
     const struct soak_options *options;
     struct soak_report *report; /* of the smallest so far */
     struct outline best;
-    enum soak_end end;
+    struct soak_report failure; /* to be kept */
     uint32_t n_tries;
 };
+
+/* Finds the next word that has no figure in it, after the node that many sentences begin with. */
+static size_t next_word(const char **text)
+{
+    for (;;) {
+        *text += strcspn(*text, " ");
+        *text += strspn(*text, " ");
+        const size_t n = strcspn(*text, " ");
+        if (!n || strcspn(*text, "0123456789") >= n)
+            return n;
+    }
+}
+
+static bool has_same_words(const char *a, const char *b)
+{
+    size_t n;
+    do {
+        n = next_word(&a);
+        if (next_word(&b) != n || strncmp(a, b, n))
+            return false;
+    } while (n);
+    return true;
+}
+
+static bool is_same_failure(const struct soak_report *a, const struct soak_report *b)
+{
+    if (a->end != b->end)
+        return false;
+    if (a->end == SOAK_CRASH)
+        return !strcmp(a->why, b->why);
+    return (a->end != SOAK_AUDIT && a->end != SOAK_CONFIG) || has_same_words(a->why, b->why);
+}
 
 /* Takes a candidate as the best if it fails in the same way. The candidate is gone then. */
 static bool take(struct reduction *r, struct outline *candidate)
@@ -22,9 +54,9 @@ static bool take(struct reduction *r, struct outline *candidate)
     struct soak_report report;
     char *text = outline_text(candidate);
     r->n_tries++;
-    soak_check_apart(text, r->options, r->end == SOAK_COMPILER, &report);
+    soak_check_apart(text, r->options, r->failure.end == SOAK_COMPILER, &report);
     free(text);
-    const bool is_same = report.end == r->end;
+    const bool is_same = is_same_failure(&report, &r->failure);
     outline_fini(is_same ? &r->best : candidate);
     if (is_same) {
         r->best = *candidate;
@@ -75,7 +107,8 @@ char *soak_reduce(const char *text, const struct soak_options *options, struct s
 {
     struct soak_options quick = *options;
     quick.only = report->end == SOAK_CRASH ? SOAK_FINE : report->end;
-    struct reduction r = {.options = &quick, .report = report, .end = report->end};
+    quick.is_quiet = true;
+    struct reduction r = {.options = &quick, .report = report, .failure = *report};
     outline_init(&r.best, text);
     for (bool is_smaller = true; is_smaller && r.n_tries < MOST_TRIES;) {
         is_smaller = false;

@@ -194,12 +194,16 @@ static void work(const struct campaign *c, struct shared *shared, uint32_t numbe
     }
 }
 
-static pid_t start_worker(const struct campaign *c, struct shared *shared, uint32_t number)
+static pid_t start_worker(const struct campaign *c, struct shared *shared, uint32_t number,
+                          int *said)
 {
     fflush(NULL);
+    *said = soak_listen();
     const pid_t pid = fork();
-    if (!pid)
+    if (!pid) {
+        dup2(*said, 2);
         work(c, shared, number);
+    }
     return pid;
 }
 
@@ -222,12 +226,13 @@ static void run_campaign(const struct campaign *c)
     if (shared == MAP_FAILED)
         abort();
     pid_t workers[MOST_JOBS];
+    int said[MOST_JOBS];
     uint32_t n_alive = (uint32_t)c->jobs;
     const double since = now_s();
     double shown = since;
     shared->next = c->first;
     for (uint32_t i = 0; i < c->jobs; i++)
-        workers[i] = start_worker(c, shared, i);
+        workers[i] = start_worker(c, shared, i, &said[i]);
     while (n_alive) {
         int status;
         const pid_t pid = waitpid(-1, &status, WNOHANG);
@@ -245,16 +250,18 @@ static void run_campaign(const struct campaign *c)
         if (i == c->jobs)
             continue;
         const uint64_t seed = shared->current[i];
+        struct soak_report report = {0};
+        if (seed)
+            soak_note_crash(&report, status, said[i]);
+        soak_end_listening(said[i], false);
         n_alive -= !seed;
         if (!seed)
             continue;
-        struct soak_report report = {0};
-        soak_note_crash(&report, status);
         note(c, seed, &report);
         shared->current[i] = 0;
         shared->n_failed++;
         shared->n_done++;
-        workers[i] = start_worker(c, shared, i);
+        workers[i] = start_worker(c, shared, i, &said[i]);
     }
     if (isatty(2))
         fprintf(stderr, "\n");

@@ -46,6 +46,7 @@ struct soak_options {
     const char *second; /* program of another compiler; NULL: none */
     uint64_t share;     /* one seed in so many is run with it */
     enum soak_end only; /* no other failure is looked for, for speed; 0: all */
+    bool is_quiet;      /* what a process says before it crashes is not repeated */
 };
 
 /* What a check of a scenario found, and what took part in it. */
@@ -64,8 +65,13 @@ void soak_check_apart(const char *text, const struct soak_options *options, bool
                       struct soak_report *report);
 /* Ends this process by a signal when the check of a scenario takes too long. */
 void soak_limit_time(void);
-/* Makes a report of how a process ended (wait(2)). */
-void soak_note_crash(struct soak_report *report, int status);
+/* Returns a file that a process may have for its standard error. */
+int soak_listen(void);
+/* Makes a report of how a process ended (wait(2)): the assertion or the sanitizer's summary in what
+ * it said, or the signal. */
+void soak_note_crash(struct soak_report *report, int status, int said);
+/* Repeats what a process said, and closes the file. */
+void soak_end_listening(int said, bool is_quiet);
 /* Answers paths on standard input with digests; what another compiler's program is asked. */
 int soak_serve(void);
 
@@ -74,7 +80,8 @@ bool fault_plant(const char *fault, struct net_spec *spec, struct net_switch *ki
                  uint32_t n_threads);
 extern const char *const fault_names[];
 
-/* Makes a scenario smaller as long as its failure has the same name; returns the smallest found. */
+/* Makes a scenario smaller as long as it is the same failure: of the same name, and a crash at the
+ * same place, a finding or a refusal in the same words. Returns the smallest found. */
 char *soak_reduce(const char *text, const struct soak_options *options, struct soak_report *report);
 
 #endif

@@ -75,12 +75,23 @@ def faults(program, folder):
         check(small, f"{fault} was not found as {end}", run)
         text = small[0].read_text()
         check(f": {end}: " in text.splitlines()[0], f"{small[0]} does not say what is wrong")
+        if fault == "crash":
+            same_crashes(place, small)
         check(text.count("\n") < 35, f"{small[0]} is not small:\n{text}")
         again = subprocess.run([program, "--fault", fault, "--file", small[0]],
                                capture_output=True, text=True)
         check(again.returncode == 1 and again.stdout.startswith(end), "not repeated", again)
         good = subprocess.run([program, "--file", small[0]], capture_output=True, text=True)
         check(good.returncode == 0, "the fault is not the planted one", good)
+
+
+def same_crashes(folder, small):
+    """A reduced scenario ends at the assertion at which its seed did; there are two."""
+    journal = pathlib.Path(folder, "journal").read_text()
+    for file in small:
+        seed, why = re.match(r"# seed (\d+): crash: (.*)", file.read_text()).groups()
+        check(re.search(rf"^{seed} crash .*\|{re.escape(why)}$", journal, re.M), f"{file}: not '{why}'")
+    check("assertion at" in journal and "egress_bytes <= 9000" in journal, "no assertion in the journal")
 
 
 def goes_on(program, folder):
