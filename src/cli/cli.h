@@ -29,12 +29,14 @@ int cmd_bench(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
 int cmd_headroom(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_resume(int argc, char **argv);
 int cmd_reproduce(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 
 /* Options that several verbs take. */
 #define CLI_MAX_SETTINGS 256
 struct cli_options {
+    const char *text; /* the scenario, where it is not read from its file; NULL: it is */
     struct plan_setting settings[CLI_MAX_SETTINGS];
     uint32_t n_settings;
     bool json;
@@ -55,6 +57,7 @@ struct cli_input {
     struct hpcc_config *import;
     char **warnings; /* from building its networks, as cli_warning_text() returns them */
     uint32_t n_warnings;
+    const struct checkpoint *checkpoint; /* of its runs; NULL: none are made */
 };
 int cli_read(const struct cli_options *options, const char *file, struct cli_input *input,
              struct xoff_err *err);
@@ -113,8 +116,9 @@ struct cli_run {
     struct result_key *keys; /* those of the results */
     double began_s;          /* time of the first event, by cli_clock() */
     bool is_short;           /* ended early: it would have taken more memory than it may */
+    bool is_kept;            /* ended early, with a checkpoint to go on from; it has no results */
 };
-/* Runs a plan of `input`. Warnings go to standard error, and so does progress when it is a
+/* Runs plan `index` of `input`. Warnings go to standard error, and so does progress when it is a
  * terminal; the options' own progress is replaced. `input` NULL: neither. Returns 0 or a negative
  * code. */
 int cli_run_plan(const struct plan *plan, const struct build_options *options,

@@ -9,6 +9,7 @@
 #include <xoff/units.h>
 
 #include "base/digest.h"
+#include "cli/checkpoint.h"
 #include "cli/run_seeds.h"
 #include "many/batch.h"
 #include "many/seed_list.h"
@@ -26,6 +27,7 @@ struct run_arguments {
     const char **captures, **variants;
     uint32_t n_captures, n_variants;
     struct seeds_options seeds;
+    struct checkpoint checkpoint;
     uint64_t capture_limit;
     uint32_t capture_bytes; /* 0: whole frames */
     const char *trace;      /* file; NULL: none */
@@ -164,6 +166,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &a->shared;
+        state->child_inputs[1] = &a->checkpoint;
         return 0;
     case 'o':
         a->output = arg;
@@ -257,6 +260,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                                "%s and %s would write to the same folder; run them one by one "
                                "with --output",
                                a->shared.files[k], a->shared.files[i]);
+        if (checkpoint_is_wanted(&a->checkpoint) && (a->seeds.n || a->shared.n_files > 1))
+            argp_error(state, "--checkpoint is of one scenario with one seed: run them one by one");
         if (a->compare && a->shared.n_files > 1)
             argp_error(state, "--compare names the results of one run, but there are %u files",
                        a->shared.n_files);
@@ -620,18 +625,30 @@ static int run_file(const struct run_arguments *a, const char *file)
     if (writes_hpcc(a, import) &&
         hpcc_qlen_window(import, &options_of_build.histogram_from, &options_of_build.histogram_to))
         options_of_build.histogram_every = HPCC_QLEN_EVERY;
+    struct checkpoint checkpoint = a->checkpoint;
+    checkpoint.dir = dir;
+    checkpoint.options = &a->shared;
+    checkpoint.scenario = scenario;
+    if (checkpoint_is_wanted(&checkpoint))
+        input.checkpoint = &checkpoint;
+    if (!status && !checkpoint.resumes && checkpoint_is_in(dir))
+        fprintf(stderr, "%s has a checkpoint of an earlier run, which this one replaces\n", dir);
     uint32_t n = 0;
-    bool is_short = false;
-    for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_is_interrupted() && !is_short;
+    bool is_short = false, is_kept = false;
+    for (uint32_t i = 0;
+         i < scenario->n_plans && !status && !cli_is_interrupted() && !is_short && !is_kept;
          i++, n++) {
         if (cli_run_plan(scenario->plans[i], &options_of_build, &input, &runs[i], &err)) {
             cli_print_build_error(&input, &err);
             status = cli_status(&err);
-        } else if (a->wire_check && !passes_wire_check(a, &runs[i])) {
+        } else if (!runs[i].is_kept && a->wire_check && !passes_wire_check(a, &runs[i])) {
             status = EXIT_FAILED;
         }
         is_short = runs[i].is_short;
+        is_kept = runs[i].is_kept;
     }
+    if (is_kept && cli_is_interrupted())
+        status = EXIT_FAILED;
     if (!status && !n) { /* a Ctrl-C arrived while the file was read */
         fprintf(stderr, "interrupted: %s has not been run\n", file);
         status = EXIT_FAILED;
@@ -649,7 +666,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     }
     if (!status && a->seeds.n)
         status = seeds_go(&seeds, runs);
-    if (!status) {
+    if (!status && !is_kept) {
         cli_find_keys(runs, n, &a->shared);
         status = finish(a, scenario, import, &theirs, &seeds, runs, n, folder, dir);
     }
@@ -664,9 +681,12 @@ static int run_file(const struct run_arguments *a, const char *file)
     return status;
 }
 
-int cmd_run(int argc, char **argv)
+/* `again` NULL: the command is a new one. */
+static int run_command(int argc, char **argv, const char *dir, const char *text,
+                       const struct checkpoint *again)
 {
-    static const struct argp_child children[] = {{&cli_options_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&cli_options_argp, 0, NULL, 0}, {&checkpoint_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         .options = options,
         .parser = parse,
@@ -677,12 +697,27 @@ int cmd_run(int argc, char **argv)
                "another process is writing to the folder.\n"
                "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none\n"
                "         xoff run scenarios/quickstart.yaml --seeds 1..20\n"
+               "         xoff run scenarios/quickstart.yaml --checkpoint 5m\n"
                "         xoff run mix/config.txt --compat ns3\n"
                "         xoff run mix/config.txt --compat ns3 --compare mix",
         .children = children};
     struct run_arguments a = {.seeds.n_jobs = batch_cores()};
     cli_options_init(&a.shared);
+    /* Parsing changes the order of the words, and cuts settings at their '='. */
+    char **words = calloc((size_t)argc, sizeof *words);
+    XOFF_ASSERT(words);
+    for (int i = 1; i < argc; i++)
+        XOFF_ASSERT((words[i - 1] = strdup(argv[i])));
     cli_parse(&argp, argc, argv, 0, &a);
+    if (again) {
+        a.checkpoint.resumes = true;
+        a.checkpoint.at = again->at;
+        if (again->every_s > 0)
+            a.checkpoint.every_s = again->every_s;
+        a.shared.text = text;
+        a.output = dir;
+    }
+    a.checkpoint.words = words;
     int status = EXIT_FINE;
     for (uint32_t i = 0; i < a.shared.n_files && !cli_is_interrupted(); i++) {
         const int one = run_file(&a, a.shared.files[i]);
@@ -692,5 +727,19 @@ int cmd_run(int argc, char **argv)
     free(a.captures);
     free(a.variants);
     free(a.seeds.list);
+    for (int i = 1; i < argc; i++)
+        free(words[i - 1]);
+    free(words);
     return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    return run_command(argc, argv, NULL, NULL, NULL);
+}
+
+int cli_run_again(int argc, char **argv, const char *dir, const char *text,
+                  const struct checkpoint *how)
+{
+    return run_command(argc, argv, dir, text, how);
 }

@@ -21,7 +21,9 @@ int cli_read(const struct cli_options *options, const char *file, struct cli_inp
     }
     if (options->is_ns3)
         settings[n++] = (struct plan_setting){"compat", "ns3"};
-    const int code = scenario_read(file, settings, n, &input->scenario, err);
+    const int code = options->text ? scenario_read_text(file, options->text, strlen(options->text),
+                                                        settings, n, &input->scenario, err)
+                                   : scenario_read(file, settings, n, &input->scenario, err);
     if (code == -XOFF_E_UNKNOWN && !strcmp(err->subject, "sweep"))
         xoff_err_set(err, XOFF_E_UNKNOWN, "sweep", NULL,
                      "this is a sweep, not a scenario; run it with xoff sweep");

@@ -12,6 +12,8 @@ const char *argp_program_version = "xoff " XOFF_VERSION;
 error_t argp_err_exit_status = EXIT_BAD_INPUT;
 
 static const struct verb verb_run = {"run", "run scenarios and leave their results", cmd_run};
+static const struct verb verb_resume = {"resume", "go on with a run that was interrupted",
+                                        cmd_resume};
 static const struct verb verb_report = {"report", "make the page of one or more runs", cmd_report};
 static const struct verb verb_explain = {"explain", "say what happened in a run, and why",
                                          cmd_explain};
@@ -36,10 +38,10 @@ static const struct verb verb_encode = {"encode", "write a frame as hex digits o
 static const struct verb verb_bench = {"bench", "measure the simulator itself", cmd_bench};
 static const struct verb verb_schema = {"schema", "print the JSON schema of scenario files",
                                         cmd_schema};
-const struct verb *const verbs[] = {
-    &verb_run,     &verb_report,   &verb_explain, &verb_reproduce, &verb_sweep,
-    &verb_check,   &verb_topology, &verb_convert, &verb_decode,    &verb_encode,
-    &verb_conform, &verb_headroom, &verb_bench,   &verb_schema,    NULL};
+const struct verb *const verbs[] = {&verb_run,       &verb_resume, &verb_report, &verb_explain,
+                                    &verb_reproduce, &verb_sweep,  &verb_check,  &verb_topology,
+                                    &verb_convert,   &verb_decode, &verb_encode, &verb_conform,
+                                    &verb_headroom,  &verb_bench,  &verb_schema, NULL};
 
 static void usage(FILE *out)
 {

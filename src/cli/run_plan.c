@@ -6,7 +6,7 @@
 
 #include <xoff/units.h>
 
-#include "cli/cli.h"
+#include "cli/checkpoint.h"
 
 #define LOOK_ARRIVALS 200000 /* between two looks at the clock, at most */
 #define LOOK_S 0.01          /* between two looks at the memory */
@@ -43,7 +43,41 @@ struct progress {
     bool is_short;
     xoff_time stop;
     const char *name;
+    /* Of checkpoints: */
+    const struct checkpoint *checkpoint; /* NULL: none are made */
+    uint32_t index;                      /* of the plan */
+    struct net *net;
+    xoff_time now;
+    double written_s;
+    struct checkpoint_state state; /* that it went on from */
+    bool is_kept;
 };
+
+/* Writes a checkpoint. A run that cannot write one goes on, and tries again later. */
+static bool keep(struct progress *p, xoff_time now, bool is_over)
+{
+    struct checkpoint_state state = p->state;
+    struct xoff_err err = {0};
+    state.now = now;
+    state.wall_s += cli_clock() - p->began_s;
+    state.is_over = is_over;
+    const int code = checkpoint_write(p->checkpoint, p->index, p->net, &state, &err);
+    p->written_s = cli_clock();
+    if (code)
+        cli_print_warning(&err);
+    return !code;
+}
+
+/* Whether the run goes on after the checkpoint that is due now, if any is. */
+static bool is_past_checkpoint(struct progress *p, xoff_time now)
+{
+    const struct checkpoint *c = p->checkpoint;
+    if (c->at && now >= c->at && p->state.now < c->at)
+        return !(p->is_kept = keep(p, now, false));
+    if (c->every_s > 0 && cli_clock() - p->written_s >= c->every_s)
+        keep(p, now, false);
+    return true;
+}
 
 /* What has grown since the start is there four times while results are collected: in its node,
  * among the results, while they are sorted, and for the figures of the summary. Later some of it is
@@ -59,11 +93,16 @@ static bool is_too_much(const struct progress *p)
 static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
 {
     struct progress *p = context;
-    if (interrupted)
+    p->now = now;
+    if (interrupted || p->is_kept)
+        return false;
+    if (p->checkpoint && p->checkpoint->at && !is_past_checkpoint(p, now))
         return false;
     if ((++p->calls & 63) && arrivals - p->arrivals < LOOK_ARRIVALS)
         return true;
     p->arrivals = arrivals;
+    if (p->checkpoint)
+        is_past_checkpoint(p, now);
     const double clock_s = cli_clock();
     if (clock_s - p->looked_s > LOOK_S) {
         p->looked_s = clock_s;
@@ -115,16 +154,46 @@ static void set_standalone(const struct plan *plan, const struct cli_input *inpu
     hpcc_destroy(made);
 }
 
+/* Finds the plan among those that checkpoints are of, and loads its checkpoint if there is one. */
+static int prepare(struct progress *p, const struct plan *plan, struct net *net,
+                   struct xoff_err *err)
+{
+    p->net = net;
+    if (!p->checkpoint)
+        return 0;
+    while (p->checkpoint->scenario->plans[p->index] != plan)
+        p->index++;
+    return p->checkpoint->resumes ? checkpoint_load(p->checkpoint, p->index, net, &p->state, err)
+                                  : 0;
+}
+
+static void simulate(struct progress *p)
+{
+    if (p->state.is_over)
+        return;
+    const bool is_whole = net_run(p->net);
+    if (!p->checkpoint || p->is_kept)
+        return;
+    if (!is_whole && interrupted)
+        p->is_kept = keep(p, p->now, false);
+    else if (is_whole && p->checkpoint->scenario->n_plans > 1)
+        keep(p, p->now, true); /* others follow, and may be interrupted */
+}
+
 int cli_run_plan(const struct plan *plan, const struct build_options *given,
                  struct cli_input *input, struct cli_run *run, struct xoff_err *err)
 {
     *run = (struct cli_run){0};
     struct progress progress = {
         .is_shown = input && isatty(STDERR_FILENO), .stop = plan->net.stop, .name = plan->variant};
+    if (input)
+        progress.checkpoint = input->checkpoint;
     struct build_options options = *given;
+    if (progress.checkpoint)
+        options.hold_at = progress.checkpoint->at;
     options.progress_context = &progress;
     options.progress = on_progress;
-    const int code = build_create(plan, &options, &run->built, err);
+    int code = build_create(plan, &options, &run->built, err);
     if (code)
         return code;
     if (input)
@@ -132,12 +201,24 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     cli_catch_interrupts();
     progress.memory_bytes = given->memory_bytes;
     progress.first_bytes = cli_used_memory();
-    run->began_s = progress.began_s = progress.shown_s = cli_clock();
-    net_run(run->built->net);
-    const double wall_s = cli_clock() - progress.began_s;
+    if ((code = prepare(&progress, plan, run->built->net, err)))
+        return code;
+    run->began_s = progress.began_s = progress.shown_s = progress.written_s = cli_clock();
+    simulate(&progress);
+    const double wall_s =
+        progress.state.wall_s + (progress.state.is_over ? 0 : cli_clock() - progress.began_s);
     run->is_short = progress.is_short;
     if (progress.is_shown)
         fprintf(stderr, "\r\033[K");
+    run->is_kept = progress.is_kept;
+    if (run->is_kept) {
+        char text[32];
+        fprintf(stderr, "%s at %s: xoff resume %s goes on from here\n",
+                interrupted ? "interrupted" : "stopped",
+                cli_figure(text, sizeof text, (double)progress.now / (double)XOFF_S, "s"),
+                progress.checkpoint->dir);
+        return 0;
+    }
     struct results *r = run->results = net_collect(run->built->net);
     run->tag_names = calloc(plan->n_traffic + 1, sizeof *run->tag_names);
     XOFF_ASSERT(run->tag_names);

@@ -154,10 +154,11 @@ int output_fail(struct xoff_err *err, const char *path, const char *reason)
 }
 
 const char *const results_names[] = {
-    "run.sqlite",     "run.sqlite-*", /* left by a program that had it open */
-    "summary.json",   "metrics.csv",  "report.html", "capture-*.pcapng", "flows.csv",
-    "operations.csv", "ports.csv",    "pauses.csv",  "samples.csv",      "drops.csv",
-    "buffers.csv",    "fct.txt",      "pfc.txt",     "qlen.txt",         NULL};
+    "run.sqlite",   "run.sqlite-*", /* left by a program that had it open */
+    "summary.json", "metrics.csv",    "report.html",       "capture-*.pcapng",
+    "flows.csv",    "operations.csv", "ports.csv",         "pauses.csv",
+    "samples.csv",  "drops.csv",      "buffers.csv",       "fct.txt",
+    "pfc.txt",      "qlen.txt",       "checkpoint-*.xoff", NULL};
 
 enum { FILE_JSON, FILE_METRICS, FILE_CSV, N_FILES = FILE_CSV + N_CSV_FILES };
 

@@ -1,0 +1,102 @@
+/* xoff resume: goes on with a run from the checkpoint in its folder of results. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/checkpoint.h"
+
+struct resume_arguments {
+    struct checkpoint how;
+    const char *dir, *threads;
+};
+
+static const struct argp_option options[] = {
+    {"threads", 't', "N", 0,
+     "Run on N threads from here on (default: as before); the results are the same", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct resume_arguments *a = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &a->how;
+        return 0;
+    case 't':
+        a->threads = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (a->dir)
+            argp_error(state, "%s: one folder at a time", arg);
+        a->dir = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->dir)
+            argp_error(state, "give the folder of results of a run with --checkpoint");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Runs the command where it was given, since files are named from there. */
+static int go_on(const struct resume_arguments *a, const struct checkpoint_command *command,
+                 const char *dir)
+{
+    struct xoff_err err = {0};
+    if (chdir(command->folder)) {
+        xoff_err_set(&err, XOFF_E_IO, "resume", command->folder,
+                     "the folder in which the run was started cannot be entered: ");
+        xoff_err_add(&err, strerror(errno));
+        cli_print_error(&err);
+        return EXIT_FAILED;
+    }
+    int argc = 1;
+    while (command->words[argc - 1])
+        argc++;
+    char **argv = calloc((size_t)argc + 3, sizeof *argv);
+    XOFF_ASSERT(argv);
+    argv[0] = "xoff run";
+    memcpy(argv + 1, command->words, sizeof *argv * (size_t)(argc - 1));
+    if (a->threads) {
+        argv[argc++] = "--threads";
+        argv[argc++] = (char *)a->threads;
+    }
+    const int status = cli_run_again(argc, argv, dir, command->scenario, &a->how);
+    free(argv);
+    return status;
+}
+
+int cmd_resume(int argc, char **argv)
+{
+    static const struct argp_child children[] = {{&checkpoint_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "DIR",
+        .doc =
+            "Goes on with a run that was killed or interrupted, from the last checkpoint in its "
+            "folder of results, with the options that the run was started with. The results "
+            "are those of a run without interruption.\v"
+            "Exit status: as that of xoff run; 2 if there is no checkpoint, or it is damaged, of "
+            "another version or of files that have changed since. It is then left as it is.\n"
+            "Example: xoff run scenarios/quickstart.yaml --checkpoint 5m\n"
+            "         xoff resume run-quickstart --threads 2",
+        .children = children};
+    struct resume_arguments a = {0};
+    struct checkpoint_command command;
+    struct xoff_err err = {0};
+    cli_parse(&argp, argc, argv, 0, &a);
+    char *dir = realpath(a.dir, NULL), *here = getcwd(NULL, 0);
+    int status = EXIT_BAD_INPUT;
+    if (checkpoint_read_command(a.dir, &command, &err))
+        cli_print_error(&err);
+    else /* files are named from there */
+        status = go_on(&a, &command, here && !strcmp(here, command.folder) ? a.dir : dir);
+    checkpoint_command_fini(&command);
+    free(here);
+    free(dir);
+    return status;
+}

@@ -1,0 +1,205 @@
+#!/usr/bin/python3
+"""Checkpoints: a run that is stopped, interrupted or killed and goes on leaves what one that was left
+alone does; files that cannot be gone on from are refused and stay as they are.
+
+    checkpoint_test.py XOFF              the quick share
+    checkpoint_test.py XOFF --all SEED   all scenarios, each stopped at three random times
+"""
+import json
+import pathlib
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish, xoff
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LONG = {"timeout": 900}
+
+
+def told(folder):
+    """What a run has left, without what depends on the machine."""
+    files = {p.name: p.read_bytes() for p in folder.iterdir()
+             if p.suffix in (".csv", ".pcapng", ".tr")}
+    summary = json.loads((folder / "summary.json").read_text())
+    summary.pop("performance", None)
+    for run in summary["runs"]:
+        run.pop("performance")
+    return files | {"summary.json": summary}
+
+
+def is_same(what, folder, whole):
+    is_there = (folder / "summary.json").exists()
+    found = told(folder) if is_there else {}
+    check(f"{what}: the results are those of a run without interruption", found == whole,
+          [name for name in whole if found.get(name) != whole[name]])
+    check(f"{what}: the checkpoints are gone", not list(folder.glob("checkpoint-*")))
+
+
+def stopped_and_resumed(scenario, args, times, tmp):
+    """Stops a run at each of the times, and goes on with other numbers of threads each time."""
+    name = pathlib.Path(scenario).stem
+    common = [*args, "--csv", "--no-report"]
+    ended = xoff("run", scenario, *common, "-o", tmp / "whole", **LONG)
+    whole = told(tmp / "whole")
+    end = max(run["end_time_s"] for run in whole["summary.json"]["runs"])
+    part = tmp / "part"
+    threads = [2, 1, 4, 1]
+    at = [f"{round(share * end * 1e12)}ps" for share in sorted(times)]
+    p = xoff("run", scenario, *common, "-o", part, "--threads", threads[0], "--checkpoint-at", at[0],
+             **LONG)
+    for k in range(1, 20):
+        if not list(part.glob("checkpoint-*")):
+            break
+        check(f"{name}: stops at {at[k - 1] if k <= len(at) else ''}",
+              p.returncode == 0 and "goes on from here" in p.stderr, p)
+        more = ["--checkpoint-at", at[k]] if k < len(at) else []
+        p = xoff("resume", part, "--threads", threads[k % 4], *more, **LONG)
+    check(f"{name}: ends as the whole run did", p.returncode == ended.returncode, p)
+    is_same(f"{name} {at}", part, whole)
+
+
+def all_scenarios(seed, tmp):
+    draw = random.Random(seed)
+    for path in sorted((ROOT / "scenarios").glob("*.yaml")):
+        stopped_and_resumed(path, [], [draw.random() for _ in range(3)], tmp)
+        print(path.stem, flush=True)
+
+
+def killed(tmp):
+    """A run that is killed after each checkpoint comes to its end all the same."""
+    scenario = [ROOT / "scenarios/quickstart.yaml", "--set", "stop=3ms"]
+    common = [*scenario, "--csv", "--no-report"]
+    xoff("run", *common, "-o", tmp / "whole")
+    part, n = tmp / "part", 0
+    command = ["run", *common, "-o", part, "--checkpoint", "30ms", "--threads", "2"]
+    for _ in range(200):
+        seen = {p: p.stat().st_mtime_ns for p in part.glob("checkpoint-*")}
+        p = subprocess.Popen([XOFF, *map(str, command)], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+        while p.poll() is None:
+            now = {f: f.stat().st_mtime_ns for f in part.glob("checkpoint-*") if f.exists()}
+            if now != seen and now and n < 4:
+                p.kill()
+                p.wait()
+                n += 1
+            time.sleep(0.002)
+        if p.returncode == 0:
+            break
+        command = ["resume", part, "--threads", str(1 + n % 2)]
+    check("a run is killed and ends in the end", n >= 1 and p.returncode == 0, f"{n} kills")
+    is_same("killed", part, told(tmp / "whole"))
+
+
+def interrupted(tmp):
+    scenario = [ROOT / "scenarios/quickstart.yaml", "--set", "stop=200ms"]
+    part = tmp / "part"
+    p = subprocess.Popen([XOFF, "run", *map(str, scenario), "-o", part, "--no-report",
+                          "--no-expect", "--checkpoint", "20ms"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    while p.poll() is None and not list(part.glob("checkpoint-*")):
+        time.sleep(0.005)
+    busy = xoff("resume", part)
+    check("a folder that a run writes to is not resumed",
+          busy.returncode == 2 and "is writing results there" in busy.stderr, busy)
+    p.send_signal(signal.SIGTERM)
+    _, err = p.communicate()
+    check("an interrupt leaves a checkpoint, and no results",
+          p.returncode == 1 and re.search(r"interrupted at .*: xoff resume .* goes on", err) and
+          [f.name for f in part.iterdir()] == ["checkpoint-0.xoff"], err)
+
+
+def mix64(x):
+    """xoff_mix64 of rng.h."""
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & (1 << 64) - 1
+    x = (x ^ x >> 27) * 0x94d049bb133111eb & (1 << 64) - 1
+    return x ^ x >> 31
+
+
+def digest(octets):
+    """digest_bytes of base/digest.h."""
+    state = 0
+    for at in range(0, len(octets), 8):
+        word = int.from_bytes(octets[at:at + 8], "little")
+        state = mix64((state ^ word) + 0x9e3779b97f4a7c15 & (1 << 64) - 1)
+    return mix64((state ^ len(octets)) + 0x9e3779b97f4a7c15 & (1 << 64) - 1)
+
+
+def refused(tmp):
+    folder = tmp / "part"
+    flows = tmp / "flows.txt"
+    (tmp / "s.yaml").write_text(
+        "topology: {kind: star, hosts: 3}\nstop: 100us\n"
+        "traffic: [{kind: flows, file: flows.txt}]\n"
+        "variants: [{name: a, set: {}}, {name: b, set: {seed: 2}}]\n")
+    flows.write_text("0,h0,h1,1000000\n")
+    p = xoff("run", tmp / "s.yaml", "-o", folder, "--checkpoint-at", "50us")
+    file = folder / "checkpoint-0.xoff"
+    check("a run with a flow file stops", file.exists(), p)
+    if not file.exists():
+        return
+    good = file.read_bytes()
+
+    def resume(what, octets, words):
+        file.write_bytes(octets)
+        p = xoff("resume", folder)
+        check(f"{what} is refused", p.returncode == 2 and words in p.stderr, p)
+        check(f"{what}: the file stays as it is", file.read_bytes() == octets)
+        check(f"{what}: nothing else is written", len(list(folder.iterdir())) == 1)
+
+    resume("nothing", b"", "is no checkpoint of xoff")
+    resume("another file", b"SQLite format 3" + good[15:], "is no checkpoint of xoff")
+    resume("another form", good[:16] + struct.pack("<I", 7) + good[20:], "its form is number 7")
+    for n in (24, 40, len(good) // 2, len(good) - 1):
+        resume(f"{n} bytes", good[:n], "is cut off after")
+    resume("a byte too many", good + b"x", "is damaged: 1 bytes too long")
+    for at in (len(good) - 1, len(good) // 2, 60):
+        resume(f"byte {at} changed", good[:at] + bytes([good[at] ^ 1]) + good[at + 1:], "is damaged")
+    size, _ = struct.unpack_from("<QQ", good, 24)
+    program = good[40:40 + size]
+    for what, other, words in (
+            ("another version", b"0.0.1".ljust(32, b"\0") + program[32:],
+             "was written by xoff 0.0.1"),
+            ("another build", program[:32] + bytes([program[32] ^ 1]) + program[33:],
+             "was written by another build")):
+        resume(what, good[:24] + struct.pack("<QQ", size, digest(other)) + other + good[40 + size:],
+               words)
+    flows.write_text("0,h0,h1,1000001\n")
+    resume("a flow file that has changed", good, "is of another scenario")
+    flows.write_text("0,h0,h1,1000000\n")
+    (tmp / "s.yaml").write_text("its text is in the checkpoint")
+    p = xoff("resume", folder)
+    check("a scenario that has changed since is run as it was", p.returncode == 0, p)
+
+    none = tmp / "none"
+    for dir in (none, folder):
+        p = xoff("resume", dir)
+        check("a folder without a checkpoint is refused",
+              p.returncode == 2 and "there is no checkpoint" in p.stderr, p)
+    for args, words in ((["--checkpoint", "0s"], "give a time above 0"),
+                        (["--checkpoint", "5 weeks"], "give a time above 0"),
+                        (["--checkpoint-at", "0s"], "give a simulated time above 0"),
+                        (["--checkpoint", "1s", "--seeds", "1..3"], "one scenario with one seed")):
+        p = xoff("run", ROOT / "scenarios/quickstart.yaml", *args, "-o", none)
+        check(f"{args} are refused", p.returncode == 2 and words in p.stderr, p)
+
+
+with tempfile.TemporaryDirectory() as name:
+    tmp = pathlib.Path(name)
+    if len(sys.argv) > 2:
+        all_scenarios(sys.argv[3], tmp)
+        finish()
+    for i, (scenario, args) in enumerate((
+            ("quickstart", ["--set", "stop=500us", "--capture", "leaf0:0"]),
+            ("dcb-interop", []), ("pause-vs-pfc", []), ("link-failure", []))):
+        stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml", args, [0.2 + i / 20, 0.6], tmp)
+    for part in (killed, interrupted, refused):
+        (tmp / part.__name__).mkdir()
+        part(tmp / part.__name__)
+    finish()
