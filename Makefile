@@ -57,10 +57,11 @@ fuzz:
 	@tools/setup test
 	@tools/fuzz $(FUZZ_SECONDS)
 
+# Its tables have some GB and are read at random, so it asks for large pages.
 explore: $(BUILD)/build.ninja
 	@tools/setup test
 	@ninja -C $(BUILD) -j $(JOBS) --quiet explore_test
-	@XOFF_STATES=$(EXPLORE_STATES) $(BUILD)/explore_test
+	@GLIBC_TUNABLES=glibc.malloc.hugetlb=1 XOFF_STATES=$(EXPLORE_STATES) $(BUILD)/explore_test
 
 mutants: $(BUILD)/build.ninja
 	@tools/setup test

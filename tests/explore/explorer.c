@@ -12,10 +12,18 @@
 #define NONE UINT32_MAX
 #define AT_REST 0x8000u /* flag beside the choice that led to a state */
 
-/* Packed states, one behind the other. */
+/* Packed states that wait, in blocks: a block that is read to its end is free for those that come,
+ * so that a line takes hardly more than what is in it. */
+#define BLOCK_BYTES (1 << 20)
+
+struct block {
+    struct block *next;
+    size_t size;
+    uint8_t bytes[];
+};
+
 struct line {
-    uint8_t *bytes;
-    size_t size, capacity;
+    struct block *first, *last;
 };
 
 struct search {
@@ -29,7 +37,8 @@ struct search {
     uint32_t *table; /* state numbers + 1 by fingerprint; 0: free */
     uint64_t mask;
     struct line now, next;
-    size_t n_words, most_line_bytes;
+    struct block *free_blocks;
+    size_t n_words, block_bytes, n_blocks;
     uint64_t *first, *at, *trial; /* initial state, the one that is expanded, and a successor */
     uint8_t *packed;
     uint32_t current, choice; /* what is being tried */
@@ -58,7 +67,7 @@ static void *checked(void *memory)
     return memory;
 }
 
-static void *block(size_t n, size_t size)
+static void *zeroed(size_t n, size_t size)
 {
     return checked(calloc(n ? n : 1, size));
 }
@@ -144,14 +153,23 @@ static uint64_t fingerprint(const uint8_t *bytes, size_t size)
     return xoff_mix64(h ^ word * UINT64_C(0x94d049bb133111eb));
 }
 
-static void append(struct line *line, const uint8_t *bytes, size_t size)
+static void append(struct search *s, struct line *line, const uint8_t *bytes, size_t size)
 {
-    if (line->size + size > line->capacity) {
-        line->capacity = 2 * (line->size + size) + 4096;
-        line->bytes = checked(realloc(line->bytes, line->capacity));
+    if (!line->last || line->last->size + size > s->block_bytes) {
+        struct block *b = s->free_blocks;
+        if (b) {
+            s->free_blocks = b->next;
+        } else {
+            b = checked(malloc(sizeof *b + s->block_bytes));
+            s->n_blocks++;
+        }
+        b->next = NULL;
+        b->size = 0;
+        *(line->last ? &line->last->next : &line->first) = b;
+        line->last = b;
     }
-    memcpy(line->bytes + line->size, bytes, size);
-    line->size += size;
+    memcpy(line->last->bytes + line->last->size, bytes, size);
+    line->last->size += size;
 }
 
 /* The set of known states */
@@ -168,7 +186,7 @@ static void grow(struct search *s)
 static void rehash(struct search *s, uint64_t n_entries)
 {
     free(s->table);
-    s->table = block(n_entries, sizeof *s->table);
+    s->table = zeroed(n_entries, sizeof *s->table);
     s->mask = n_entries - 1;
     for (uint32_t i = 0; i < s->n; i++) {
         uint64_t at = s->prints[i] & s->mask;
@@ -197,7 +215,7 @@ static uint32_t number_of(struct search *s, const uint64_t *state)
     s->kind[number] = NONE;
     if (s->model->is_at_rest(s->world, state))
         s->choices[number] |= AT_REST;
-    append(&s->next, s->packed, size);
+    append(s, &s->next, s->packed, size);
     if (s->n > (s->mask + 1) / 8 * 5)
         rehash(s, 2 * (s->mask + 1));
     return number;
@@ -222,29 +240,31 @@ static const char *expand_all(struct search *s, uint32_t max_states, struct expl
 {
     uint32_t number = 0;
     answer->is_complete = true;
-    for (uint32_t depth = 0; s->next.size; depth++) {
-        const struct line line = s->now;
+    for (uint32_t depth = 0; s->next.first; depth++) {
         s->now = s->next;
-        s->next = line;
-        s->next.size = 0;
-        if (s->now.capacity + s->next.capacity > s->most_line_bytes)
-            s->most_line_bytes = s->now.capacity + s->next.capacity;
-        const uint8_t *in = s->now.bytes;
-        while (in < s->now.bytes + s->now.size) {
-            in = unpack(s, in, s->at);
-            s->current = number++;
-            uint32_t n = 1;
-            if (s->n < max_states) {
-                n = s->model->n_choices(s->world, s->at);
-                answer->n_expanded++;
-                answer->depth = depth;
-            } else {
-                answer->is_complete = false;
+        s->next = (struct line){0};
+        while (s->now.first) {
+            struct block *b = s->now.first;
+            const uint8_t *in = b->bytes;
+            while (in < b->bytes + b->size) {
+                in = unpack(s, in, s->at);
+                s->current = number++;
+                uint32_t n = 1;
+                if (s->n < max_states) {
+                    n = s->model->n_choices(s->world, s->at);
+                    answer->n_expanded++;
+                    answer->depth = depth;
+                } else {
+                    answer->is_complete = false;
+                }
+                answer->n_steps += n;
+                const char *violation = expand(s, n);
+                if (violation)
+                    return violation;
             }
-            answer->n_steps += n;
-            const char *violation = expand(s, n);
-            if (violation)
-                return violation;
+            s->now.first = b->next;
+            b->next = s->free_blocks;
+            s->free_blocks = b;
         }
     }
     return NULL;
@@ -256,7 +276,7 @@ enum { UNKNOWN = 0xffff, HERE = 0xfffe };
 
 static const char *find_circle(struct search *s, struct explorer_answer *answer)
 {
-    uint16_t *after = block(s->n, sizeof *after);
+    uint16_t *after = zeroed(s->n, sizeof *after);
     const char *violation = NULL;
     memset(after, 0xff, s->n * sizeof *after);
     for (uint32_t i = 0; i < s->n && !violation; i++) {
@@ -289,7 +309,7 @@ static void tell_path(const struct search *s, bool with_choice, struct explorer_
     for (uint32_t i = s->current; i; i = s->parents[i])
         n++;
     answer->n_choices = n;
-    answer->choices = block(n, sizeof *answer->choices);
+    answer->choices = zeroed(n, sizeof *answer->choices);
     if (with_choice)
         answer->choices[--n] = s->choice;
     for (uint32_t i = s->current; i; i = s->parents[i])
@@ -299,13 +319,23 @@ static void tell_path(const struct search *s, bool with_choice, struct explorer_
 static void begin(struct search *s, const struct explorer_model *model, const void *world)
 {
     *s = (struct search){.model = model, .world = world, .n_words = model->state_size / 8};
-    s->first = block(s->n_words, sizeof *s->first);
-    s->at = block(s->n_words, sizeof *s->at);
-    s->trial = block(s->n_words, sizeof *s->trial);
-    s->packed = block(16 + s->n_words / GROUP + 9 * s->n_words, 1);
+    s->first = zeroed(s->n_words, sizeof *s->first);
+    s->at = zeroed(s->n_words, sizeof *s->at);
+    s->trial = zeroed(s->n_words, sizeof *s->trial);
+    const size_t most = 16 + s->n_words / GROUP + 9 * s->n_words; /* of a packed state */
+    s->packed = zeroed(most, 1);
+    s->block_bytes = most > BLOCK_BYTES ? most : BLOCK_BYTES;
     model->init(world, s->first);
     rehash(s, 1 << 16);
     number_of(s, s->first);
+}
+
+static void free_line(struct block *first)
+{
+    for (struct block *b = first, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
 }
 
 static void end(struct search *s)
@@ -315,8 +345,9 @@ static void end(struct search *s)
     free(s->choices);
     free(s->kind);
     free(s->table);
-    free(s->now.bytes);
-    free(s->next.bytes);
+    free_line(s->now.first);
+    free_line(s->next.first);
+    free_line(s->free_blocks);
     free(s->first);
     free(s->at);
     free(s->trial);
@@ -342,7 +373,7 @@ void explorer_run(const struct explorer_model *model, const void *world, uint32_
     answer->n_states = s.n;
     answer->bytes =
         s.capacity * (sizeof *s.prints + sizeof *s.parents + sizeof *s.choices + sizeof *s.kind) +
-        (s.mask + 1) * sizeof *s.table + s.most_line_bytes;
+        (s.mask + 1) * sizeof *s.table + s.n_blocks * s.block_bytes;
     end(&s);
 }
 

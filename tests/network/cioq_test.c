@@ -564,9 +564,32 @@ static void base_rtt_has_the_crossbar(void **state)
     rig_fini(&rig);
 }
 
+/* Names of buffers are unique in a switch: of two links to one peer the second is #1, also where
+ * the name of the peer takes all of the 31 characters that a name may have. */
+static void buffers_have_names(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_run(&rig, NULL,
+            "stop: 1us\n"
+            "topology: {kind: custom, nodes: {h0: host, h1: host, s0: switch,\n"
+            "  sw-abcdefghijklmnopqrstuvwxyz01: switch}, links: [{endpoints: [h0, s0]},\n"
+            "  {endpoints: [s0, sw-abcdefghijklmnopqrstuvwxyz01]},\n"
+            "  {endpoints: [s0, sw-abcdefghijklmnopqrstuvwxyz01]},\n"
+            "  {endpoints: [h1, sw-abcdefghijklmnopqrstuvwxyz01]}]}\n"
+            "switch: {fabric: cioq}\n");
+    static const char *const names[] = {"from h0", "from sw-abcdefghijklmnopqrstuvw",
+                                        "from sw-abcdefghijklmnopqrstu#1"};
+    const struct result_buffer *buffer = rig_buffer(&rig, rig_node(&rig, "s0"));
+    for (uint32_t i = 0; i < 3; i++)
+        assert_string_equal(buffer[i].name, names[i]);
+    rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffers_have_names),
         cmocka_unit_test(ideal_time_of_a_frame),
         cmocka_unit_test(alone_is_ideal),
         cmocka_unit_test(base_rtt_has_the_crossbar),

@@ -39,6 +39,10 @@ def check_trial(folder):
         run = xoff("check", *edge[:2], edge[2] % (n * 1522), "--set", "switch.fabric=cioq")
         check(f"inputs of a crossbar, {n} frames",
               run.returncode == 0 and (words in run.stderr) == is_late, run)
+    # There, too, the policy knows who sends, and pauses each.
+    run = xoff("check", *edge[:2], (edge[2] % (50 * 1522)).replace("partners: all, ", ""), "--set",
+               "switch.fabric=cioq")
+    check("inputs of a crossbar, one by one", run.returncode == 0 and not run.stderr, run)
     # Queues of all ports together come to the limit of the pool before one has 10 KB, and most of
     # the buffer is empty then; two queues of 10 KB fit.
     file.write_text("topology: {kind: star, hosts: 16, host_link: {rate: 10Gbps, delay: 1us}}\n"
@@ -93,6 +97,12 @@ def check_pipeline_trial(folder):
                "switch.fabric.egress_queue=22KB")
     check("frames are lost in a smaller one", run.returncode == 1 and words in run.stderr and
           "failed: frames of a lossless class were lost" in run.stdout, run)
+    # A port that may send 8 * 1518 + 40 B sends eight frames: there is none of 40 B.
+    for n, is_late in ((44022, False), (44021, True)):
+        run = xoff("check", file, "--set", "switch.processing_delay=1064ns", "--set",
+                   f"switch.fabric.egress_queue={n}B")
+        check(f"what is too little for a frame, {n} B", run.returncode == 0 and
+              ("a queue can come to 44022B" in run.stderr) == is_late, run)
     # In a shared memory an egress queue has 2000 B of its own and queue_limit.
     for n, is_late in ((44442, False), (44441, True)):
         run = xoff("check", file, "--set", "switch.fabric=pipeline", "--set",
