@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The report of a real run, and the scoreboard, in a real browser.
+"""The report of a real run, the scoreboard and a sweep, in a real browser.
 
     browser_test.py XOFF            all but how long a page takes to open, and a frame of its replay
     browser_test.py XOFF timing     that alone; to be run while nothing else does
@@ -18,6 +18,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 XOFF = str(pathlib.Path(sys.argv[1]).resolve())
 TEST = str(ROOT / "tests/browser/report.test.mjs")
+SWEEP = str(ROOT / "tests/browser/sweep.test.mjs")
 SCOREBOARD = str(ROOT / "tests/browser/scoreboard.test.mjs")
 IS_TIMING = sys.argv[2:] == ["timing"]
 ENVIRONMENT = dict(os.environ, XOFF_TIMING="now" if IS_TIMING else "apart")
@@ -65,5 +66,6 @@ with tempfile.TemporaryDirectory() as name:
     must("node", *only, TEST, str(run / "report.html"))
     if not IS_TIMING:
         must("node", SCOREBOARD)
+        must("node", SWEEP)
         page = imported(pathlib.Path(name))
         must("node", "--test-name-pattern=span the traffic", TEST, page)
