@@ -5,10 +5,11 @@
  */
 #include "many/batch.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "stats/text_stream.h"
 
 uint32_t batch_cores(void)
 {
@@ -67,11 +68,86 @@ static void take_answer(struct batch *batch, struct run *run, const struct crew_
     }
 }
 
+/* What a peer tells of a run, before the figures or the error. */
+struct told {
+    uint32_t index, state;
+    uint64_t size;
+};
+#define TOLD_END \
+    UINT32_MAX /* the last index: state says whether it was stopped, size is n_cached */
+
+static void tell(FILE *out, uint32_t index, uint32_t state, const void *bytes, size_t size)
+{
+    const struct told told = {index, state, size};
+    fwrite(&told, sizeof told, 1, out);
+    if (bytes)
+        fwrite(bytes, 1, size, out);
+}
+
+static void tell_run(FILE *out, uint32_t index, const struct run *run)
+{
+    if (run->state != RUN_DONE) {
+        tell(out, index, run->state, &run->err, sizeof run->err);
+        return;
+    }
+    size_t size;
+    char *text = cache_encode(run->summary, run->key, &size);
+    XOFF_ASSERT(text);
+    tell(out, index, run->state, text, size);
+    free(text);
+}
+
+/* Takes over what one peer told. Returns whether it was stopped. */
+static bool hear(struct batch *batch, const char *at, const char *end)
+{
+    struct told told = {0};
+    while (at < end) {
+        memcpy(&told, at, sizeof told);
+        at += sizeof told;
+        if (told.index == TOLD_END)
+            break;
+        struct run *run = batch->runs[told.index];
+        run->state = told.state;
+        if (run->state == RUN_DONE)
+            run->summary = cache_decode(at, told.size, run->key);
+        else
+            memcpy(&run->err, at, sizeof run->err);
+        XOFF_ASSERT(run->state != RUN_DONE || run->summary);
+        at += told.size;
+    }
+    batch->n_cached += (uint32_t)told.size;
+    return told.state;
+}
+
+/* Tells the peers what came of the own runs, and hears of theirs. `is_own` says which were to be
+ * done here. Returns whether nobody was stopped. */
+static bool exchange(struct batch *batch, const bool *is_own, bool is_going)
+{
+    const struct batch_peers *p = batch->peers;
+    char *text = NULL;
+    void *all;
+    size_t size, *sizes = calloc(p->n, sizeof *sizes);
+    FILE *out = open_memstream(&text, &size);
+    XOFF_ASSERT(out && sizes);
+    for (uint32_t i = 0; i < batch->n_runs; i++)
+        if (is_own[i])
+            tell_run(out, i, batch->runs[i]);
+    tell(out, TOLD_END, !is_going, NULL, batch->n_cached);
+    text_stream_close(out, &text);
+    p->gather(p->context, text, size, true, &all, sizes);
+    const char *at = all;
+    for (uint32_t r = 0; r < p->n; at += sizes[r++])
+        if (r != p->rank)
+            is_going &= !hear(batch, at, at + sizes[r]);
+    free(all);
+    free(sizes);
+    free(text);
+    return is_going;
+}
+
 /* Looks a run up in the cache; false: it must be run. */
 static bool look_up(struct batch *batch, struct run *run)
 {
-    if (run->state != RUN_WAITING)
-        return true;
     if (batch->cache_folder && !batch->is_fresh)
         run->summary = cache_load(batch->cache_folder, run->key);
     if (!run->summary)
@@ -81,20 +157,35 @@ static bool look_up(struct batch *batch, struct run *run)
     return true;
 }
 
+/* Marks the runs that are to be done here; those of peers are left to them. Returns how many. */
+static uint32_t choose_own(const struct batch *batch, bool *is_own)
+{
+    const struct batch_peers *p = batch->peers;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < batch->n_runs; i++) {
+        is_own[i] = batch->runs[i]->state == RUN_WAITING && (!p || i % p->n == p->rank);
+        n += is_own[i];
+    }
+    return n;
+}
+
 bool batch_go(struct batch *batch)
 {
     uint32_t n_done = 0, n_working = 0, next = 0;
+    bool *is_own = calloc(batch->n_runs + 1, sizeof *is_own); /* to be done here */
     struct crew *crew = batch->crew ? batch->crew : workers_create(batch->n_workers);
     bool is_going;
+    XOFF_ASSERT(is_own);
+    const uint32_t n_own = choose_own(batch, is_own);
     for (uint32_t i = 0; i < batch->n_runs; i++)
-        n_done += look_up(batch, batch->runs[i]);
+        n_done += is_own[i] && look_up(batch, batch->runs[i]);
     if (batch->is_cached_only)
         next = batch->n_runs;
-    while ((is_going = !batch->progress ||
-                       batch->progress(batch->progress_context, n_done, batch->n_runs))) {
+    while (
+        (is_going = !batch->progress || batch->progress(batch->progress_context, n_done, n_own))) {
         for (; n_working < crew->n && next < batch->n_runs; next++) {
             struct run *run = batch->runs[next];
-            if (run->state != RUN_WAITING)
+            if (!is_own[next] || run->state != RUN_WAITING)
                 continue;
             const int reason = crew->begin(crew, batch, next);
             if (reason)
@@ -116,5 +207,8 @@ bool batch_go(struct batch *batch)
         crew->stop(crew);
     if (!batch->crew)
         crew->destroy(crew);
+    if (batch->peers)
+        is_going = exchange(batch, is_own, is_going);
+    free(is_own);
     return is_going;
 }

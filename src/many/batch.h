@@ -51,13 +51,26 @@ struct crew {
 /* Worker processes on this machine, `n` at a time. A crash of one affects nothing else. */
 struct crew *workers_create(uint32_t n);
 
+/* Processes that share a batch, such as the ranks of MPI: all have the same runs, each does every
+ * n-th, by a crew of its own, and in the end all have all figures. All make the same batches in the
+ * same order. */
+struct batch_peers {
+    void *context;
+    uint32_t rank, n;
+    /* Gathers the bytes of all, one behind the other, everywhere (to_all). sizes[r] are those of
+     * each. The caller frees *all. */
+    void (*gather)(void *context, const void *bytes, size_t size, bool to_all, void **all,
+                   size_t *sizes);
+};
+
 struct batch {
     struct run **runs; /* a run that is not RUN_WAITING is left as it is */
     uint32_t n_runs, n_workers;
-    const char *cache_folder; /* NULL: none */
-    bool is_fresh;            /* ignores cached results */
-    bool is_cached_only;      /* runs nothing: what is not in the cache stays RUN_WAITING */
-    struct crew *crew;        /* NULL: n_workers processes */
+    const char *cache_folder;        /* NULL: none */
+    bool is_fresh;                   /* ignores cached results */
+    bool is_cached_only;             /* runs nothing: what is not in the cache stays RUN_WAITING */
+    struct crew *crew;               /* NULL: n_workers processes */
+    const struct batch_peers *peers; /* NULL: none; only own runs are counted by progress */
     /* Called by the crew: returns the figures of the run, or NULL with err filled. */
     struct summary *(*simulate)(void *context, const struct run *run, struct xoff_err *err);
     void *context;

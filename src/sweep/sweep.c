@@ -263,6 +263,7 @@ static bool go_round(struct sweep *s, const uint32_t *numbers, uint32_t n)
     struct batch batch = {.runs = take(calloc(n_runs + 1, sizeof *batch.runs)),
                           .n_workers = o->n_workers,
                           .crew = o->crew,
+                          .peers = o->peers,
                           .cache_folder = o->binary ? o->cache_folder : NULL,
                           .is_fresh = o->is_fresh,
                           .is_cached_only = o->is_collecting,

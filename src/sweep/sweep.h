@@ -44,12 +44,13 @@ struct sweep_options {
     const struct plan_setting *settings; /* on top of those of the file */
     uint32_t n_settings;
     uint32_t n_workers;
-    struct crew *crew;        /* NULL: n_workers processes */
-    const char *cache_folder; /* NULL: none */
-    uint64_t binary;          /* cache_binary(); 0: no cache */
-    bool is_fresh;            /* ignores cached results */
-    bool is_collecting;       /* runs nothing, takes all from the cache */
-    uint32_t share, n_shares; /* from 1; n_shares 0: all */
+    struct crew *crew;               /* NULL: n_workers processes */
+    const struct batch_peers *peers; /* NULL: none */
+    const char *cache_folder;        /* NULL: none */
+    uint64_t binary;                 /* cache_binary(); 0: no cache */
+    bool is_fresh;                   /* ignores cached results */
+    bool is_collecting;              /* runs nothing, takes all from the cache */
+    uint32_t share, n_shares;        /* from 1; n_shares 0: all */
     struct sweep_until until;
     uint32_t max_seeds;
     bool (*progress)(void *context, uint32_t n_done, uint32_t n_runs);

@@ -20,6 +20,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from command import XOFF, check, finish, xoff  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCENARIO = """title: Swept
 topology: {kind: star, hosts: 5}
 stop: 100us
@@ -286,6 +287,16 @@ def check_latin(folder):
           sorted(r["switch.mmu"] for r in rows) == ["dsh"] * 4 + ["sih"] * 4, run)
 
 
+def check_shipped(folder):
+    """The sweep of the tree, one burst of it: what docs/sweep.md says of headroom."""
+    run = xoff("sweep", ROOT / "scenarios/sweep-headroom.yaml", "--seeds", 1, "--set", "stop=700us", "-o",
+               folder / "shipped")
+    lost = {(int(r["switch.mmu.headroom_bytes"]), r["switch.buffer"]): int(r["drops.lossless"])
+            for r in rows_of(folder / "shipped")}
+    check("headroom above the worst case loses nothing, less does", run.returncode == 0 and len(lost) == 21 and
+          all(lost[60000, b] == 0 < lost[10000, b] for b in ("1MB", "2MB", "4MB")), run)
+
+
 with tempfile.TemporaryDirectory() as name:
     base = pathlib.Path(name)
     os.environ["XDG_CACHE_HOME"] = str(base / "cache")
@@ -299,4 +310,5 @@ with tempfile.TemporaryDirectory() as name:
     check_bad(base)
     check_folder(path, base)
     check_latin(base)
+    check_shipped(base)
 finish()
