@@ -1,7 +1,7 @@
 /* What is run, and what came out (batch.h).
  *
  * An answer is 'S' and the figures as the cache has them, or 'E' and the error as it is in memory:
- * crews carry answers between copies of the same program.
+ * it is carried between copies of the same program.
  */
 #include "many/batch.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "many/workers.h"
 #include "stats/text_stream.h"
 
 uint32_t batch_cores(void)
@@ -44,7 +45,7 @@ void run_break(struct run *run, const char *reason)
     snprintf(run->err.file, sizeof run->err.file, "%s", run->file);
 }
 
-static void take_answer(struct batch *batch, struct run *run, const struct crew_answer *answer)
+static void take_answer(struct batch *batch, struct run *run, const struct worker_answer *answer)
 {
     if (!answer->text) {
         run_break(run, answer->reason);
@@ -173,7 +174,7 @@ bool batch_go(struct batch *batch)
 {
     uint32_t n_done = 0, n_working = 0, next = 0;
     bool *is_own = calloc(batch->n_runs + 1, sizeof *is_own); /* to be done here */
-    struct crew *crew = batch->crew ? batch->crew : workers_create(batch->n_workers);
+    struct workers *workers = workers_create(batch->n_workers);
     bool is_going;
     XOFF_ASSERT(is_own);
     const uint32_t n_own = choose_own(batch, is_own);
@@ -183,30 +184,27 @@ bool batch_go(struct batch *batch)
         next = batch->n_runs;
     while (
         (is_going = !batch->progress || batch->progress(batch->progress_context, n_done, n_own))) {
-        for (; n_working < crew->n && next < batch->n_runs; next++) {
+        for (; n_working < batch->n_workers && next < batch->n_runs; next++) {
             struct run *run = batch->runs[next];
             if (!is_own[next] || run->state != RUN_WAITING)
                 continue;
-            const int reason = crew->begin(crew, batch, next);
+            const int reason = workers_begin(workers, batch, next);
             if (reason)
                 run_break(run, strerror(reason));
             n_working += !reason;
             n_done += reason != 0;
         }
-        struct crew_answer answer = {0};
+        struct worker_answer answer = {0};
         if (!n_working)
             break;
-        if (!crew->wait(crew, &answer))
+        if (!workers_wait(workers, &answer))
             continue;
         take_answer(batch, batch->runs[answer.index], &answer);
         free(answer.text);
         n_working--;
         n_done++;
     }
-    if (!is_going)
-        crew->stop(crew);
-    if (!batch->crew)
-        crew->destroy(crew);
+    workers_destroy(workers);
     if (batch->peers)
         is_going = exchange(batch, is_own, is_going);
     free(is_own);

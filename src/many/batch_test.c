@@ -1,4 +1,4 @@
-/* Batches: what crews bring back, and peers that share a batch. */
+/* Batches: what workers bring back, and peers that share a batch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Worker processes on the local cores (batch.h).
+/* Worker processes (workers.h).
  *
  * A worker is a fork of this process that simulates one run and writes the answer to an unnamed
  * file that it inherited; the parent reads the file when the worker has ended.
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "many/batch.h"
+#include "many/workers.h"
 
 struct process {
     pid_t id;     /* 0: none */
@@ -19,10 +19,18 @@ struct process {
     uint32_t index;
 };
 
-struct processes {
-    struct crew crew; /* first, so that the crew is the workers */
+struct workers {
+    uint32_t n;
     struct process list[];
 };
+
+struct workers *workers_create(uint32_t n)
+{
+    struct workers *w = calloc(1, sizeof *w + n * sizeof *w->list);
+    XOFF_ASSERT(w);
+    w->n = n;
+    return w;
+}
 
 static _Noreturn void work(const struct batch *batch, const struct run *run, FILE *out,
                            pid_t parent)
@@ -42,9 +50,9 @@ static _Noreturn void work(const struct batch *batch, const struct run *run, FIL
     _exit(reason);
 }
 
-static int begin(struct crew *crew, const struct batch *batch, uint32_t index)
+int workers_begin(struct workers *workers, const struct batch *batch, uint32_t index)
 {
-    struct process *w = ((struct processes *)crew)->list;
+    struct process *w = workers->list;
     const pid_t parent = getpid();
     while (w->id)
         w++;
@@ -64,7 +72,7 @@ static int begin(struct crew *crew, const struct batch *batch, uint32_t index)
     return reason;
 }
 
-static void read_answer(FILE *in, struct crew_answer *answer)
+static void read_answer(FILE *in, struct worker_answer *answer)
 {
     const long size = fseek(in, 0, SEEK_END) ? -1 : ftell(in);
     rewind(in);
@@ -73,9 +81,9 @@ static void read_answer(FILE *in, struct crew_answer *answer)
     answer->size = size > 0 ? fread(answer->text, 1, (size_t)size, in) : 0;
 }
 
-static bool wait_for_one(struct crew *crew, struct crew_answer *answer)
+bool workers_wait(struct workers *workers, struct worker_answer *answer)
 {
-    struct process *w = ((struct processes *)crew)->list, *end = w + crew->n;
+    struct process *w = workers->list, *end = w + workers->n;
     int status;
     const pid_t ended = waitpid(-1, &status, 0);
     while (w < end && w->id != ended)
@@ -98,28 +106,14 @@ static bool wait_for_one(struct crew *crew, struct crew_answer *answer)
     return true;
 }
 
-static void stop(struct crew *crew)
+void workers_destroy(struct workers *workers)
 {
-    struct process *w = ((struct processes *)crew)->list;
-    for (uint32_t i = 0; i < crew->n; i++, w++) {
+    for (struct process *w = workers->list; w < workers->list + workers->n; w++) {
         if (!w->id)
             continue;
         kill(w->id, SIGKILL);
         waitpid(w->id, NULL, 0);
         fclose(w->answer);
-        *w = (struct process){0};
     }
-}
-
-static void destroy(struct crew *crew)
-{
-    free(crew);
-}
-
-struct crew *workers_create(uint32_t n)
-{
-    struct processes *w = calloc(1, sizeof *w + n * sizeof *w->list);
-    XOFF_ASSERT(w);
-    w->crew = (struct crew){n, begin, wait_for_one, stop, destroy};
-    return &w->crew;
+    free(workers);
 }

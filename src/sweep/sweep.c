@@ -262,7 +262,6 @@ static bool go_round(struct sweep *s, const uint32_t *numbers, uint32_t n)
         n_runs += s->cells[numbers[i]].n_runs;
     struct batch batch = {.runs = take(calloc(n_runs + 1, sizeof *batch.runs)),
                           .n_workers = o->n_workers,
-                          .crew = o->crew,
                           .peers = o->peers,
                           .cache_folder = o->binary ? o->cache_folder : NULL,
                           .is_fresh = o->is_fresh,

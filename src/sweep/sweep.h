@@ -44,7 +44,6 @@ struct sweep_options {
     const struct plan_setting *settings; /* on top of those of the file */
     uint32_t n_settings;
     uint32_t n_workers;
-    struct crew *crew;               /* NULL: n_workers processes */
     const struct batch_peers *peers; /* NULL: none */
     const char *cache_folder;        /* NULL: none */
     uint64_t binary;                 /* cache_binary(); 0: no cache */
