@@ -385,15 +385,14 @@ int cmd_sweep(int argc, char **argv)
         .options = options,
         .parser = parse,
         .args_doc = "FILE",
-        .doc =
-            "Runs a scenario with all combinations of values of its keys, or with points of a "
-            "Latin hypercube, and says what depends on them: the best and worst point of each "
-            "metric, a page with figures, one database and one CSV of all runs. What was run "
-            "before is not run again, so a sweep that was ended goes on.\v"
-            "Exit status: 0 all is done, 1 a run failed, 2 bad input.\n"
-            "Example: xoff sweep scenarios/sweep-headroom.yaml\n"
-            "         xoff sweep scenarios/sweep-headroom.yaml --until 'fct.p99 +- 2%'\n"
-            "         xoff sweep scenarios/sweep-headroom.yaml --share 1/4 --cache /shared/cache"};
+        .doc = "Runs a scenario with all combinations of values of its keys, or with points of a "
+               "Latin hypercube, and says what depends on them: the best and worst point of each "
+               "metric, a page with figures, one database and one CSV of all runs. What was run "
+               "before is not run again, so a sweep that was ended goes on.\v"
+               "Exit status: 0 all is done, 1 a run failed, 2 bad input.\n"
+               "Example: xoff sweep scenarios/sweep-headroom.yaml\n"
+               "         xoff sweep scenarios/sweep-headroom.yaml --until 'fct.p99 +- 2%'\n"
+               "         xoff sweep scenarios/sweep-headroom.yaml --share 1/4 --cache shared"};
     struct sweep_arguments a = {0};
     a.options.n_workers = batch_cores();
     a.options.settings = a.settings;

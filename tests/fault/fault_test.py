@@ -54,6 +54,7 @@ SCENARIO = """topology: {kind: star, hosts: 3}
 stop: 20us
 traffic: [{kind: incast, from: h1..h2, to: h0, size: 3KB}]
 """
+SWEEP = "sweep: W\nscenario: s.yaml\nvary: {switch.buffer: [1MB, 2MB]}\n"
 IMPORT = {
     "topology.txt": "3 1 2\n2\n0 2 100Gbps 0.001ms 0\n1 2 100Gbps 0.001ms 0\n",
     "flow.txt": "1\n0 1 3 100 3000 2\n",
@@ -93,6 +94,8 @@ CASES = {
                ["report", "x", "-o", "page.html"], False),
     "reproduce": (PAPER | {"out/reproduce.json": "{}", "out/reproduce.html": "old\n"}, [],
                   ["reproduce", "--jobs", "1", "--cache", "cache", "-o", "out"], False),
+    "sweep": ({"s.yaml": SCENARIO, "w.yaml": SWEEP, "out/sweep.json": "{}", "out/sweep.html": "old\n"}, [],
+              ["sweep", "w.yaml", "--jobs", "1", "--cache", "cache", "-o", "out"], False),
     "convert": (IMPORT | {"out.yaml": "old\n"}, [],
                 ["convert", "hpcc", "config.txt", "-o", "out.yaml"], False),
     "encode": ({"out.pcapng": "old\n"}, [],
@@ -101,7 +104,7 @@ CASES = {
     "decode": ({}, [["encode", "pfc", "--pause", "3:9", "--pcap", "in.pcapng"]],
                ["decode", "in.pcapng"], False),
     "check": ({"s.yaml": SCENARIO}, [], ["check", "s.yaml"], False)}
-KILLED = ("run", "run-import", "report", "reproduce")
+KILLED = ("run", "run-import", "report", "reproduce", "sweep")
 
 
 def shape(path, content):
@@ -184,6 +187,9 @@ class Place:
                 all(b'"verdict":"error"' in now[k].replace(b": ", b":") for k in now
                     if k.startswith("out/")):
             return True
+        # A sweep, too, with what failed.
+        if self.name == "sweep" and set(now) == set(self.new) and b'"error"' in now["out/sweep.json"]:
+            return True
         if self.is_apart and set(now) <= {*self.old, *self.new} and set(self.old) <= set(now) and \
                 all(v in (self.old.get(k), self.new.get(k)) for k, v in now.items()):
             return False
@@ -224,7 +230,7 @@ def fail_each(place, kind):
         is_left = kind == "remove" or (kind == "open" and run.returncode == 0)
         check(f"{where}: nothing is left aside: {aside}", not aside or is_left, run)
         told[run.returncode] = told.get(run.returncode, 0) + 1
-        if state is not False or aside or place.is_apart or place.name == "reproduce":
+        if state is not False or aside or place.is_apart or place.name in ("reproduce", "sweep"):
             place.prepare()
     return told
 
