@@ -67,9 +67,8 @@ void cli_print_build_error(const struct cli_input *input, struct xoff_err *err);
 /* Prints warnings from building one of its plans to standard error. A warning that another plan
  * gave before is not repeated. */
 void cli_print_build_warnings(struct cli_input *input, struct built *built);
-/* Prints the effective configuration of one of its plans. Returns an exit status; on failure err is
- * filled. */
-int cli_print_config(struct cli_input *input, const struct plan *plan, struct xoff_err *err);
+/* Prints the effective configuration of its plans. Returns an exit status. */
+int cli_print_configs(struct cli_input *input);
 /* Prints the names of the first few switches of a kind. */
 void cli_print_switches(const struct built *built, uint32_t kind);
 
@@ -124,6 +123,9 @@ struct cli_run {
 int cli_run_plan(const struct plan *plan, const struct build_options *options,
                  struct cli_input *input, struct cli_run *run, struct xoff_err *err);
 void cli_run_fini(struct cli_run *run);
+/* Says what the runs of the input would take of memory and time, after a short trial of each.
+ * Returns an exit status: EXIT_BAD_INPUT where one would not fit. */
+int cli_estimate(const struct cli_options *options, struct cli_input *input);
 /* Finds the keys by which the runs of a file differ, and those that were set, for metrics.csv. */
 void cli_find_keys(struct cli_run *runs, uint32_t n_runs, const struct cli_options *options);
 /* Notes troubles of a run that no expectation of the scenario covers, as verdict_note() does. */

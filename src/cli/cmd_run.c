@@ -21,7 +21,7 @@
 struct run_arguments {
     struct cli_options shared;
     const char *output;
-    bool csv, print_config, no_report, no_expect, wire_check, wire_check_all;
+    bool csv, print_config, estimate, no_report, no_expect, wire_check, wire_check_all;
     const char *write;   /* --write; NULL: default for the kind of input */
     const char *compare; /* folder or file; NULL: nothing to compare with */
     const char **captures, **variants;
@@ -51,6 +51,7 @@ enum {
     OPTION_VARIANT,
     OPTION_NO_REPORT,
     OPTION_PRINT_CONFIG,
+    OPTION_ESTIMATE,
     OPTION_WRITE,
     OPTION_COMPARE,
     OPTION_CAPTURE,
@@ -82,6 +83,10 @@ static const struct argp_option options[] = {
     {"no-report", OPTION_NO_REPORT, NULL, 0, "Do not write report.html", 0},
     {"print-config", OPTION_PRINT_CONFIG, NULL, 0,
      "Print the scenario with all defaults and computed headroom, and do not run it", 0},
+    {"estimate", OPTION_ESTIMATE, NULL, 0,
+     "Build the network, run it for two seconds, and say what memory and time the whole run would "
+     "take; write nothing",
+     0},
     {"write", OPTION_WRITE, "FORMAT", 0,
      "Write fct.txt and pfc.txt too: hpcc (default when the input is a config.txt of that family), "
      "conweave (node ids instead of addresses), or none",
@@ -184,6 +189,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_PRINT_CONFIG:
         a->print_config = true;
+        return 0;
+    case OPTION_ESTIMATE:
+        a->estimate = true;
         return 0;
     case OPTION_WRITE:
         if (strcmp(arg, "hpcc") && strcmp(arg, "conweave") && strcmp(arg, "none"))
@@ -586,15 +594,9 @@ static int run_file(const struct run_arguments *a, const char *file)
     }
     const struct scenario *scenario = input.scenario;
     const struct hpcc_config *import = input.import;
-    if (a->print_config) {
-        int status = EXIT_FINE;
-        for (uint32_t i = 0; i < scenario->n_plans && !status; i++) {
-            if (i)
-                puts("---");
-            status = cli_print_config(&input, scenario->plans[i], &err);
-            if (status)
-                cli_print_build_error(&input, &err);
-        }
+    if (a->print_config || a->estimate) {
+        const int status =
+            a->estimate ? cli_estimate(&a->shared, &input) : cli_print_configs(&input);
         theirs_fini(&theirs);
         cli_input_fini(&input);
         return status;
@@ -698,6 +700,7 @@ static int run_command(int argc, char **argv, const char *dir, const char *text,
                "Example: xoff run scenarios/incast-pfc.yaml --set switch.pause=none\n"
                "         xoff run scenarios/quickstart.yaml --seeds 1..20\n"
                "         xoff run scenarios/quickstart.yaml --checkpoint 5m\n"
+               "         xoff run scenarios/incast-pfc.yaml --estimate --memory 4GB\n"
                "         xoff run mix/config.txt --compat ns3\n"
                "         xoff run mix/config.txt --compat ns3 --compare mix",
         .children = children};

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-int cli_print_config(struct cli_input *input, const struct plan *plan, struct xoff_err *err)
+static int print_one(struct cli_input *input, const struct plan *plan, struct xoff_err *err)
 {
     const struct build_options options_of_build = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
     struct built *built;
@@ -45,4 +45,18 @@ int cli_print_config(struct cli_input *input, const struct plan *plan, struct xo
     }
     build_destroy(built);
     return EXIT_FINE;
+}
+
+int cli_print_configs(struct cli_input *input)
+{
+    int status = EXIT_FINE;
+    struct xoff_err err = {0};
+    for (uint32_t i = 0; i < input->scenario->n_plans && !status; i++) {
+        if (i)
+            puts("---");
+        status = print_one(input, input->scenario->plans[i], &err);
+        if (status)
+            cli_print_build_error(input, &err);
+    }
+    return status;
 }

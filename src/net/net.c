@@ -267,6 +267,8 @@ bool net_run(struct net *net)
     return !net->stopped;
 }
 
+#define LINK_SLOT_BYTES 48 /* an event of the engine, with its time */
+
 uint64_t net_estimate(const struct net_spec *spec)
 {
     const struct topo *topo = spec->topo;
@@ -276,16 +278,23 @@ uint64_t net_estimate(const struct net_spec *spec)
         const uint64_t ports = topo->nodes[n].n_ports;
         bytes +=
             ports * (sizeof(struct port) + 8 * sizeof(struct egress) + 600) + sizeof(struct sw);
-        bytes += ports * ports * 4 * (uint64_t)__builtin_popcount(spec->lossless);
+        bytes += ports * ports * 8 * (uint64_t)__builtin_popcount(spec->lossless);
         bytes += (uint64_t)topo->n_hosts / 16 * 2; /* route tables, by edge */
         /* Frames in buffers: a tenth of the worst case, a full buffer of full frames. */
         bytes += (uint64_t)(sw->buffer_bytes / spec->max_frame_bytes) * 64 / 10;
         if (sw->fabric && sw->fabric->estimate)
             bytes += sw->fabric->estimate(sw, (uint32_t)ports);
     }
-    bytes += topo->n_hosts * (uint64_t)(sizeof(struct host) + 8192);
-    bytes += topo->n_links * 2 * (uint64_t)(sizeof(struct link) + 64 * sizeof(struct frame));
-    return bytes;
+    bytes += topo->n_hosts * (uint64_t)(sizeof(struct host) + 2048);
+    /* A direction of a link has its two slots, the frames that fit onto it, and a chunk more. */
+    for (uint32_t l = 0; l < topo->n_links; l++) {
+        const uint64_t held =
+            (uint64_t)xoff_bytes_in(topo->links[l].delay, topo->links[l].rate_bps);
+        const uint64_t frames = held / spec->max_frame_bytes;
+        bytes += 2 * (sizeof(struct link) + 2 * LINK_SLOT_BYTES +
+                      (8 + (frames < 64 ? frames : 64)) * sizeof(struct frame));
+    }
+    return bytes + topo->n_ports * sizeof(struct result_port);
 }
 
 uint64_t net_flow_bytes(void)

@@ -33,6 +33,43 @@ expect: [drops == 0]
 """
 
 
+def check_trial(folder):
+    """--estimate: figures of a trial, a status that says whether the run fits, and no results."""
+    file = folder / "trial.yaml"
+    file.write_text(FLOWS)
+    shorter = ("--set", "stop=200ns")
+    run = xoff("run", file, "--estimate", *shorter, cwd=folder)
+    check("a trial", run.returncode == 0 and "64 hosts, 8 switches, 160 ports" in run.stdout and
+          "it fits" in run.stdout, run)
+    run = xoff("run", file, "--estimate", "-j", *shorter, cwd=folder)
+    figures = json.loads(run.stdout)[0]
+    check("its figures", figures["fits"] and figures["trial_simulated_s"] >= 2e-7 and
+          figures["network_bytes"] < figures["bytes"] < 1e9 and figures["packet_hops_per_s"] > 0, run)
+    # As much as the network has, and nothing for what the run adds.
+    run = xoff("run", file, "--estimate", *shorter, "--memory", f"{figures['network_bytes']}B",
+               cwd=folder)
+    check("too much", run.returncode == 2 and
+          ("it does not fit" in run.stdout or "the run would take" in run.stderr), run)
+    check("nothing is written", [p.name for p in folder.iterdir()] == ["trial.yaml"], run)
+    file.unlink()
+
+
+def check_size():
+    """Memory and time of networks of 1024 and 4096 hosts that are only built: nothing grows by
+    accident. They take 4.7 KB per port and a tenth of a second; sanitizers take more of both."""
+    slow = is_sanitized()
+    for kind, ports in (("{kind: fat-tree, k: 16}", 6144),
+                        ("{kind: leaf-spine, leaves: 128, spines: 8, hosts_per_leaf: 32}", 10240)):
+        text = f"topology: {kind}\nstop: 1ns\nswitch: {{buffer: 64MB}}\n" \
+               "priorities: {3: {lossless: true}}\n" \
+               "traffic: [{kind: poisson, load: 0.3, sizes: websearch, priority: 3}]\n"
+        run = xoff("run", "-", "--estimate", "-j", input=text)
+        figures = json.loads(run.stdout)[0] if run.returncode == 0 else {}
+        check(f"{kind}: memory per port", figures and figures["ports"] == ports and
+              (slow or figures["network_bytes"] / ports < 6000), run)
+        check(f"{kind}: time to build", figures and (slow or figures["built_s"] < 10), run)
+
+
 def check_estimate(folder):
     file = folder / "flows.yaml"
     file.write_text(FLOWS)
@@ -118,6 +155,8 @@ def check_limit(folder):
 
 with tempfile.TemporaryDirectory() as name:
     base = pathlib.Path(name)
+    check_trial(base)
+    check_size()
     check_estimate(base)
     check_budget(base)
     check_endless(base)
