@@ -57,6 +57,15 @@ struct bench_row {
     "         marking: {kind: step, k: 20KB}}\n"                                \
     "transport: tcp\npriorities: {3: {lossless: true}}\n"
 
+/* Large networks: edges with more hosts than links up, which are four times as fast. */
+#define LARGE_TREE(k, hosts)                            \
+    "{kind: fat-tree, k: " k ", hosts_per_edge: " hosts \
+    ", host_link: {rate: 100Gbps, delay: 1us}, fabric_link: {rate: 400Gbps, delay: 1us}}"
+#define SMALL_FLOWS "{kind: poisson, load: 0.3, sizes: 64KB, priority: 3}"
+#define LARGE_BUFFERS                                                     \
+    "switch: {buffer: 64MB, pause: pfc, marking: ecn}\ntransport: none\n" \
+    "priorities: {3: {lossless: true}}\n"
+
 static const struct bench_row rows[] = {
     {"64 hosts, web search 60 %", LEAF_SPINE("100Gbps, delay: 1us"), WEB_SEARCH("0.6"), "4ms", 1,
      NULL},
@@ -73,6 +82,10 @@ static const struct bench_row rows[] = {
     {"256 hosts, fan-in 90 %, dsh, PowerTCP", LARGE, BUSY, "1ms", 1, SHARED_HEADROOM("powertcp")},
     {"32 hosts, crossbar switch, web search 60 %", STAR32, WEB_SEARCH("0.6"), "8ms", 1, CROSSBAR},
     {"128 hosts, pipeline switches, TCP 40 %", FAT_TREE8, WEB_SEARCH("0.4"), "100ms", 1, PIPELINES},
+    {"16384 hosts, 64 KB flows 30 %", LARGE_TREE("32", "32"), SMALL_FLOWS, "40us", 1,
+     LARGE_BUFFERS},
+    {"100352 hosts, 64 KB flows 30 %", LARGE_TREE("56", "64"), SMALL_FLOWS, "10us", 1,
+     LARGE_BUFFERS},
     {"ns-3 files: 64 hosts, DCQCN", NULL, NULL, NULL, 1, NULL},
     {"ns-3 files: 64 hosts, DCQCN, 2 threads", NULL, NULL, NULL, 2, NULL},
 };

@@ -70,6 +70,7 @@ def check_run(folder):
 def check_rest(folder):
     bad = folder / "bad.yaml"
     bad.write_text("topology: star\nstop: 5\n")
+    check("estimate", "run", "--estimate", SCENARIOS / "quickstart.yaml")
     check("check", "check", SCENARIOS / "quickstart.yaml", SCENARIOS / "dsh.yaml", lines=True)
     found = check("check", "check", bad, status=2, lines=True)
     if found[0].get("error", {}).get("line") != 2 or found[0]["good"]:
