@@ -176,32 +176,30 @@ static void bench_route(struct rig *rig)
     sink = sum;
 }
 
+/* A window of 1000000 ps with an event for each port. */
+static void open_window(struct queue *q)
+{
+    queue_open(q, 1000000, 9, 2 * PORTS);
+    for (uint32_t i = 0; i < PORTS; i++)
+        queue_insert(q, queue_key(q, (xoff_time)(i * 29791 % 500000), SIM_ARRIVAL, i));
+}
+
 static void bench_event(struct rig *rig)
 {
     struct queue *q = rig->queue;
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < PORTS; i++)
-        queue_insert(q, i, queue_key(q, (xoff_time)(i * 29791 % 500000), SIM_ARRIVAL, i, i));
-    xoff_time at = 500000;
+    open_window(q);
     for (uint32_t i = 0; i < REPEATS; i++) {
-        const uint32_t slot = queue_take(q, 8);
-        sum += slot;
-        if (slot == QUEUE_END || at >= 1000000) { /* the window is over: start again */
-            while (queue_take(q, 8) != QUEUE_END)
-                ;
-            q->word = 0;
-            at = 0;
-            for (uint32_t k = 0; k < PORTS; k++)
-                queue_insert(q, k, queue_key(q, (xoff_time)(k * 29791 % 500000), 0, k, k));
-            continue;
-        }
-        at = (xoff_time)(q->entries[slot].key >> 28) + 123456;
-        if (at < 1000000)
-            queue_insert(q, slot, queue_key(q, at, SIM_ARRIVAL, slot, slot));
+        const uint64_t key = queue_take(q, QUEUE_NONE);
+        sum += key;
+        const xoff_time at = queue_key_at(q, key) + 123456;
+        if (key == QUEUE_NONE) /* the window is over: start again */
+            open_window(q);
+        else if (at < 1000000)
+            queue_insert(q, queue_key(q, at, SIM_ARRIVAL, queue_key_slot(key)));
     }
-    while (queue_take(q, 8) != QUEUE_END)
+    while (queue_take(q, QUEUE_NONE) != QUEUE_NONE)
         ;
-    q->word = 0;
     sink = sum;
 }
 
@@ -435,8 +433,9 @@ static void make_rig(struct rig *rig)
     make_routes(rig);
     rig->queue = calloc(1, sizeof *rig->queue);
     XOFF_ASSERT(rig->queue);
-    rig->queue->entries = calloc(PORTS, sizeof *rig->queue->entries);
-    rig->queue->shift = 11;
+    static const uint16_t ports[PORTS];
+    rig->queue->ports = ports;
+    queue_init(rig->queue);
     xoff_rng_init(&rig->rng, 1, 2, 3);
 }
 
@@ -448,7 +447,7 @@ static void free_rig(struct rig *rig)
         free((void *)rig->pauses[i].cfg), free(rig->pauses[i].state);
     free((void *)rig->sched.cfg), free((void *)rig->cp.cfg);
     free((void *)rig->metered.cp.cfg);
-    free(rig->queue->entries), free(rig->queue);
+    queue_free(rig->queue), free(rig->queue);
     routes_destroy(rig->routes);
     topo_fini(&rig->topo);
 }

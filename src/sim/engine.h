@@ -8,16 +8,15 @@
 #include "sim/queue.h"
 
 /* A slot holds one pending event of a node. An arrival slot is the receiver's half of a link: only
- * the receiver moves `head`, its position in the chunk being read or in the ring. */
+ * the receiver moves `frames` through chunks, or `head` through the ring. */
 struct slot {
     uint32_t node;
     uint16_t port;
-    uint8_t kind;   /* enum sim_kind */
-    bool is_remote; /* SIM_ARRIVAL: the sender runs on another thread */
-    uint32_t link;  /* SIM_ARRIVAL: the link that ends here; SIM_TRANSMIT: that begins here */
-    uint32_t mask, head;
-    uint32_t step; /* distance between neighbouring frames, in cache lines (frame.h) */
-    struct frame *frames;
+    uint8_t kind;        /* enum sim_kind */
+    bool is_remote;      /* SIM_ARRIVAL: the sender runs on another thread */
+    uint32_t link;       /* SIM_ARRIVAL: the link that ends here; SIM_TRANSMIT: that begins here */
+    uint32_t mask, head; /* of the ring; 0 within a thread */
+    const struct frame *frames; /* the frame to read next, or the ring */
 };
 
 /* The slots of a node: arrivals by port, transmissions by port, the timer. */
@@ -25,11 +24,11 @@ struct node_slots {
     uint32_t first, n_ports;
 };
 
+#define LEAST_BUCKET_BITS 6
 struct cell {
     uint32_t first_slot, n_slots;
-    uint32_t owner;   /* worker */
-    uint32_t n_words; /* used words of the bucket bitmap */
-    unsigned bucket_bits;
+    uint32_t owner;       /* worker */
+    unsigned bucket_bits; /* buckets of its queue; of a single node: suit the last window */
     bool is_node; /* one node, no link to itself: all it receives in a window was sent before */
 };
 
@@ -39,7 +38,6 @@ struct thread {
     alignas(64) struct worker worker;
     xoff_time window_end;
     uint32_t first_slot, n_slots; /* slots of the running cell; n_slots 0: no cell is running */
-    uint32_t n_words;
     bool uses_queue;
     bool spilled;
     xoff_time remote_min; /* earliest arrival sent to another thread in this window */
@@ -54,15 +52,13 @@ struct thread {
     /* Chunks of frames for links within this thread. The address range is reserved once, and pages
      * are allocated when touched. Returned chunks are reused first, last in first out. */
     struct frame *chunks;
-    uint32_t step;
+    uint32_t step;       /* distance between neighbouring frames, in cache lines (frame.h) */
+    uint32_t chunk_mask; /* bits of an address within a chunk */
+    unsigned chunk_shift;
     uint32_t n_chunks, chunks_capacity; /* chunks ever taken; capacity of the range */
     uint32_t free_chunk;                /* linked by frame.more; UINT32_MAX: none */
     struct queue queue;
-    /* Keys of the arrivals of one node in a window: as collected, and in order. */
-    uint64_t *keys, *sorted;
-    uint32_t keys_capacity;
-    uint32_t places[QUEUE_MAX_BUCKETS + 1]; /* first key of each bucket in `sorted` */
-    uint64_t next_key;                      /* next key in `sorted`; UINT64_MAX: none */
+    uint32_t most_arrivals; /* of the node that runs alone, before the queue must be widened */
     /* The timer of a node that runs alone is in no bucket, since some nodes move it with almost
      * every event: its slot (UINT32_MAX: no such node runs) and its key (UINT64_MAX: not in this
      * window). */
@@ -78,6 +74,7 @@ struct sim {
     xoff_time *at;      /* per slot */
     xoff_time *next_at; /* per cell: least `at` of its slots; during an instant, or earlier */
     struct slot *slots;
+    uint16_t *ports; /* per slot */
     struct cell *cells;
     struct node_slots *slots_of; /* per node */
     uint32_t *cell_of;           /* per node */
@@ -100,7 +97,7 @@ struct sim {
 
 static inline struct frame *chunk_at(const struct thread *thread, uint32_t chunk)
 {
-    return thread->chunks + (size_t)chunk * LINK_CHUNK * thread->step;
+    return (struct frame *)((char *)thread->chunks + ((size_t)chunk << thread->chunk_shift));
 }
 
 static inline uint32_t chunk_take(struct thread *thread)
@@ -114,10 +111,22 @@ static inline uint32_t chunk_take(struct thread *thread)
     return chunk;
 }
 
-static inline void chunk_return(struct thread *thread, struct frame *frames)
+/* Returns the chunk that a frame lies in. */
+static inline void chunk_return(struct thread *thread, const struct frame *in)
 {
-    frames->more = thread->free_chunk;
-    thread->free_chunk = (uint32_t)((size_t)(frames - thread->chunks) / LINK_CHUNK / thread->step);
+    const size_t chunk =
+        (size_t)((const char *)in - (const char *)thread->chunks) >> thread->chunk_shift;
+    chunk_at(thread, (uint32_t)chunk)->more = thread->free_chunk;
+    thread->free_chunk = (uint32_t)chunk;
+}
+
+/* The place behind a frame that was read from a link within the thread. */
+static inline const struct frame *chunk_next(const struct thread *thread, const struct frame *frame)
+{
+    const struct frame *next = frame + thread->step;
+    return __builtin_expect(chunk_begins(next, thread->chunk_mask), 0)
+               ? chunk_at(thread, frame->more)
+               : next;
 }
 
 /* These are in run.c. Takes note of frames that other workers have sent since the last call. */
@@ -130,12 +139,10 @@ void thread_run(struct thread *thread);
 void link_grow(struct sim *sim, struct link *link);
 void link_spill(struct link *link, const struct frame *frame, xoff_time at);
 void sim_merge_spilled(struct sim *sim, uint32_t worker);
-/* Makes room for `n_keys` arrivals of a node in one window. */
-void thread_grow(struct thread *thread, uint32_t n_keys);
 
 /* A position on a link, to walk over the frames on it; the first one is that of its slot. */
 struct walk {
-    struct frame *frames;
+    const struct frame *frames;
     uint32_t head;
 };
 /* Returns the frame at the position and moves on; NULL at the end. */

@@ -25,28 +25,38 @@
 
 struct link {
     /* This cache line is written by the sender. */
-    alignas(64) struct frame *frames; /* the chunk being filled, or the ring */
-    uint32_t mask;                    /* ring, in lines */
-    uint32_t head_seen;               /* ring: `head` as last read */
-    uint32_t last;                    /* last place in a chunk */
-    _Atomic uint32_t tail;            /* place in the chunk, or in the ring */
-    uint32_t to_slot;                 /* receiving slot, counted over the whole simulation */
+    alignas(64) struct frame *frames; /* place in a chunk for the next frame, or the ring */
+    xoff_time last_at;     /* a frame never overtakes another, whatever happens to the delay */
+    xoff_time *to_at;      /* within a thread: time of the receiving slot */
+    uint32_t mask;         /* ring, in lines; within a thread: chunk, in bytes */
+    uint32_t head_seen;    /* ring: `head` as last read */
+    _Atomic uint32_t tail; /* place in the ring; 0 within a thread */
+    uint32_t to_slot;      /* receiving slot, counted over the whole simulation */
     uint32_t to_cell, from_cell;
-    uint32_t n_spilled, spill_capacity;
-    bool is_remote; /* receiver runs on another thread */
-    uint8_t step;   /* distance between neighbouring frames, in cache lines (frame.h) */
+    uint32_t n_spilled;
+    bool is_remote;  /* receiver runs on another thread */
+    bool is_special; /* the same, or frames have two lines: see sim_send */
+    uint8_t step;    /* distance between neighbouring frames, in cache lines (frame.h) */
     uint16_t to_port;
-    struct frame *spilled;
-    xoff_time last_at; /* a frame never overtakes another, whatever happens to the delay */
     /* Written by the receiver, read by a sender on another thread. */
     alignas(64) _Atomic uint32_t head;
+    uint32_t spill_capacity;
+    struct frame *spilled;
 };
 
-/* Whether no frame is left for a reader who has come to place `head` of a chunk, or of the ring. */
+/* Whether no frame is left for a reader who has come to a place in a chunk (head is 0), or to place
+ * `head` of the ring. */
 static inline bool link_is_read(const struct link *link, const struct frame *frames, uint32_t head)
 {
     return head == atomic_load_explicit(&link->tail, memory_order_acquire) &&
            frames == link->frames;
+}
+
+/* Whether a place in memory begins a chunk: the frame before it ended another. `mask` has the bits
+ * of an address within a chunk. */
+static inline bool chunk_begins(const struct frame *frames, uint32_t mask)
+{
+    return ((uintptr_t)frames & mask) == 0;
 }
 
 #endif

@@ -1,118 +1,146 @@
-/* The event queue of the cell that is running: buckets over one window.
+/* The event queue of the cell that is running: one array over one window, sorted as it is filled.
  *
- * A window is cut into a power of two of buckets. Each bucket holds a short list sorted by key, and
- * a bitmap says which buckets are not empty. The queue is empty between cells, so one queue serves
- * all cells of a thread and stays in its cache. Insert and take cost a few nanoseconds whatever the
- * number of ports (a binary heap of 64 entries took twice as long).
+ * A window is cut into a power of two of buckets, and each has a place in an array of keys. A key
+ * goes into the place of its bucket. Where another one lies already, the two and those behind them
+ * stay in order, each as close to its bucket as they can (linear probing that keeps the order), so
+ * that the keys can be read off from the first to the last. A bitmap says which places are taken.
+ * Most buckets are empty and most keys find their place free: an event costs a few nanoseconds,
+ * whatever the number of ports. The queue is empty between cells, so one serves all cells of a
+ * thread and stays in its cache. (Lists in buckets, with the arrivals of a node sorted beforehand,
+ * took twice the instructions.)
  *
  * A key orders events: 36 bits of time within the window, 2 of kind, 10 of tie hash, 16 of slot.
+ * The hash is filled in when two keys meet that need it.
  */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
 
 #include "sim/sim.h"
 
-#define QUEUE_MAX_BUCKETS 4096
 #define QUEUE_MAX_SLOTS 65535
 #define QUEUE_MAX_WINDOW ((INT64_C(1) << 36) - 1)
-#define QUEUE_END UINT16_MAX
-
-/* A slot of the cell while it is queued; key and link are read together. */
-struct queue_entry {
-    uint64_t key;
-    uint16_t next; /* slot behind it in its bucket; QUEUE_END: none */
-};
+#define QUEUE_NONE UINT64_MAX /* in place of a key */
 
 struct queue {
     xoff_time start; /* start of the window */
     unsigned shift;  /* bucket = time within the window >> shift */
-    uint32_t word;   /* no bucket is set in words before this one */
-    uint64_t ties;   /* mask of the tie hash; 0: equal times are ordered by port */
-    uint64_t occupied[QUEUE_MAX_BUCKETS / 64];
-    uint16_t first[QUEUE_MAX_BUCKETS];
-    struct queue_entry *entries; /* per slot of the cell */
+    uint32_t taken;  /* place of the event that was taken last: there is none before it */
+    uint64_t *keys;  /* by place; QUEUE_NONE: free */
+    /* Bitmap over the places. A bit at `n_places` ends every search: no key lies there. */
+    uint64_t *occupied;
+    uint32_t n_places, capacity; /* in use, without that one; allocated */
+    bool ties_by_port;           /* equal times are ordered by port */
+    const uint16_t *ports;       /* by slot of the cell */
 };
 
+/* These are in queue.c, and may allocate. */
+void queue_init(struct queue *q);
+void queue_free(struct queue *q);
+/* Cuts the window of `length` from q->start into up to 1 << bits buckets, for so many events at a
+ * time, and no fewer than before. What is in the queue stays in it. */
+void queue_open_wider(struct queue *q, xoff_time length, unsigned bits, uint32_t n_events);
+/* Puts a key into a bucket whose place is taken. */
+void queue_squeeze(struct queue *q, uint64_t key);
+
 /* Equal times are ordered by a hash of time and port, so that no port is always served first. */
-static inline uint64_t queue_key(const struct queue *q, xoff_time at, enum sim_kind kind,
-                                 uint32_t port, uint32_t slot)
+static inline uint64_t queue_tie(xoff_time at, uint32_t port)
 {
     /* Two rounds: after one, port p + k always follows port p at the same distance, modulo 1. */
     uint64_t tie = (uint64_t)at + port * UINT64_C(0x9e3779b97f4a7c15);
     tie *= UINT64_C(0xd6e8feb86659fd93);
-    tie = (tie ^ tie >> 32) * UINT64_C(0xd6e8feb86659fd93) >> 54;
-    return (uint64_t)(at - q->start) << 28 | (uint64_t)kind << 26 | (tie & q->ties) << 16 | slot;
+    return (tie ^ tie >> 32) * UINT64_C(0xd6e8feb86659fd93) >> 54;
 }
 
-/* The same for the timer of a node: there is no other that it could be tied with. */
-static inline uint64_t queue_timer_key(const struct queue *q, xoff_time at, uint32_t slot)
+static inline uint64_t queue_key(const struct queue *q, xoff_time at, enum sim_kind kind,
+                                 uint32_t slot)
 {
-    return (uint64_t)(at - q->start) << 28 | (uint64_t)SIM_TIMER << 26 | slot;
+    return (uint64_t)(at - q->start) << 28 | (uint64_t)kind << 26 | slot;
 }
 
-static inline void queue_insert(struct queue *q, uint32_t slot, uint64_t key)
+static inline xoff_time queue_key_at(const struct queue *q, uint64_t key)
 {
-    const uint32_t bucket = (uint32_t)(key >> 28 >> q->shift);
-    const uint32_t word = bucket / 64;
-    const uint64_t bit = UINT64_C(1) << (bucket % 64);
-    struct queue_entry *entry = &q->entries[slot];
-    entry->key = key;
-    if (!(q->occupied[word] & bit)) {
-        q->occupied[word] |= bit;
-        q->first[bucket] = (uint16_t)slot;
-        entry->next = QUEUE_END;
-        if (word < q->word)
-            q->word = word;
+    return q->start + (xoff_time)(key >> 28);
+}
+static inline enum sim_kind queue_key_kind(uint64_t key)
+{
+    return (enum sim_kind)(key >> 26 & 3);
+}
+static inline uint32_t queue_key_slot(uint64_t key)
+{
+    return key & 0xffff;
+}
+
+static inline uint32_t queue_bucket(const struct queue *q, uint64_t key)
+{
+    return (uint32_t)(key >> 28 >> q->shift);
+}
+
+static inline unsigned queue_shift(xoff_time length, unsigned bits)
+{
+    const unsigned length_bits = 64 - (unsigned)__builtin_clzll((uint64_t)(length - 1) | 1);
+    return length_bits > bits ? length_bits - bits : 0;
+}
+
+static inline uint32_t queue_places(unsigned bits, uint32_t n_events)
+{
+    return ((UINT32_C(1) << bits) + n_events + 63) / 64 * 64;
+}
+
+/* Opens the empty queue for a window. */
+static inline void queue_open(struct queue *q, xoff_time length, unsigned bits, uint32_t n_events)
+{
+    const uint32_t n_places = queue_places(bits, n_events);
+    if (__builtin_expect(n_places > q->capacity, 0)) {
+        queue_open_wider(q, length, bits, n_events);
         return;
     }
-    uint16_t *link = &q->first[bucket];
-    while (*link != QUEUE_END && q->entries[*link].key < key)
-        link = &q->entries[*link].next;
-    entry->next = *link;
-    *link = (uint16_t)slot;
+    q->shift = queue_shift(length, bits);
+    q->taken = 0;
+    q->occupied[q->n_places / 64] = 0;
+    q->n_places = n_places;
+    q->occupied[n_places / 64] = 1;
 }
 
-static inline void queue_remove(struct queue *q, uint32_t slot)
+static inline void queue_insert(struct queue *q, uint64_t key)
 {
-    const uint32_t bucket = (uint32_t)(q->entries[slot].key >> 28 >> q->shift);
-    uint16_t *link = &q->first[bucket];
-    while (*link != slot)
-        link = &q->entries[*link].next;
-    *link = q->entries[slot].next;
-    if (q->first[bucket] == QUEUE_END)
-        q->occupied[bucket / 64] &= ~(UINT64_C(1) << (bucket % 64));
+    const uint32_t place = queue_bucket(q, key);
+    if (__builtin_expect(place <= q->taken || q->keys[place] != QUEUE_NONE, 0)) {
+        queue_squeeze(q, key);
+        return;
+    }
+    q->keys[place] = key;
+    q->occupied[place / 64] |= UINT64_C(1) << (place % 64);
 }
 
-/* Returns the key of the earliest event; UINT64_MAX when the queue is empty. */
-static inline uint64_t queue_peek(struct queue *q, uint32_t n_words)
+/* Removes the event of a slot; `key` as it was inserted. */
+void queue_remove(struct queue *q, uint64_t key);
+
+/* Returns the key of the earliest event; QUEUE_NONE when the queue is empty. */
+static inline uint64_t queue_peek(const struct queue *q)
 {
-    while (q->word < n_words && !q->occupied[q->word])
-        q->word++;
-    if (q->word == n_words)
-        return UINT64_MAX;
-    const uint32_t bucket = q->word * 64 + (uint32_t)__builtin_ctzll(q->occupied[q->word]);
-    return q->entries[q->first[bucket]].key;
+    uint32_t word = q->taken / 64;
+    while (!q->occupied[word])
+        word++;
+    return q->keys[word * 64 + (uint32_t)__builtin_ctzll(q->occupied[word])];
 }
 
-/* Takes out and returns the earliest slot, right after queue_peek() has found that there is one. */
-static inline uint32_t queue_take_peeked(struct queue *q)
+/* Takes out the earliest event and returns its key; QUEUE_NONE when there is none whose key is less
+ * than `below`. */
+static inline uint64_t queue_take(struct queue *q, uint64_t below)
 {
-    const uint64_t bits = q->occupied[q->word];
-    const uint32_t bucket = q->word * 64 + (uint32_t)__builtin_ctzll(bits);
-    const uint16_t slot = q->first[bucket];
-    q->first[bucket] = q->entries[slot].next;
-    if (q->entries[slot].next == QUEUE_END)
-        q->occupied[q->word] = bits & (bits - 1);
-    return slot;
-}
-
-/* Takes out and returns the earliest slot; QUEUE_END when the queue is empty. n_words bounds the
- * bitmap in use. */
-static inline uint32_t queue_take(struct queue *q, uint32_t n_words)
-{
-    while (q->word < n_words && !q->occupied[q->word])
-        q->word++;
-    return q->word == n_words ? QUEUE_END : queue_take_peeked(q);
+    const size_t from = q->taken / 64;
+    uint64_t *word = q->occupied + from, *keys = q->keys + 64 * from;
+    uint64_t bits;
+    for (; !(bits = *word); word++)
+        keys += 64;
+    uint64_t *place = keys + (uint32_t)__builtin_ctzll(bits);
+    const uint64_t key = *place;
+    if (__builtin_expect(key >= below, 0))
+        return QUEUE_NONE;
+    *place = QUEUE_NONE;
+    *word = bits & (bits - 1);
+    q->taken = (uint32_t)(place - q->keys);
+    return key;
 }
 
 #endif

@@ -10,24 +10,15 @@
  * tries to go on without an event. */
 #define CROWDED 256
 
-static inline void insert(struct thread *w, uint32_t local, xoff_time at, enum sim_kind kind,
-                          uint32_t port)
-{
-    queue_insert(&w->queue, local,
-                 kind == SIM_TIMER ? queue_timer_key(&w->queue, at, local)
-                                   : queue_key(&w->queue, at, kind, port, local));
-}
-
 /* The key of the timer of the node that runs alone. */
 static inline uint64_t timer_key(const struct thread *w, xoff_time at)
 {
-    return at < w->window_end ? queue_timer_key(&w->queue, at, 0) : UINT64_MAX;
+    return at < w->window_end ? queue_key(&w->queue, at, SIM_TIMER, 0) : QUEUE_NONE;
 }
 
-/* Sets the time of a slot, in the running cell's queue or for a later window. Kind and port are
- * those of the slot, which the caller knows: its cache line is not read. */
-static inline void set_at(struct thread *w, uint32_t slot, xoff_time at, enum sim_kind kind,
-                          uint32_t port)
+/* Sets the time of a slot, in the running cell's queue or for a later window. The kind is that of
+ * the slot, which the caller knows: its cache line is not read. */
+static inline void set_at(struct thread *w, uint32_t slot, xoff_time at, enum sim_kind kind)
 {
     struct sim *sim = w->worker.sim;
     const xoff_time old = sim->at[slot];
@@ -39,10 +30,10 @@ static inline void set_at(struct thread *w, uint32_t slot, xoff_time at, enum si
     if (__builtin_expect(local < w->n_slots, 1)) { /* slot of the running cell */
         if (!w->uses_queue)
             return;
-        if (old < w->window_end)
-            queue_remove(&w->queue, local);
+        if (__builtin_expect(old < w->window_end, 0))
+            queue_remove(&w->queue, queue_key(&w->queue, old, kind, local));
         if (at < w->window_end)
-            insert(w, local, at, kind, port);
+            queue_insert(&w->queue, queue_key(&w->queue, at, kind, local));
         return;
     }
     const uint32_t cell = sim->cell_of[sim->slots[slot].node];
@@ -85,64 +76,57 @@ __attribute__((noinline)) static void send_remote(struct thread *w, struct link 
     if (w != sim->exclusive)
         w->remote_min = xoff_time_min(w->remote_min, at);
     else if (sim->at[link->to_slot] == XOFF_NEVER)
-        set_at(w, link->to_slot, at, SIM_ARRIVAL, link->to_port);
+        set_at(w, link->to_slot, at, SIM_ARRIVAL);
 }
 
-/* The chunk is full: its last frame names the next one. */
-__attribute__((noinline)) static void next_chunk(struct thread *w, struct link *link,
-                                                 struct frame *last)
-{
-    struct sim *sim = w->worker.sim;
-    struct thread *owner =
-        w != sim->exclusive ? w : sim->threads[sim->cells[link->from_cell].owner];
-    last->more = chunk_take(owner);
-    link->frames = chunk_at(owner, last->more);
-    atomic_store_explicit(&link->tail, 0, memory_order_relaxed);
-}
-
-/* A frame is on its way over an empty link within the running cell. */
-__attribute__((noinline)) static void arrive_within(struct thread *w, const struct link *link,
-                                                    xoff_time at)
-{
-    w->worker.sim->at[link->to_slot] = at;
-    if (w->uses_queue && at < w->window_end)
-        insert(w, link->to_slot - w->first_slot, at, SIM_ARRIVAL, link->to_port);
-}
-
-void sim_send(struct worker *worker, uint32_t index, const struct frame *frame, xoff_time at)
+void sim_next_chunk(struct worker *worker, struct link *link, struct frame *last)
 {
     struct thread *w = (struct thread *)worker;
     struct sim *sim = worker->sim;
-    struct link *link = &sim->links[index];
-    if (__builtin_expect(at <= link->last_at, 0)) /* the delay was shortened since */
+    struct thread *owner =
+        w != sim->exclusive ? w : sim->threads[sim->cells[link->from_cell].owner];
+    last->more = chunk_take(owner); /* the last frame of a chunk names the next one */
+    link->frames = chunk_at(owner, last->more);
+}
+
+void sim_expect(struct worker *worker, const struct link *link, xoff_time at)
+{
+    struct thread *w = (struct thread *)worker;
+    *link->to_at = at;
+    const uint32_t local = link->to_slot - w->first_slot;
+    if (local < w->n_slots) { /* receiver is in the running cell */
+        if (w->uses_queue && at < w->window_end)
+            queue_insert(&w->queue, queue_key(&w->queue, at, SIM_ARRIVAL, local));
+        return;
+    }
+    xoff_time *next_at = &worker->sim->next_at[link->to_cell];
+    *next_at = xoff_time_min(*next_at, at);
+}
+
+void sim_send_specially(struct worker *w, struct link *link, const struct frame *frame,
+                        xoff_time at)
+{
+    if (at <= link->last_at) /* the delay was shortened since */
         at = link->last_at + 1;
     link->last_at = at;
     if (link->is_remote) {
-        send_remote(w, link, frame, at);
+        send_remote((struct thread *)w, link, frame, at);
         return;
     }
-    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-    struct frame *in = &link->frames[tail];
+    struct frame *in = link->frames;
     frame_copy(in, frame, link->step);
     in->at = at;
-    if (__builtin_expect(tail == link->last, 0)) {
-        next_chunk(w, link, in);
-    } else {
-        atomic_store_explicit(&link->tail, tail + link->step, memory_order_relaxed);
-    }
-    if (link->to_slot - w->first_slot < w->n_slots) { /* receiver is in the running cell */
-        if (sim->at[link->to_slot] == XOFF_NEVER)
-            arrive_within(w, link, at);
-    } else { /* an earlier frame on the link may already have set the time */
-        sim->at[link->to_slot] = xoff_time_min(sim->at[link->to_slot], at);
-        sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
-    }
+    link->frames = in + link->step;
+    if (*link->to_at == XOFF_NEVER)
+        sim_expect(w, link, at);
+    if (chunk_begins(link->frames, link->mask))
+        sim_next_chunk(w, link, in);
 }
 
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at)
 {
     const struct node_slots *slots = &w->sim->slots_of[node];
-    set_at((struct thread *)w, slots->first + slots->n_ports + port, at, SIM_TRANSMIT, port);
+    set_at((struct thread *)w, slots->first + slots->n_ports + port, at, SIM_TRANSMIT);
 }
 
 void sim_at_timer(struct worker *worker, uint32_t node, xoff_time at)
@@ -151,7 +135,7 @@ void sim_at_timer(struct worker *worker, uint32_t node, xoff_time at)
     const struct node_slots *slots = &worker->sim->slots_of[node];
     const uint32_t slot = slots->first + 2 * slots->n_ports;
     if (slot != w->timer_slot) {
-        set_at(w, slot, at, SIM_TIMER, 0);
+        set_at(w, slot, at, SIM_TIMER);
         return;
     }
     XOFF_ASSERT(at >= worker->now);
@@ -168,8 +152,7 @@ bool sim_try_advance(struct worker *worker, xoff_time at)
             return false;
     } else {
         const uint64_t up_to = (uint64_t)(at - w->queue.start + 1) << 28;
-        if (w->next_key < up_to || w->timer_key < up_to ||
-            queue_peek(&w->queue, w->n_words) < up_to)
+        if (w->timer_key < up_to || queue_peek(&w->queue) < up_to)
             return false;
     }
     worker->now = at;
@@ -182,36 +165,45 @@ struct worker *sim_exclusive(struct sim *sim)
 }
 
 /* The next frame to arrive at a slot. */
-static inline struct frame *front(const struct slot *s)
+static inline const struct frame *front(const struct slot *s)
 {
     return &s->frames[s->head & s->mask];
 }
 
-/* Moves the slot on to the next frame after one was taken. */
-static inline void step(struct thread *w, struct slot *s)
+/* Moves a slot on to the next frame after one was taken, of a link within the thread. */
+static inline void step_within(struct thread *w, struct slot *s)
 {
-    s->head += s->step;
-    if (!s->is_remote && s->head == LINK_CHUNK * s->step) {
-        struct frame *done = s->frames;
-        s->frames = chunk_at(w, done[s->head - s->step].more);
-        s->head = 0;
+    const struct frame *done = s->frames;
+    s->frames += w->step;
+    if (__builtin_expect(chunk_begins(s->frames, w->chunk_mask), 0)) {
+        s->frames = chunk_at(w, done->more);
         chunk_return(w, done);
     }
+}
+
+/* The same for any link. */
+static inline void step(struct thread *w, struct slot *s)
+{
+    if (__builtin_expect(s->is_remote, 0))
+        s->head += w->step;
+    else
+        step_within(w, s);
 }
 
 /* Arrival time of the slot's next frame; XOFF_NEVER when there is none. A link that has run empty
  * starts its chunk anew: where frames are far apart, it always uses the same cache line. Which line
  * that is differs from link to link, as the first of all chunks share a few sets of the cache. */
-static inline xoff_time front_at(struct sim *sim, struct slot *s)
+static inline xoff_time front_at(struct thread *w, struct slot *s)
 {
-    struct link *link = &sim->links[s->link];
+    struct link *link = &w->worker.links[s->link];
     if (__builtin_expect(s->is_remote, 0))
         atomic_store_explicit(&link->head, s->head, memory_order_release);
     if (!link_is_read(link, s->frames, s->head))
         return front(s)->at;
     if (__builtin_expect(!s->is_remote, 1)) {
-        s->head = s->link % LINK_CHUNK * s->step;
-        atomic_store_explicit(&link->tail, s->head, memory_order_relaxed);
+        struct frame *chunk = (struct frame *)((uintptr_t)s->frames & ~(uintptr_t)w->chunk_mask);
+        link->frames = chunk + s->link % LINK_CHUNK * w->step;
+        s->frames = link->frames;
     }
     return XOFF_NEVER;
 }
@@ -235,8 +227,9 @@ static void warm(const struct thread *w, uint32_t index)
         if (s->kind == SIM_TRANSMIT)
             __builtin_prefetch(&sim->links[s->link], 1);
         else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end && !s->is_remote)
-            for (uint32_t k = s->head; k < LINK_CHUNK * s->step; k++)
-                __builtin_prefetch(&s->frames[k]);
+            for (const struct frame *f = s->frames;
+                 f == s->frames || !chunk_begins(f, w->chunk_mask); f++)
+                __builtin_prefetch(f);
     }
     if (sim->model.warm)
         sim->model.warm(sim->model.net, sim->slots[cell->first_slot].node);
@@ -266,7 +259,7 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
             w->arrivals++;
             model->arrive(model->net, &w->worker, node, 0, front(s));
             step(w, s);
-            at[0] = front_at(sim, s);
+            at[0] = front_at(w, s);
         } else if (at[2] == now) {
             at[2] = XOFF_NEVER;
             model->timer(model->net, &w->worker, node);
@@ -281,19 +274,15 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
     sim->next_at[index] = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
 }
 
-/* Sets up the buckets of the window for a cell. */
-static inline void open_queue(struct thread *w, const struct cell *cell)
+/* Opens the queue for a window of a cell with up to so many events at a time. */
+static inline void open_queue(struct thread *w, const struct cell *cell, uint32_t n_events)
 {
-    struct queue *q = &w->queue;
     w->first_slot = cell->first_slot;
     w->n_slots = cell->n_slots;
-    w->n_words = cell->n_words;
     w->uses_queue = true;
     w->worker.advances_before = cell->n_slots < CROWDED ? w->window_end : 0;
-    q->word = 0;
-    const uint64_t length = (uint64_t)(w->window_end - q->start);
-    const unsigned bits = 64 - (unsigned)__builtin_clzll((length - 1) | 1);
-    q->shift = bits > cell->bucket_bits ? bits - cell->bucket_bits : 0;
+    w->queue.ports = w->worker.sim->ports + cell->first_slot;
+    queue_open(&w->queue, w->window_end - w->queue.start, cell->bucket_bits, n_events);
 }
 
 static inline void close_queue(struct thread *w, const struct cell *cell, uint32_t index)
@@ -304,121 +293,129 @@ static inline void close_queue(struct thread *w, const struct cell *cell, uint32
     w->worker.sim->next_at[index] = earliest_of(w->worker.sim, cell);
 }
 
-/* Collects the keys of all frames that a link delivers to a node in this window. */
-static uint32_t collect(struct thread *w, uint32_t local, uint32_t n)
+/* Events in the queue of a single node at a time: as many arrivals as there are buckets, and one
+ * for each slot. */
+static inline uint32_t most_events(const struct cell *cell)
 {
-    const struct sim *sim = w->worker.sim;
-    const struct slot *s = &sim->slots[w->first_slot + local];
-    const struct link *link = &sim->links[s->link];
+    return (UINT32_C(1) << cell->bucket_bits) + cell->n_slots;
+}
+
+/* More frames arrive at a node than the queue is open for. */
+XOFF_SELDOM static void widen(struct thread *w, struct cell *cell)
+{
+    cell->bucket_bits += 2;
+    w->most_arrivals = UINT32_C(1) << cell->bucket_bits;
+    queue_open_wider(&w->queue, w->window_end - w->queue.start, cell->bucket_bits,
+                     most_events(cell));
+}
+
+/* Puts the next frame of a link to a node into the queue. Returns how many there are now, with n
+ * before. */
+static inline uint32_t expect(struct thread *w, struct cell *cell, uint32_t local, uint32_t n,
+                              xoff_time at)
+{
+    if (__builtin_expect(n == w->most_arrivals, 0))
+        widen(w, cell);
+    queue_insert(&w->queue, queue_key(&w->queue, at, SIM_ARRIVAL, local));
+    return n + 1;
+}
+
+/* Puts all frames that a link delivers to a node in this window into the queue. */
+static uint32_t collect(struct thread *w, struct cell *cell, uint32_t local, uint32_t n)
+{
+    const struct slot *s = &w->worker.sim->slots[w->first_slot + local];
+    const struct frame *frame = s->frames, *last = w->worker.links[s->link].frames;
     const xoff_time end = w->window_end;
-    struct frame *frames = s->frames;
-    uint32_t head = s->head;
-    xoff_time at = sim->at[w->first_slot + local];
     do {
-        if (n == w->keys_capacity)
-            thread_grow(w, n + 1);
-        w->keys[n++] = queue_key(&w->queue, at, SIM_ARRIVAL, s->port, local);
-        head += s->step;
-        if (!s->is_remote && head == LINK_CHUNK * s->step) {
-            frames = chunk_at(w, frames[head - s->step].more);
-            head = 0;
-        }
-        /* Frames that another thread appends now arrive after this window: none is missed here. */
-        if (link_is_read(link, frames, head))
-            break;
-        at = frames[head & s->mask].at;
-    } while (at < end);
+        n = expect(w, cell, local, n, frame->at);
+        frame = chunk_next(w, frame);
+    } while (frame != last && frame->at < end);
     return n;
 }
 
-/* Sorts w->keys into w->sorted: by bucket first, then by insertion within each bucket. */
-static void sort_keys(struct thread *w, uint32_t n)
+/* The same for a link from another thread. Frames that it appends now arrive after this window:
+ * none is missed here. */
+__attribute__((noinline)) static uint32_t collect_remote(struct thread *w, struct cell *cell,
+                                                         uint32_t local, uint32_t n)
 {
-    /* A few buckets for each key: fewer make insertion slower, more take longer to add up. */
-    unsigned coarser = 0;
-    while (64 * w->n_words >> coarser > 4 * n)
-        coarser++;
-    const unsigned shift = 28 + w->queue.shift + coarser;
-    const uint32_t n_buckets = 64 * w->n_words >> coarser;
-    uint32_t *place = w->places;
-    memset(place, 0, sizeof *place * (n_buckets + 1));
-    for (uint32_t i = 0; i < n; i++)
-        place[(w->keys[i] >> shift) + 1]++;
-    for (uint32_t b = 1; b < n_buckets; b++)
-        place[b] += place[b - 1];
-    for (uint32_t i = 0; i < n; i++)
-        w->sorted[place[w->keys[i] >> shift]++] = w->keys[i];
-    for (uint32_t i = 1; i < n; i++) {
-        const uint64_t key = w->sorted[i];
-        uint32_t k = i;
-        for (; k > 0 && w->sorted[k - 1] > key; k--)
-            w->sorted[k] = w->sorted[k - 1];
-        w->sorted[k] = key;
-    }
+    const struct slot *s = &w->worker.sim->slots[w->first_slot + local];
+    const uint32_t tail =
+        atomic_load_explicit(&w->worker.links[s->link].tail, memory_order_acquire);
+    const xoff_time end = w->window_end;
+    for (uint32_t head = s->head; head != tail && s->frames[head & s->mask].at < end;
+         head += w->step)
+        n = expect(w, cell, local, n, s->frames[head & s->mask].at);
+    return n;
 }
 
 /* Runs a cell of a single node from the window's start to its end. All that the node receives was
- * sent before the window starts, so its arrivals are sorted at once, and only its own events go
- * through the queue. This also reads the frames in the order they lie in memory before they are
- * needed in the order of time. */
+ * sent before the window starts, so its arrivals are put into the queue at once. This also reads
+ * the frames in the order they lie in memory before they are needed in the order of time. */
 __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
 {
     struct sim *sim = w->worker.sim;
-    const struct cell *cell = &sim->cells[index];
+    struct cell *cell = &sim->cells[index];
     const struct sim_model *model = &sim->model;
+    struct queue *q = &w->queue;
     xoff_time *at = sim->at + cell->first_slot;
     struct slot *slots = &sim->slots[cell->first_slot];
     const uint32_t node = slots->node, n_ports = (cell->n_slots - 1) / 2;
     const xoff_time end = w->window_end;
 
-    open_queue(w, cell);
+    open_queue(w, cell, most_events(cell));
+    w->most_arrivals = UINT32_C(1) << cell->bucket_bits;
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_ports; i++)
         if (at[i] < end)
-            n = collect(w, i, n);
+            n = slots[i].is_remote ? collect_remote(w, cell, i, n) : collect(w, cell, i, n);
     for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
-            insert(w, i, at[i], SIM_TRANSMIT, i - n_ports);
+            queue_insert(q, queue_key(q, at[i], SIM_TRANSMIT, i));
     w->timer_slot = cell->first_slot + 2 * n_ports;
     w->timer_key = timer_key(w, at[2 * n_ports]);
     if (model->begin)
         model->begin(model->net, node);
-    if (n)
-        sort_keys(w, n);
 
     uint64_t events = 0;
-    w->next_key = n ? w->sorted[0] : UINT64_MAX;
-    for (uint32_t k = 0;;) {
-        const uint64_t own = queue_peek(&w->queue, w->n_words);
-        const uint64_t key = w->next_key;
-        if (w->timer_key < key && w->timer_key < own) {
+    for (;;) {
+        const uint64_t key = queue_take(q, w->timer_key);
+        if (__builtin_expect(key == QUEUE_NONE, 0)) {
+            if (w->timer_key == QUEUE_NONE)
+                break;
             w->worker.now = at[2 * n_ports];
             at[2 * n_ports] = XOFF_NEVER;
-            w->timer_key = UINT64_MAX;
+            w->timer_key = QUEUE_NONE;
             events++;
             model->timer(model->net, &w->worker, node);
-        } else if (key < own) {
-            struct slot *s = &slots[key & 0xffff];
-            w->next_key = ++k < n ? w->sorted[k] : UINT64_MAX;
-            w->worker.now = w->queue.start + (xoff_time)(key >> 28);
-            model->arrive(model->net, &w->worker, node, s->port, front(s));
-            step(w, s);
-        } else if (own != UINT64_MAX) {
-            const uint32_t i = queue_take_peeked(&w->queue);
-            w->worker.now = at[i];
+            continue;
+        }
+        w->worker.now = queue_key_at(q, key);
+        const uint32_t i = queue_key_slot(key);
+        if (i < n_ports) {
+            struct slot *s = &slots[i];
+            if (__builtin_expect(s->is_remote, 0)) {
+                model->arrive(model->net, &w->worker, node, i, front(s));
+                s->head += w->step;
+                continue;
+            }
+            model->arrive(model->net, &w->worker, node, i, s->frames);
+            step_within(w, s);
+        } else {
             at[i] = XOFF_NEVER;
             events++;
             model->transmit(model->net, &w->worker, node, i - n_ports);
-        } else {
-            break;
         }
     }
     for (uint32_t i = 0; i < n_ports; i++)
         if (at[i] < end)
-            at[i] = front_at(sim, &slots[i]);
+            at[i] = front_at(w, &slots[i]);
     w->events += events + n;
     w->arrivals += n;
     w->timer_slot = UINT32_MAX;
+    if (cell->bucket_bits > LEAST_BUCKET_BITS && n < UINT32_C(1) << cell->bucket_bits >> 4)
+        cell->bucket_bits--;
+    else if (n > UINT32_C(1) << cell->bucket_bits >> 2)
+        cell->bucket_bits++;
     close_queue(w, cell, index);
 }
 
@@ -432,27 +429,30 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     xoff_time *at = sim->at + cell->first_slot;
     const xoff_time end = w->window_end;
 
-    open_queue(w, cell);
+    open_queue(w, cell, 2 * cell->n_slots);
     struct slot *slots = &sim->slots[cell->first_slot];
-    for (uint32_t i = 0; i < cell->n_slots; i++) {
-        if (at[i] >= end)
-            continue;
-        insert(w, i, at[i], (enum sim_kind)slots[i].kind, slots[i].port);
-    }
+    for (uint32_t i = 0; i < cell->n_slots; i++)
+        if (at[i] < end)
+            queue_insert(q, queue_key(q, at[i], (enum sim_kind)slots[i].kind, i));
     uint64_t events = 0, arrivals = 0;
-    for (uint32_t i; (i = queue_take(q, cell->n_words)) != QUEUE_END; events++) {
+    for (;; events++) {
+        const uint64_t key = queue_take(q, QUEUE_NONE);
+        if (__builtin_expect(key == QUEUE_NONE, 0))
+            break;
+        const uint32_t i = queue_key_slot(key);
         struct slot *s = &slots[i];
-        w->worker.now = q->start + (xoff_time)(q->entries[i].key >> 28);
-        if (s->kind == SIM_ARRIVAL) {
+        w->worker.now = queue_key_at(q, key);
+        const enum sim_kind kind = queue_key_kind(key);
+        if (kind == SIM_ARRIVAL) {
             arrivals++;
             model->arrive(model->net, &w->worker, s->node, s->port, front(s));
             step(w, s);
-            at[i] = front_at(sim, s);
+            at[i] = front_at(w, s);
             if (at[i] < end)
-                insert(w, i, at[i], SIM_ARRIVAL, s->port);
+                queue_insert(q, queue_key(q, at[i], SIM_ARRIVAL, i));
         } else {
             at[i] = XOFF_NEVER;
-            if (s->kind == SIM_TRANSMIT)
+            if (kind == SIM_TRANSMIT)
                 model->transmit(model->net, &w->worker, s->node, s->port);
             else
                 model->timer(model->net, &w->worker, s->node);

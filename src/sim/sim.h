@@ -25,6 +25,7 @@ struct sim;
 /* The thread that handles an event, as the model sees it. */
 struct worker {
     struct sim *sim;
+    struct link *links;
     xoff_time now;             /* time of the event */
     xoff_time advances_before; /* sim_advance() reaches no time from here on */
 };
@@ -84,7 +85,8 @@ xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end);
 /* The model calls these while it handles an event (or, between windows, from instant()). sim_send()
  * puts a frame onto a link, to arrive at `at`. A frame never overtakes another: its time is moved
  * if it would. */
-void sim_send(struct worker *w, uint32_t link, const struct frame *frame, xoff_time at);
+static inline void sim_send(struct worker *w, uint32_t link, const struct frame *frame,
+                            xoff_time at);
 /* Set the one pending transmit event of a port, or the one timer of a node; XOFF_NEVER cancels. */
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at);
 void sim_at_timer(struct worker *w, uint32_t node, xoff_time at);
@@ -125,5 +127,32 @@ struct sim_figures {
     bool is_at_rest; /* the run ended because nothing was pending */
 };
 struct sim_figures sim_figures(const struct sim *sim);
+
+/* The parts of sim_send() that most frames do not need: a frame has a second line, goes to another
+ * thread or would overtake one; a frame is on its way over a link that was empty; a chunk is full.
+ */
+void sim_send_specially(struct worker *w, struct link *link, const struct frame *frame,
+                        xoff_time at);
+void sim_expect(struct worker *w, const struct link *link, xoff_time at);
+void sim_next_chunk(struct worker *w, struct link *link, struct frame *last);
+
+static inline void sim_send(struct worker *w, uint32_t index, const struct frame *frame,
+                            xoff_time at)
+{
+    struct link *link = &w->links[index];
+    if (__builtin_expect(link->is_special || at <= link->last_at, 0)) {
+        sim_send_specially(w, link, frame, at);
+        return;
+    }
+    struct frame *in = link->frames;
+    *in = *frame;
+    in->at = at;
+    link->last_at = at;
+    link->frames = in + 1;
+    if (*link->to_at == XOFF_NEVER)
+        sim_expect(w, link, at);
+    if (__builtin_expect(chunk_begins(link->frames, link->mask), 0))
+        sim_next_chunk(w, link, in);
+}
 
 #endif

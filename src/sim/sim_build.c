@@ -176,16 +176,16 @@ static void number_slots(struct sim *sim)
         struct cell *cell = &sim->cells[c];
         cell->first_slot = slot;
         slot += (cell->n_slots + 7) / 8 * 8;
-        cell->bucket_bits = 6;
+        cell->bucket_bits = LEAST_BUCKET_BITS;
         while (cell->bucket_bits < 12 && (UINT32_C(1) << cell->bucket_bits) < 16 * cell->n_slots)
             cell->bucket_bits++;
-        cell->n_words = (UINT32_C(1) << cell->bucket_bits) / 64;
         cell->n_slots = 0;
     }
     sim->n_slots = slot;
     sim->at = aligned_alloc(64, sizeof *sim->at * (slot + 8));
     sim->slots = aligned_alloc(64, sizeof *sim->slots * (slot + 8));
-    XOFF_ASSERT(sim->at && sim->slots);
+    sim->ports = calloc(slot + 8, sizeof *sim->ports);
+    XOFF_ASSERT(sim->at && sim->slots && sim->ports);
     memset(sim->slots, 0, sizeof *sim->slots * (slot + 8));
     for (uint32_t s = 0; s < slot; s++)
         sim->at[s] = XOFF_NEVER;
@@ -195,6 +195,8 @@ static void number_slots(struct sim *sim)
         cell->is_node = cell->n_slots == 0; /* until another node joins the cell */
         struct slot *s = &sim->slots[sim->slots_of[n].first];
         for (uint32_t p = 0; p < sim->slots_of[n].n_ports; p++) {
+            uint16_t *ports = &sim->ports[sim->slots_of[n].first + p];
+            ports[0] = ports[sim->slots_of[n].n_ports] = (uint16_t)p;
             s[p] = (struct slot){.node = n, .port = (uint16_t)p, .kind = SIM_ARRIVAL};
             s[sim->slots_of[n].n_ports + p] =
                 (struct slot){.node = n, .port = (uint16_t)p, .kind = SIM_TRANSMIT};
@@ -222,7 +224,6 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         const struct sim_link_spec *l = &spec->links[i];
         link->last_at = -1;
         link->step = (uint8_t)sim->step;
-        link->last = (LINK_CHUNK - 1) * sim->step;
         link->to_slot = sim->slots_of[l->to_node].first + l->to_port;
         link->to_port = (uint16_t)l->to_port;
         link->to_cell = sim->cell_of[l->to_node];
@@ -230,6 +231,7 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         if (link->from_cell == link->to_cell) /* frames may arrive in the window they were sent */
             sim->cells[link->to_cell].is_node = false;
         link->is_remote = sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner;
+        link->is_special = link->is_remote || sim->step > 1;
         struct slot *to = &sim->slots[link->to_slot];
         to->link = i;
         sim->slots[sim->slots_of[l->from_node].first + sim->slots_of[l->from_node].n_ports +
@@ -242,11 +244,11 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         } else {
             struct thread *owner = sim->threads[sim->cells[link->from_cell].owner];
             link->frames = chunk_at(owner, chunk_take(owner));
-            link->mask = UINT32_MAX; /* places in a chunk need no folding */
+            link->mask = owner->chunk_mask;
+            link->to_at = &sim->at[link->to_slot];
         }
         to->frames = link->frames;
-        to->mask = link->mask;
-        to->step = sim->step;
+        to->mask = link->is_remote ? link->mask : 0;
     }
 }
 
@@ -255,8 +257,7 @@ static size_t chunk_bytes(const struct thread *w)
     return sizeof(struct frame) * LINK_CHUNK * w->step;
 }
 
-static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slots,
-                                  bool ties_by_port)
+static struct thread *make_thread(struct sim *sim, uint32_t id, bool ties_by_port)
 {
     struct thread *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
     XOFF_ASSERT(w);
@@ -264,11 +265,14 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     w->worker.sim = sim;
     w->id = id;
     w->remote_min = XOFF_NEVER;
-    w->next_key = w->timer_key = UINT64_MAX;
+    w->timer_key = QUEUE_NONE;
     w->timer_slot = UINT32_MAX;
     w->free_chunk = UINT32_MAX;
     w->step = sim->step;
-    w->queue.ties = ties_by_port ? 0 : UINT64_MAX;
+    w->chunk_mask = (uint32_t)chunk_bytes(w) - 1;
+    w->chunk_shift = (unsigned)__builtin_ctzll(chunk_bytes(w));
+    w->queue.ties_by_port = ties_by_port;
+    queue_init(&w->queue);
     /* Where address space is limited, a smaller range has to do. */
     w->chunks_capacity = MOST_CHUNKS;
     do {
@@ -281,8 +285,7 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t max_slo
     errno = 0; /* a later assertion is not about memory */
     w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
     w->active = malloc(sizeof *w->active * (sim->n_cells + 1));
-    w->queue.entries = aligned_alloc(64, sizeof *w->queue.entries * ((max_slots + 4) / 4 * 4));
-    XOFF_ASSERT(w->cells && w->active && w->queue.entries);
+    XOFF_ASSERT(w->cells && w->active);
     for (uint32_t c = 0; c < sim->n_cells; c++)
         if (sim->cells[c].owner == id)
             w->cells[w->n_cells++] = c;
@@ -321,17 +324,17 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     sim->next_at = aligned_alloc(64, sizeof *sim->next_at * ((sim->n_cells + 8) / 8 * 8));
     sim->threads = calloc(sim->n_threads, sizeof(struct thread *));
     XOFF_ASSERT(sim->next_at && sim->threads);
-    uint32_t max_slots = 0;
-    for (uint32_t c = 0; c < sim->n_cells; c++) {
+    for (uint32_t c = 0; c < sim->n_cells; c++)
         sim->next_at[c] = XOFF_NEVER;
-        max_slots = sim->cells[c].n_slots > max_slots ? sim->cells[c].n_slots : max_slots;
-    }
     for (uint32_t i = 0; i < sim->n_threads; i++)
-        sim->threads[i] = make_thread(sim, i, max_slots, spec->ties_by_port);
-    sim->exclusive = make_thread(sim, UINT32_MAX - 1, max_slots, spec->ties_by_port);
+        sim->threads[i] = make_thread(sim, i, spec->ties_by_port);
+    sim->exclusive = make_thread(sim, UINT32_MAX - 1, spec->ties_by_port);
     make_links(sim, spec);
-    for (uint32_t i = 0; i < sim->n_threads; i++)
+    sim->exclusive->worker.links = sim->links;
+    for (uint32_t i = 0; i < sim->n_threads; i++) {
+        sim->threads[i]->worker.links = sim->links;
         find_remote(sim, sim->threads[i]);
+    }
     *out = sim;
     return 0;
 }
@@ -339,8 +342,8 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
 static void destroy_thread(struct thread *w)
 {
     munmap(w->chunks, chunk_bytes(w) * w->chunks_capacity);
-    free(w->cells), free(w->active), free(w->remote_in), free(w->queue.entries), free(w->keys);
-    free(w->sorted), free(w);
+    queue_free(&w->queue);
+    free(w->cells), free(w->active), free(w->remote_in), free(w);
 }
 
 void sim_destroy(struct sim *sim)
@@ -354,7 +357,7 @@ void sim_destroy(struct sim *sim)
         if (sim->links[i].is_remote)
             free(sim->links[i].frames), free(sim->links[i].spilled);
     free(sim->threads), free(sim->next_at), free(sim->links), free(sim->slots);
-    free(sim->at), free(sim->cells), free(sim->cell_of), free(sim->slots_of);
+    free(sim->at), free(sim->ports), free(sim->cells), free(sim->cell_of), free(sim->slots_of);
     free(sim);
 }
 
@@ -373,17 +376,8 @@ void link_grow(struct sim *sim, struct link *link)
     for (uint32_t i = to->head; i != tail; i += link->step)
         frame_copy(&frames[i & (capacity - 1)], &link->frames[i & link->mask], link->step);
     free(link->frames);
-    link->frames = to->frames = frames;
+    to->frames = link->frames = frames;
     link->mask = to->mask = capacity - 1;
-}
-
-void thread_grow(struct thread *w, uint32_t n_keys)
-{
-    while (w->keys_capacity < n_keys)
-        w->keys_capacity = w->keys_capacity ? 2 * w->keys_capacity : 1024;
-    w->keys = realloc(w->keys, sizeof *w->keys * w->keys_capacity);
-    w->sorted = realloc(w->sorted, sizeof *w->sorted * w->keys_capacity);
-    XOFF_ASSERT(w->keys && w->sorted);
 }
 
 void link_spill(struct link *link, const struct frame *frame, xoff_time at)
@@ -424,12 +418,8 @@ const struct frame *walk_on(const struct sim *sim, const struct link *link, stru
         at->head += link->step;
         return &at->frames[(at->head - link->step) & link->mask];
     }
-    struct frame *frame = &at->frames[at->head];
-    at->head += link->step;
-    if (at->head == LINK_CHUNK * link->step) {
-        at->frames = chunk_at(sim->threads[sim->cells[link->to_cell].owner], frame->more);
-        at->head = 0;
-    }
+    const struct frame *frame = at->frames;
+    at->frames = chunk_next(sim->threads[sim->cells[link->to_cell].owner], frame);
     return frame;
 }
 
@@ -444,11 +434,9 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
     for (const struct frame *frame; (frame = walk_on(sim, link, &at)) != NULL; n++) {
         lost(context, frame);
         to->head = at.head;
-        if (at.frames != to->frames) {
-            struct frame *done = to->frames;
-            to->frames = chunk_at(owner, frame->more);
-            chunk_return(owner, done);
-        }
+        to->frames = at.frames;
+        if (!link->is_remote && at.frames != frame + link->step)
+            chunk_return(owner, frame);
     }
     if (link->is_remote)
         atomic_store_explicit(&link->head, to->head, memory_order_relaxed);

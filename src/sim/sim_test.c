@@ -65,8 +65,7 @@ static bool ties_by_port, has_extra;
 /* What the hash is does not matter here, only that it comes after time and kind. */
 static uint64_t tie_of(xoff_time at, uint32_t port)
 {
-    const struct queue window = {.start = at, .ties = ties_by_port ? 0 : UINT64_MAX};
-    return queue_key(&window, at, SIM_ARRIVAL, port, 0) >> 16;
+    return ties_by_port ? 0 : queue_tie(at, port);
 }
 
 static bool is_before(const struct event *a, const struct event *b)

@@ -1,0 +1,140 @@
+/* The parts of the event queue that are seldom needed: see queue.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/queue.h"
+#include <xoff/err.h>
+
+#define FIRST_PLACES 1024
+
+static void allocate(struct queue *q, uint32_t n_places)
+{
+    while (q->capacity < n_places)
+        q->capacity = q->capacity ? 2 * q->capacity : FIRST_PLACES;
+    q->keys = realloc(q->keys, sizeof *q->keys * (q->capacity + 1));
+    q->occupied = realloc(q->occupied, sizeof *q->occupied * (q->capacity / 64 + 1));
+    XOFF_ASSERT(q->keys && q->occupied);
+}
+
+void queue_init(struct queue *q)
+{
+    allocate(q, FIRST_PLACES);
+    memset(q->keys, 0xff, sizeof *q->keys * (q->capacity + 1));
+    memset(q->occupied, 0, sizeof *q->occupied * (q->capacity / 64 + 1));
+}
+
+void queue_free(struct queue *q)
+{
+    free(q->keys), free(q->occupied);
+}
+
+static void mark(struct queue *q, uint32_t place)
+{
+    q->occupied[place / 64] |= UINT64_C(1) << (place % 64);
+}
+
+/* Gathers all keys at the end of the places and deals them out anew, each to its bucket or right
+ * behind the one before it. Keys only move towards the front: j keys behind the first there is room
+ * for the j-th. */
+static void settle(struct queue *q, uint32_t n_places, unsigned shift)
+{
+    uint32_t from = n_places;
+    for (uint32_t i = q->n_places; i-- > 0;) {
+        const uint64_t key = q->keys[i];
+        if (key != QUEUE_NONE) {
+            q->keys[i] = QUEUE_NONE;
+            q->keys[--from] = key;
+        }
+    }
+    memset(q->occupied, 0, sizeof *q->occupied * (q->capacity / 64 + 1));
+    mark(q, n_places);
+    q->n_places = n_places;
+    q->taken = 0;
+    q->shift = shift;
+    for (uint32_t place = 0; from < n_places; place++, from++) {
+        const uint64_t key = q->keys[from];
+        const uint32_t bucket = queue_bucket(q, key);
+        place = bucket > place ? bucket : place;
+        XOFF_ASSERT(place <= from);
+        q->keys[from] = QUEUE_NONE;
+        q->keys[place] = key;
+        mark(q, place);
+    }
+}
+
+void queue_open_wider(struct queue *q, xoff_time length, unsigned bits, uint32_t n_events)
+{
+    const uint32_t n_places = queue_places(bits, n_events), before = q->capacity;
+    if (n_places > before) {
+        allocate(q, n_places);
+        memset(q->keys + before + 1, 0xff, sizeof *q->keys * (q->capacity - before));
+    }
+    settle(q, n_places, queue_shift(length, bits));
+}
+
+/* Fills in the tie hash. */
+static uint64_t with_tie(const struct queue *q, uint64_t key)
+{
+    if (q->ties_by_port || key >> 16 & 1023)
+        return key;
+    return key | queue_tie(queue_key_at(q, key), q->ports[queue_key_slot(key)]) << 16;
+}
+
+/* Whether the key at a place comes before *key, both as they are and with their hash. */
+static bool is_before(struct queue *q, uint32_t place, uint64_t *key)
+{
+    if (__builtin_expect((q->keys[place] ^ *key) >> 26 == 0, 0)) {
+        q->keys[place] = with_tie(q, q->keys[place]);
+        *key = with_tie(q, *key);
+    }
+    return q->keys[place] < *key;
+}
+
+/* Makes a free place among sorted keys, and returns it; n_places: there is no room behind them. */
+static uint32_t make_place(struct queue *q, uint64_t *key)
+{
+    uint32_t place = queue_bucket(q, *key);
+    if (place < q->taken)
+        place = q->taken;
+    if (q->keys[place] == QUEUE_NONE) { /* left by the event taken last: earlier ones move up */
+        mark(q, place);
+        for (; is_before(q, place + 1, key); place++)
+            q->keys[place] = q->keys[place + 1];
+        return place;
+    }
+    while (is_before(q, place, key))
+        place++;
+    uint32_t end = place;
+    while (q->keys[end] != QUEUE_NONE)
+        end++;
+    if (end == q->n_places)
+        return end;
+    memmove(&q->keys[place + 1], &q->keys[place], sizeof *q->keys * (end - place));
+    mark(q, end);
+    return place;
+}
+
+void queue_squeeze(struct queue *q, uint64_t key)
+{
+    uint32_t place = make_place(q, &key);
+    if (__builtin_expect(place == q->n_places, 0)) {
+        settle(q, q->n_places, q->shift); /* events that were taken have left places in front */
+        place = make_place(q, &key);
+        XOFF_ASSERT(place < q->n_places);
+    }
+    q->keys[place] = key;
+}
+
+void queue_remove(struct queue *q, uint64_t key)
+{
+    uint32_t place = queue_bucket(q, key);
+    if (place < q->taken)
+        place = q->taken;
+    while (queue_key_slot(q->keys[place]) != queue_key_slot(key))
+        place++;
+    for (; q->keys[place + 1] != QUEUE_NONE && queue_bucket(q, q->keys[place + 1]) <= place;
+         place++)
+        q->keys[place] = q->keys[place + 1];
+    q->keys[place] = QUEUE_NONE;
+    q->occupied[place / 64] &= ~(UINT64_C(1) << (place % 64));
+}
