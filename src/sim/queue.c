@@ -1,42 +1,17 @@
 /* The parts of the event queue that are seldom needed: see queue.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/queue.h"
 #include <xoff/err.h>
-
-#define FIRST_PLACES 1024
-
-static void allocate(struct queue *q, uint32_t n_places)
-{
-    while (q->capacity < n_places)
-        q->capacity = q->capacity ? 2 * q->capacity : FIRST_PLACES;
-    q->keys = realloc(q->keys, sizeof *q->keys * (q->capacity + 1));
-    q->occupied = realloc(q->occupied, sizeof *q->occupied * (q->capacity / 64 + 1));
-    XOFF_ASSERT(q->keys && q->occupied);
-}
-
-void queue_init(struct queue *q)
-{
-    allocate(q, FIRST_PLACES);
-    memset(q->keys, 0xff, sizeof *q->keys * (q->capacity + 1));
-    memset(q->occupied, 0, sizeof *q->occupied * (q->capacity / 64 + 1));
-}
-
-void queue_free(struct queue *q)
-{
-    free(q->keys), free(q->occupied);
-}
 
 static void mark(struct queue *q, uint32_t place)
 {
     q->occupied[place / 64] |= UINT64_C(1) << (place % 64);
 }
 
-/* Gathers all keys at the end of the places and deals them out anew, each to its bucket or right
- * behind the one before it. Keys only move towards the front: j keys behind the first there is room
- * for the j-th. */
-static void settle(struct queue *q, uint32_t n_places, unsigned shift)
+/* Gathers all keys at the end of the places first. Then keys only move towards the front: there is
+ * room for the j-th behind j others. */
+void queue_settle(struct queue *q, uint32_t n_places, unsigned shift)
 {
     uint32_t from = n_places;
     for (uint32_t i = q->n_places; i-- > 0;) {
@@ -60,16 +35,6 @@ static void settle(struct queue *q, uint32_t n_places, unsigned shift)
         q->keys[place] = key;
         mark(q, place);
     }
-}
-
-void queue_open_wider(struct queue *q, xoff_time length, unsigned bits, uint32_t n_events)
-{
-    const uint32_t n_places = queue_places(bits, n_events), before = q->capacity;
-    if (n_places > before) {
-        allocate(q, n_places);
-        memset(q->keys + before + 1, 0xff, sizeof *q->keys * (q->capacity - before));
-    }
-    settle(q, n_places, queue_shift(length, bits));
 }
 
 /* Fills in the tie hash. */
@@ -118,7 +83,8 @@ void queue_squeeze(struct queue *q, uint64_t key)
 {
     uint32_t place = make_place(q, &key);
     if (__builtin_expect(place == q->n_places, 0)) {
-        settle(q, q->n_places, q->shift); /* events that were taken have left places in front */
+        queue_settle(q, q->n_places,
+                     q->shift); /* events that were taken have left places in front */
         place = make_place(q, &key);
         XOFF_ASSERT(place < q->n_places);
     }

@@ -33,14 +33,19 @@ struct queue {
     const uint16_t *ports;       /* by slot of the cell */
 };
 
-/* These are in queue.c, and may allocate. */
+/* These are in queue_build.c, and may allocate. */
 void queue_init(struct queue *q);
 void queue_free(struct queue *q);
 /* Cuts the window of `length` from q->start into up to 1 << bits buckets, for so many events at a
  * time, and no fewer than before. What is in the queue stays in it. */
 void queue_open_wider(struct queue *q, xoff_time length, unsigned bits, uint32_t n_events);
-/* Puts a key into a bucket whose place is taken. */
+
+/* These are in queue.c. Puts a key into a bucket whose place is taken. */
 void queue_squeeze(struct queue *q, uint64_t key);
+/* Removes the event of a slot; `key` as it was inserted. */
+void queue_remove(struct queue *q, uint64_t key);
+/* Deals all keys out anew, each to its bucket or right behind the one before it. */
+void queue_settle(struct queue *q, uint32_t n_places, unsigned shift);
 
 /* Equal times are ordered by a hash of time and port, so that no port is always served first. */
 static inline uint64_t queue_tie(xoff_time at, uint32_t port)
@@ -111,9 +116,6 @@ static inline void queue_insert(struct queue *q, uint64_t key)
     q->keys[place] = key;
     q->occupied[place / 64] |= UINT64_C(1) << (place % 64);
 }
-
-/* Removes the event of a slot; `key` as it was inserted. */
-void queue_remove(struct queue *q, uint64_t key);
 
 /* Returns the key of the earliest event; QUEUE_NONE when the queue is empty. */
 static inline uint64_t queue_peek(const struct queue *q)
