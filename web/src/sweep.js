@@ -293,7 +293,7 @@ function heatSection(data, dims) {
   return section(
     "heat",
     "Two parameters at a time",
-    "Darker is more.",
+    rampKey("least", "most"),
     chooser(dims, roles, data, (chosen, cells) =>
       list(data.metrics).map((m) => heatFigure(data, dims, m, chosen, cells)),
     ),
