@@ -120,24 +120,26 @@ static void m_d_1_mean_wait(void **state)
 
 /* A limit that sending and receiving share. h0 receives 98 Gb/s of frames and sends what 150 Gb/s
  * leave: 52 Gb/s, with preamble and gap (1538 for 1518 B) 0.527 of its link. 200 Gb/s are enough
- * for both, and the link is busy with 98 * 1538 / 1518 = 99.3 Gb/s. */
+ * for both, and the link is busy with 98 * 1538 / 1518 = 99.3 Gb/s. Of 100 Gb/s, 20 Gb/s that are
+ * received leave 80, also while nothing comes: 0.811 of the link. */
 static void a_limit_is_shared(void **state)
 {
     (void)state;
     static const struct {
-        const char *limit;
+        const char *limit, *received;
         double busy;
-    } rows[] = {{"150Gbps", 0.527}, {"200Gbps", 0.993}};
-    for (uint32_t i = 0; i < 2; i++) {
+    } rows[] = {
+        {"150Gbps", "98Gbps", 0.527}, {"200Gbps", "98Gbps", 0.993}, {"100Gbps", "20Gbps", 0.811}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct rig rig;
         rig_run(&rig, NULL,
                 "stop: 1ms\ndrain: 0s\n"
                 "topology: {kind: star, hosts: 3, host_link: {rate: 100Gbps, delay: 1us}}\n"
                 "host: {shared_limit: %s}\n"
                 "transport: {kind: none, reliability: datagram}\n"
-                "traffic: [{kind: cbr, from: h1, to: h0, rate: 98Gbps},\n"
+                "traffic: [{kind: cbr, from: h1, to: h0, rate: %s},\n"
                 "  {kind: cbr, from: h0, to: h2, rate: 98Gbps}]\n",
-                rows[i].limit);
+                rows[i].limit, rows[i].received);
         const struct result_port *port = rig_port(&rig, "h0", "s0");
         const double busy = (double)port->busy_for / (double)rig.results->end_at;
         print_message("limit %s: link of h0 busy %.4f\n", rows[i].limit, busy);
