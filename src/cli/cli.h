@@ -58,6 +58,7 @@ struct cli_input {
     char **warnings; /* from building its networks, as cli_warning_text() returns them */
     uint32_t n_warnings;
     const struct checkpoint *checkpoint; /* of its runs; NULL: none are made */
+    struct fork *fork;                   /* from which all but the first begin; NULL: at 0 */
 };
 int cli_read(const struct cli_options *options, const char *file, struct cli_input *input,
              struct xoff_err *err);
@@ -128,10 +129,25 @@ void cli_run_fini(struct cli_run *run);
 int cli_estimate(const struct cli_options *options, struct cli_input *input);
 /* Finds the keys by which the runs of a file differ, and those that were set, for metrics.csv. */
 void cli_find_keys(struct cli_run *runs, uint32_t n_runs, const struct cli_options *options);
+/* Calls `found` for every key that has not the same value in two configurations, as plan_print()
+ * makes them; a value is NULL where there is no such key. */
+void cli_compare_keys(const char *one, const char *other,
+                      void (*found)(void *context, const char *path, const char *one,
+                                    const char *other),
+                      void *context);
 /* Notes troubles of a run that no expectation of the scenario covers, as verdict_note() does. */
 void cli_note_verdict(const struct scenario *scenario, struct results *run,
                       const struct results *const *results, const struct summary *const *summaries,
                       uint32_t n);
+/* Say what the audit, the expectations and the wire check have found (verdict_text.c). The second
+ * returns an exit status. */
+bool cli_passes_audit(const struct scenario *scenario, struct results *run,
+                      const struct results *const *results, const struct summary *const *summaries,
+                      uint32_t n, FILE *out);
+int cli_check_expectations(const struct scenario *scenario, const struct cli_run *runs,
+                           const struct results *const *results,
+                           const struct summary *const *summaries, FILE *out);
+bool cli_passes_wire_check(const struct cli_run *run, FILE *out);
 /* From here on Ctrl-C, SIGTERM and SIGHUP (a closed terminal, a batch system's time limit) only ask
  * for an end: what there is, is saved. */
 void cli_catch_interrupts(void);

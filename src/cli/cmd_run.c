@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "cli/checkpoint.h"
+#include "cli/fork.h"
 #include "cli/run_seeds.h"
 #include "many/batch.h"
 #include "many/seed_list.h"
@@ -28,6 +29,7 @@ struct run_arguments {
     uint32_t n_captures, n_variants;
     struct seeds_options seeds;
     struct checkpoint checkpoint;
+    xoff_time fork_at; /* 0: variants begin at 0 */
     uint64_t capture_limit;
     uint32_t capture_bytes; /* 0: whole frames */
     const char *trace;      /* file; NULL: none */
@@ -62,6 +64,7 @@ enum {
     OPTION_WIRE_CHECK,
     OPTION_NO_EXPECT,
     OPTION_SEEDS,
+    OPTION_FORK_AT,
     OPTION_JOBS
 };
 
@@ -79,6 +82,10 @@ static const struct argp_option options[] = {
      0},
     {"variant", OPTION_VARIANT, "NAME", 0,
      "Run this variant alone, and what is expected of it; may be given several times", 0},
+    {"fork-at", OPTION_FORK_AT, "TIME", 0,
+     "Run the first variant up to this simulated time, such as 10ms, and all from its state on; "
+     "they may differ in numbers of mechanisms",
+     0},
     {"csv", OPTION_CSV, NULL, 0, "Write the tables as CSV files too", 0},
     {"no-report", OPTION_NO_REPORT, NULL, 0, "Do not write report.html", 0},
     {"print-config", OPTION_PRINT_CONFIG, NULL, 0,
@@ -236,6 +243,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->seeds.n_jobs = (uint32_t)n;
         return 0;
     }
+    case OPTION_FORK_AT:
+        if (xoff_parse_time(arg, &a->fork_at) || a->fork_at <= 0)
+            argp_error(state, "--fork-at %s: give a simulated time above 0, such as 10ms", arg);
+        return 0;
     case OPTION_NO_EXPECT:
         a->no_expect = true;
         return 0;
@@ -270,6 +281,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                                a->shared.files[k], a->shared.files[i]);
         if (checkpoint_is_wanted(&a->checkpoint) && (a->seeds.n || a->shared.n_files > 1))
             argp_error(state, "--checkpoint is of one scenario with one seed: run them one by one");
+        if (a->fork_at && (a->seeds.n || checkpoint_is_wanted(&a->checkpoint)))
+            argp_error(state, "--fork-at goes neither with --seeds nor with --checkpoint");
         if (a->compare && a->shared.n_files > 1)
             argp_error(state, "--compare names the results of one run, but there are %u files",
                        a->shared.n_files);
@@ -285,52 +298,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-/* Checks the findings of the audit, and the troubles that no expectation covers. */
-static bool passes_audit(const struct scenario *scenario, struct results *run,
-                         const struct results *const *results,
-                         const struct summary *const *summaries, uint32_t n, FILE *out)
-{
-    const struct cli_style *s = cli_style(out);
-    const uint32_t n_audited = run->n_findings;
-    cli_note_verdict(scenario, run, results, summaries, n);
-    if (n_audited)
-        fprintf(out, "%s%sfailed%s: the audit found %u things wrong\n", s->bold, s->red, s->off,
-                n_audited);
-    for (uint32_t i = n_audited; i < run->n_findings; i++)
-        fprintf(out, "%s%sfailed%s: %s\n", s->bold, s->red, s->off, run->findings[i].text);
-    return !run->n_findings;
-}
-
-/* An expectation is of the whole file: it is noted in the results of every run, and one that does
- * not hold among their findings. */
-static int check_expectations(const struct scenario *scenario, const struct cli_run *runs,
-                              const struct results *const *results,
-                              const struct summary *const *summaries, FILE *out)
-{
-    const struct cli_style *s = cli_style(out);
-    int status = EXIT_FINE;
-    for (uint32_t i = 0; i < scenario->n_expects; i++) {
-        bool holds;
-        char detail[1024];
-        struct xoff_err err = {0};
-        const char *text = scenario->expects[i].text;
-        const bool is_wrong = expect_evaluate(text, results, summaries, scenario->n_plans, &holds,
-                                              detail, sizeof detail, &err);
-        const char *why = is_wrong ? err.message : detail;
-        for (uint32_t k = 0; k < scenario->n_plans; k++)
-            results_add_expectation(runs[k].results, text, !is_wrong && holds, why);
-        if (!is_wrong && holds) {
-            fprintf(out, "%sholds%s: %s\n", s->green, s->off, text);
-            continue;
-        }
-        fprintf(out, "%s%sfailed%s: expected %s, but %s\n", s->bold, s->red, s->off, text, why);
-        for (uint32_t k = 0; k < scenario->n_plans; k++)
-            results_add_finding(runs[k].results, "expected %s, but %s", text, why);
-        status = EXIT_FAILED;
-    }
-    return status;
 }
 
 static const char *plural(uint32_t n)
@@ -478,31 +445,6 @@ static void compare_runs(const struct run_arguments *a, const struct hpcc_config
     }
 }
 
-/* Says what the wire check of a run has found. */
-static bool passes_wire_check(const struct run_arguments *a, const struct cli_run *run)
-{
-    static const char *const kinds[] = {
-        [RESULT_FRAME_DATA] = "data",   [RESULT_FRAME_ACK] = "ACK",
-        [RESULT_FRAME_NACK] = "NACK",   [RESULT_FRAME_CNP] = "CNP",
-        [RESULT_FRAME_PAUSE] = "pause", [RESULT_FRAME_NOTICE] = "notification",
-        [RESULT_FRAME_PROBE] = "probe",
-    };
-    const struct net_wire_result found = net_wire_result(run->built->net);
-    const struct results *r = run->results;
-    if (found.has_failed) {
-        char at[32];
-        fprintf(stderr, "error: wire check%s%s: %s frame received by %s:%u at %s: %s: %s\n",
-                *r->variant ? " of " : "", r->variant, kinds[found.kind], r->nodes[found.node].name,
-                found.port, cli_figure(at, sizeof at, (double)found.at / (double)XOFF_S, "s"),
-                found.err.subject, found.err.message);
-        return false;
-    }
-    fprintf(a->shared.json ? stderr : stdout,
-            "wire check%s%s: %llu control frames and tags came back as they were sent\n",
-            *r->variant ? " of " : "", r->variant, (unsigned long long)found.n_frames);
-    return true;
-}
-
 /* Finishes `n` runs of the scenario's plans, at least one; an interruption leaves fewer than there
  * are plans. */
 static int finish(const struct run_arguments *a, const struct scenario *scenario,
@@ -530,7 +472,7 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     int status = EXIT_FINE;
     for (uint32_t i = 0; i < n; i++) {
         cli_print_troubles(words, &runs[i]);
-        if (!passes_audit(scenario, runs[i].results, results, summaries, n, words))
+        if (!cli_passes_audit(scenario, runs[i].results, results, summaries, n, words))
             status = EXIT_FAILED;
     }
     if (seeds->seeds && seeds_audit(seeds, runs, words))
@@ -544,7 +486,7 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     } else if (a->no_expect) {
         fprintf(words, "expectations are not tested\n");
     } else if (seeds->seeds ? seeds_expect(seeds, runs, words)
-                            : check_expectations(scenario, runs, results, summaries, words)) {
+                            : cli_check_expectations(scenario, runs, results, summaries, words)) {
         if (a->shared.n_settings > (a->seeds.n > 0)) /* the first seed is a setting, too */
             fprintf(words, "the file's expectations do not know of --set; --no-expect leaves them "
                            "out\n");
@@ -584,6 +526,8 @@ static int run_file(const struct run_arguments *a, const char *file)
         theirs.path = compare_path(a->compare, input.import);
         code = hpcc_fct_read(theirs.path, &theirs.fct, &err);
     }
+    if (!code && a->fork_at && !a->print_config)
+        code = fork_check(input.scenario, &err);
     if (!code && a->trace)
         code = check_trace(a->trace, input.scenario, &err);
     if (code) {
@@ -633,6 +577,9 @@ static int run_file(const struct run_arguments *a, const char *file)
     checkpoint.scenario = scenario;
     if (checkpoint_is_wanted(&checkpoint))
         input.checkpoint = &checkpoint;
+    struct fork fork = {.at = a->fork_at};
+    if (fork.at)
+        input.fork = &fork;
     if (!status && !checkpoint.resumes && checkpoint_is_in(dir))
         fprintf(stderr, "%s has a checkpoint of an earlier run, which this one replaces\n", dir);
     uint32_t n = 0;
@@ -643,7 +590,8 @@ static int run_file(const struct run_arguments *a, const char *file)
         if (cli_run_plan(scenario->plans[i], &options_of_build, &input, &runs[i], &err)) {
             cli_print_build_error(&input, &err);
             status = cli_status(&err);
-        } else if (!runs[i].is_kept && a->wire_check && !passes_wire_check(a, &runs[i])) {
+        } else if (!runs[i].is_kept && a->wire_check &&
+                   !cli_passes_wire_check(&runs[i], a->shared.json ? stderr : stdout)) {
             status = EXIT_FAILED;
         }
         is_short = runs[i].is_short;
@@ -673,6 +621,7 @@ static int run_file(const struct run_arguments *a, const char *file)
         status = finish(a, scenario, import, &theirs, &seeds, runs, n, folder, dir);
     }
     seeds_fini(&seeds);
+    image_fini(&fork.image);
     folder_close(folder);
     free(usual);
     for (uint32_t i = 0; i < scenario->n_plans; i++)
@@ -701,6 +650,7 @@ static int run_command(int argc, char **argv, const char *dir, const char *text,
                "         xoff run scenarios/quickstart.yaml --seeds 1..20\n"
                "         xoff run scenarios/quickstart.yaml --checkpoint 5m\n"
                "         xoff run scenarios/incast-pfc.yaml --estimate --memory 4GB\n"
+               "         xoff run scenarios/hotspot.yaml --fork-at 10ms\n"
                "         xoff run mix/config.txt --compat ns3\n"
                "         xoff run mix/config.txt --compat ns3 --compare mix",
         .children = children};

@@ -43,6 +43,18 @@ static void add_leaves(struct leaves *leaves, const struct yaml_node *node, cons
     }
 }
 
+static struct leaves leaves_of(const char *config)
+{
+    struct leaves leaves = {0};
+    struct yaml_doc doc;
+    struct xoff_err err;
+    if (!yaml_parse(&doc, config, strlen(config), &err)) {
+        add_leaves(&leaves, doc.root, "");
+        yaml_fini(&doc);
+    }
+    return leaves;
+}
+
 static void leaves_fini(struct leaves *leaves)
 {
     for (uint32_t i = 0; i < leaves->n; i++) {
@@ -115,15 +127,8 @@ void cli_find_keys(struct cli_run *runs, uint32_t n_runs, const struct cli_optio
         return;
     struct leaves *all = calloc(n_runs, sizeof *all);
     XOFF_ASSERT(all);
-    for (uint32_t i = 0; i < n_runs; i++) {
-        struct yaml_doc doc;
-        struct xoff_err err;
-        const char *text = runs[i].config_text;
-        if (!yaml_parse(&doc, text, strlen(text), &err)) {
-            add_leaves(&all[i], doc.root, "");
-            yaml_fini(&doc);
-        }
-    }
+    for (uint32_t i = 0; i < n_runs; i++)
+        all[i] = leaves_of(runs[i].config_text);
     for (uint32_t i = 0; i < n_runs; i++)
         for (uint32_t k = 0; k < all[i].n; k++) {
             const char *path = all[i].list[k].path;
@@ -136,4 +141,25 @@ void cli_find_keys(struct cli_run *runs, uint32_t n_runs, const struct cli_optio
     for (uint32_t i = 0; i < n_runs; i++)
         leaves_fini(&all[i]);
     free(all);
+}
+
+void cli_compare_keys(const char *one, const char *other,
+                      void (*found)(void *context, const char *path, const char *one,
+                                    const char *other),
+                      void *context)
+{
+    struct leaves both[2] = {leaves_of(one), leaves_of(other)};
+    for (uint32_t k = 0; k < both[0].n; k++) {
+        const struct leaf *leaf = &both[0].list[k];
+        const char *value = value_at(&both[1], leaf->path, k);
+        if (!value || strcmp(leaf->value, value))
+            found(context, leaf->path, leaf->value, value);
+    }
+    for (uint32_t k = 0; k < both[1].n; k++) {
+        const struct leaf *leaf = &both[1].list[k];
+        if (!value_at(&both[0], leaf->path, k))
+            found(context, leaf->path, NULL, leaf->value);
+    }
+    leaves_fini(&both[0]);
+    leaves_fini(&both[1]);
 }

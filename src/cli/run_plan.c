@@ -7,6 +7,7 @@
 #include <xoff/units.h>
 
 #include "cli/checkpoint.h"
+#include "cli/fork.h"
 
 #define LOOK_ARRIVALS 200000 /* between two looks at the clock, at most */
 #define LOOK_S 0.01          /* between two looks at the memory */
@@ -51,6 +52,7 @@ struct progress {
     double written_s;
     struct checkpoint_state state; /* that it went on from */
     bool is_kept;
+    struct fork *fork; /* NULL: none */
 };
 
 /* Writes a checkpoint. A run that cannot write one goes on, and tries again later. */
@@ -98,6 +100,8 @@ static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
         return false;
     if (p->checkpoint && p->checkpoint->at && !is_past_checkpoint(p, now))
         return false;
+    if (p->fork && !p->fork->image.n && now >= p->fork->at)
+        net_image(p->net, &p->fork->image);
     if ((++p->calls & 63) && arrivals - p->arrivals < LOOK_ARRIVALS)
         return true;
     p->arrivals = arrivals;
@@ -154,11 +158,13 @@ static void set_standalone(const struct plan *plan, const struct cli_input *inpu
     hpcc_destroy(made);
 }
 
-/* Finds the plan among those that checkpoints are of, and loads its checkpoint if there is one. */
+/* Loads the state that the run of the plan goes on from, if there is one. */
 static int prepare(struct progress *p, const struct plan *plan, struct net *net,
                    struct xoff_err *err)
 {
     p->net = net;
+    if (p->fork && p->fork->image.n)
+        return fork_load(p->fork, plan, net, err);
     if (!p->checkpoint)
         return 0;
     while (p->checkpoint->scenario->plans[p->index] != plan)
@@ -186,11 +192,15 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     *run = (struct cli_run){0};
     struct progress progress = {
         .is_shown = input && isatty(STDERR_FILENO), .stop = plan->net.stop, .name = plan->variant};
-    if (input)
-        progress.checkpoint = input->checkpoint;
     struct build_options options = *given;
+    if (input) {
+        progress.checkpoint = input->checkpoint;
+        progress.fork = input->fork;
+    }
     if (progress.checkpoint)
         options.hold_at = progress.checkpoint->at;
+    else if (progress.fork)
+        options.hold_at = progress.fork->at;
     options.progress_context = &progress;
     options.progress = on_progress;
     int code = build_create(plan, &options, &run->built, err);
@@ -210,6 +220,13 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     run->is_short = progress.is_short;
     if (progress.is_shown)
         fprintf(stderr, "\r\033[K");
+    if (progress.fork && !progress.fork->image.n && !interrupted && !run->is_short) {
+        char text[32];
+        xoff_err_set(err, XOFF_E_RANGE, "--fork-at",
+                     xoff_format_time(text, sizeof text, progress.fork->at),
+                     "the first variant comes to its end before this time");
+        return -XOFF_E_RANGE;
+    }
     run->is_kept = progress.is_kept;
     if (run->is_kept) {
         char text[32];

@@ -190,6 +190,63 @@ def refused(tmp):
         check(f"{args} are refused", p.returncode == 2 and words in p.stderr, p)
 
 
+FORKED = """topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 2}
+stop: 400us
+switch: {marking: {kind: ecn, kmin: 100KB, kmax: 400KB}}
+transport: dcqcn
+traffic: [{kind: poisson, load: 0.8, sizes: websearch}, {kind: incast, to: h0, size: 200KB}]
+variants: [%s]
+"""
+
+
+def runs_of(file, folder, *args):
+    p = xoff("run", file, "-o", folder, "--no-report", "--no-expect", *args)
+    check(f"{args} run", p.returncode == 0, p)
+    return {run["variant"]: run for run in json.loads((folder / "summary.json").read_text())["runs"]}
+
+
+def forked(tmp):
+    """Variants that go on from one state, and what they may differ in."""
+    file, early = tmp / "s.yaml", ["--fork-at", "1ps"]
+    file.write_text(FORKED % "{name: a}, {name: same}, "
+                    "{name: low, set: {switch.marking.kmin: 5KB, switch.marking.kmax: 9KB}}, "
+                    "{name: mmu, set: {switch.mmu.alpha: 1/64}}, "
+                    "{name: rp, set: {transport.ai: 400Mbps}}")
+    plain, fork = runs_of(file, tmp / "plain"), runs_of(file, tmp / "fork", "--fork-at", "200us")
+    digests = {name: run["digest"] for name, run in fork.items()}
+    check("the first variant, and one that is equal, are as ever",
+          digests["a"] == digests["same"] == plain["a"]["digest"])
+    check("parameters hold from the fork on", digests["a"] not in (digests["low"], digests["rp"]),
+          digests)
+    check("the past is that of the first one", digests["low"] != plain["low"]["digest"], digests)
+    check("nothing is wrong with any", all(run["verdict"] == "pass" for run in fork.values()))
+    again = runs_of(file, tmp / "fork", "--fork-at", "200us", "--threads", "2")
+    check("threads do not change that",
+          digests == {name: run["digest"] for name, run in again.items()})
+    at_once = runs_of(file, tmp / "fork", *early)
+    check("from the start on a fork changes nothing, where states do not hold a parameter",
+          all(at_once[v]["digest"] == plain[v]["digest"] for v in ("a", "same", "low", "mmu")))
+    for setting, key in (("seed: 2", "seed"), ("switch.buffer: 1MB", "switch.buffer"),
+                         ("switch.mmu: dsh", "switch.mmu.kind"), ("stop: 1ms", "stop"),
+                         ("traffic.0.load: 0.1", "traffic.0.load"), ("transport: hpcc", "kind"),
+                         ("topology.hosts_per_leaf: 3", "topology.hosts_per_leaf"),
+                         ("switch.marking.at: enqueue", "switch.marking.at"),
+                         ("switch.mmu.reserved: 2KiB", "switch.mmu.reserved")):
+        file.write_text(FORKED % ("{name: a}, {name: b, set: {%s}}" % setting))
+        p = xoff("run", file, "-o", tmp / "none", *early)
+        check(f"{setting} is refused by name", p.returncode == 2 and "in variant b" in p.stderr and
+              key in p.stderr and not (tmp / "none").exists(), p)
+    p = xoff("run", file, "-o", tmp / "none", *early, "--variant", "a")
+    check("one variant is no fork", p.returncode == 2 and "has no variants" in p.stderr, p)
+    file.write_text(FORKED % "{name: a}, {name: b}")
+    for args, words in ((["--fork-at", "0s"], "give a simulated time above 0"),
+                        (["--fork-at", "1s"], "comes to its end before this time"),
+                        ([*early, "--checkpoint", "1s"], "goes neither with --seeds nor with"),
+                        ([*early, "--seeds", "1..2"], "goes neither with --seeds nor with")):
+        p = xoff("run", file, "-o", tmp / "none", *args)
+        check(f"{args} are refused", p.returncode == 2 and words in p.stderr, p)
+
+
 with tempfile.TemporaryDirectory() as name:
     tmp = pathlib.Path(name)
     if len(sys.argv) > 2:
@@ -199,7 +256,7 @@ with tempfile.TemporaryDirectory() as name:
             ("quickstart", ["--set", "stop=500us", "--capture", "leaf0:0"]),
             ("dcb-interop", []), ("pause-vs-pfc", []), ("link-failure", []))):
         stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml", args, [0.2 + i / 20, 0.6], tmp)
-    for part in (killed, interrupted, refused):
+    for part in (killed, interrupted, refused, forked):
         (tmp / part.__name__).mkdir()
         part(tmp / part.__name__)
     finish()
