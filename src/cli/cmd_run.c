@@ -650,7 +650,7 @@ static int run_command(int argc, char **argv, const char *dir, const char *text,
                "         xoff run scenarios/quickstart.yaml --seeds 1..20\n"
                "         xoff run scenarios/quickstart.yaml --checkpoint 5m\n"
                "         xoff run scenarios/incast-pfc.yaml --estimate --memory 4GB\n"
-               "         xoff run scenarios/hotspot.yaml --fork-at 10ms\n"
+               "         xoff run variants.yaml --fork-at 10ms\n"
                "         xoff run mix/config.txt --compat ns3\n"
                "         xoff run mix/config.txt --compat ns3 --compare mix",
         .children = children};

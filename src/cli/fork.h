@@ -8,6 +8,7 @@
 struct fork {
     xoff_time at;
     struct image image; /* of the first variant at that time; n 0: it has not come there */
+    double wall_s;      /* that it took up to there */
 };
 
 /* Refuses variants that differ in more than a state can go on with. */

@@ -100,8 +100,10 @@ static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
         return false;
     if (p->checkpoint && p->checkpoint->at && !is_past_checkpoint(p, now))
         return false;
-    if (p->fork && !p->fork->image.n && now >= p->fork->at)
+    if (p->fork && !p->fork->image.n && now >= p->fork->at) {
         net_image(p->net, &p->fork->image);
+        p->fork->wall_s = cli_clock() - p->began_s;
+    }
     if ((++p->calls & 63) && arrivals - p->arrivals < LOOK_ARRIVALS)
         return true;
     p->arrivals = arrivals;
@@ -163,8 +165,10 @@ static int prepare(struct progress *p, const struct plan *plan, struct net *net,
                    struct xoff_err *err)
 {
     p->net = net;
-    if (p->fork && p->fork->image.n)
+    if (p->fork && p->fork->image.n) {
+        p->state.wall_s = p->fork->wall_s;
         return fork_load(p->fork, plan, net, err);
+    }
     if (!p->checkpoint)
         return 0;
     while (p->checkpoint->scenario->plans[p->index] != plan)
