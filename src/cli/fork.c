@@ -69,6 +69,28 @@ static void look(void *context, const char *path, const char *first, const char 
                  "its pause, scheduler, marking, path and arbiter, and of transports");
 }
 
+/* Whether the states of the networks have one shape: that of the first is loaded into the others,
+ * before any of them has run. */
+static int compare_shapes(const struct scenario *scenario, struct xoff_err *err)
+{
+    const struct build_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    struct fork fork = {0};
+    int code = 0;
+    for (uint32_t i = 0; i < scenario->n_plans && !code; i++) {
+        struct built *built;
+        code = build_create(scenario->plans[i], &options, &built, err);
+        if (code)
+            break;
+        if (i == 0)
+            net_image(built->net, &fork.image);
+        else
+            code = fork_load(&fork, scenario->plans[i], built->net, err);
+        build_destroy(built);
+    }
+    image_fini(&fork.image);
+    return code;
+}
+
 int fork_check(const struct scenario *scenario, struct xoff_err *err)
 {
     if (scenario->n_plans < 2)
@@ -85,7 +107,7 @@ int fork_check(const struct scenario *scenario, struct xoff_err *err)
         free(text);
     }
     free(first);
-    return f.code;
+    return f.code ? f.code : compare_shapes(scenario, err);
 }
 
 int fork_load(const struct fork *fork, const struct plan *plan, struct net *net,

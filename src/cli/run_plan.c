@@ -74,8 +74,11 @@ static bool keep(struct progress *p, xoff_time now, bool is_over)
 static bool is_past_checkpoint(struct progress *p, xoff_time now)
 {
     const struct checkpoint *c = p->checkpoint;
-    if (c->at && now >= c->at && p->state.now < c->at)
-        return !(p->is_kept = keep(p, now, false));
+    if (c->at && now >= c->at && p->state.now < c->at) {
+        p->is_kept = keep(p, now, false);
+        p->state.now = now; /* it is tried once */
+        return !p->is_kept;
+    }
     if (c->every_s > 0 && cli_clock() - p->written_s >= c->every_s)
         keep(p, now, false);
     return true;

@@ -90,6 +90,8 @@ CASES = {
                    ["run", "config.txt", "--compat", "ns3", "--capture", "n2:0", "-o", "x"], False),
     "run-trace": ({"s.yaml": SCENARIO, "t.txt": "old\n"}, [],
                   ["run", "s.yaml", "--no-report", "-o", "x", "--trace", "t.txt"], True),
+    "resume": ({"s.yaml": SCENARIO}, [["run", "s.yaml", "-o", "x", "--checkpoint-at", "500ns"]],
+               ["resume", "x", "--checkpoint", "1h"], False),
     "report": ({"s.yaml": SCENARIO, "page.html": "old\n"}, [["run", "s.yaml", "-o", "x"]],
                ["report", "x", "-o", "page.html"], False),
     "reproduce": (PAPER | {"out/reproduce.json": "{}", "out/reproduce.html": "old\n"}, [],

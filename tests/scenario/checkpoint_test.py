@@ -3,7 +3,8 @@
 alone does; files that cannot be gone on from are refused and stay as they are.
 
     checkpoint_test.py XOFF              the quick share
-    checkpoint_test.py XOFF --all SEED   all scenarios, each stopped at three random times
+    checkpoint_test.py XOFF --all SEED [NAME...]
+                                         all scenarios, or these, each stopped at three random times
 """
 import json
 import pathlib
@@ -65,9 +66,11 @@ def stopped_and_resumed(scenario, args, times, tmp):
     is_same(f"{name} {at}", part, whole)
 
 
-def all_scenarios(seed, tmp):
-    draw = random.Random(seed)
+def all_scenarios(seed, names, tmp):
     for path in sorted((ROOT / "scenarios").glob("*.yaml")):
+        draw = random.Random(f"{seed} {path.stem}")
+        if path.stem.startswith("sweep-") or names and path.stem not in names:
+            continue
         stopped_and_resumed(path, [], [draw.random() for _ in range(3)], tmp)
         print(path.stem, flush=True)
 
@@ -236,6 +239,11 @@ def forked(tmp):
         p = xoff("run", file, "-o", tmp / "none", *early)
         check(f"{setting} is refused by name", p.returncode == 2 and "in variant b" in p.stderr and
               key in p.stderr and not (tmp / "none").exists(), p)
+    file.write_text(FORKED % ("{name: a, set: {switch.path: flowlet}}, "
+                              "{name: b, set: {switch.path: {kind: flowlet, entries: 64}}}"))
+    p = xoff("run", file, "-o", tmp / "none", *early)
+    check("a state of another size is refused", p.returncode == 2 and "another shape" in p.stderr and
+          "the choice of paths" in p.stderr and not (tmp / "none").exists(), p)
     p = xoff("run", file, "-o", tmp / "none", *early, "--variant", "a")
     check("one variant is no fork", p.returncode == 2 and "has no variants" in p.stderr, p)
     file.write_text(FORKED % "{name: a}, {name: b}")
@@ -250,7 +258,7 @@ def forked(tmp):
 with tempfile.TemporaryDirectory() as name:
     tmp = pathlib.Path(name)
     if len(sys.argv) > 2:
-        all_scenarios(sys.argv[3], tmp)
+        all_scenarios(sys.argv[3], sys.argv[4:], tmp)
         finish()
     for i, (scenario, args) in enumerate((
             ("quickstart", ["--set", "stop=500us", "--capture", "leaf0:0"]),
