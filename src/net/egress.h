@@ -297,22 +297,13 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
         port_arm(&sw->head, port, w);
 }
 
-/* A frame joins its egress queue, and leaves at once if it can. */
-EGRESS_INLINE void egress_join(struct sw *sw, struct worker *w, uint32_t place,
-                               egress_release *release, egress_sender *send)
+/* A frame joins the queue of a port whose link is up, and leaves at once if it can. */
+EGRESS_INLINE void egress_join_up(struct sw *sw, struct worker *w, struct port *port,
+                                  uint32_t place, egress_sender *send)
 {
     struct frame *f = store_at(&sw->store, place);
-    struct port *port = &sw->ports[f->out_port];
     const xoff_time now = sim_now(w);
-    const struct egress *queue = sw_queue(sw, f->out_port, f->priority);
-    if (__builtin_expect(!port->is_up, 0)) {
-        sw_drop(sw, f, f->in_port, f->out_port, RESULT_DROP_LINK_DOWN, now);
-        if (!sw->fabric->leaves_inputs)
-            input_leave(sw, f);
-        release(sw, w, f, queue->bytes);
-        store_return(&sw->store, place);
-        return;
-    }
+    const struct egress *queue = sw_queue(sw, port->number, f->priority);
     f->at = now;
     egress_push(sw, port, place, f, now);
     if (__builtin_expect(queue->bytes > port->quiet_below, 0) &&
@@ -326,6 +317,23 @@ EGRESS_INLINE void egress_join(struct sw *sw, struct worker *w, uint32_t place,
         send(sw, w, port);
     else
         port_arm(&sw->head, port, w);
+}
+
+/* The same where the link may have failed while the frame was on its way to the queue. */
+EGRESS_INLINE void egress_join(struct sw *sw, struct worker *w, uint32_t place,
+                               egress_release *release, egress_sender *send)
+{
+    struct frame *f = store_at(&sw->store, place);
+    struct port *port = &sw->ports[f->out_port];
+    if (__builtin_expect(port->is_up, 1)) {
+        egress_join_up(sw, w, port, place, send);
+        return;
+    }
+    sw_drop(sw, f, f->in_port, f->out_port, RESULT_DROP_LINK_DOWN, sim_now(w));
+    if (!sw->fabric->leaves_inputs)
+        input_leave(sw, f);
+    release(sw, w, f, sw_queue(sw, f->out_port, f->priority)->bytes);
+    store_return(&sw->store, place);
 }
 
 /* Drops the frames that wait for a port whose link has failed. */

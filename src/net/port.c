@@ -32,39 +32,19 @@ void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta)
     mirror(port);
 }
 
-static inline void begin(struct port *port, struct worker *w, const struct frame *frame)
+void port_tx_slowly(struct port *port, struct worker *w, const struct frame *frame)
 {
     const xoff_time now = sim_now(w);
-    xoff_time last_bit, free_at;
-    if (__builtin_expect(port->ps_per_byte != 0, 1)) {
-        last_bit = now + (xoff_time)(frame->bytes + XOFF_PREAMBLE_BYTES) * port->ps_per_byte;
-        free_at = last_bit + (xoff_time)XOFF_GAP_BYTES * port->ps_per_byte;
-    } else if (port->wire->send) {
+    if (port->is_watched)
+        port_note_frame(port, frame, true, now);
+    if (port->wire->send) {
         port->wire->send(port, w, frame);
         return;
-    } else {
-        xoff_wire_clock_send(&port->clock, now, frame->bytes, now == port->free_at, &last_bit,
-                             &free_at);
     }
-    port->busy_for += free_at - now;
-    port->free_at = free_at;
-    sim_send(w, port->link_out, frame, last_bit + port->delay);
-}
-
-/* Out of line, so the fast path spills no registers. */
-XOFF_SELDOM static void begin_watched(struct port *port, struct worker *w,
-                                      const struct frame *frame)
-{
-    port_note_frame(port, frame, true, sim_now(w));
-    begin(port, w, frame);
-}
-
-void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame)
-{
-    if (__builtin_expect(port->is_watched, 0))
-        begin_watched(port, w, frame);
-    else
-        begin(port, w, frame);
+    xoff_time last_bit, free_at;
+    xoff_wire_clock_send(&port->clock, now, frame->bytes, now == port->free_at, &last_bit,
+                         &free_at);
+    port_tx_until(port, w, frame, last_bit, free_at);
 }
 
 void port_tx_control(struct node *node, struct port *port, struct worker *w)

@@ -109,9 +109,30 @@ _Static_assert(sizeof(struct port) / 64 % 2 == 1, "an odd number of cache lines"
 /* `wire` must be set; gate_cfg.wire and .obeys may be set later. */
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
 
+/* The last bit of a frame leaves at `last_bit`, and the wire is free again at `free_at`. */
+static inline void port_tx_until(struct port *port, struct worker *w, const struct frame *frame,
+                                 xoff_time last_bit, xoff_time free_at)
+{
+    port->busy_for += free_at - sim_now(w);
+    port->free_at = free_at;
+    sim_send(w, port->link_out, frame, last_bit + port->delay);
+}
+
 /* Puts a frame on the wire now; the wire must be free and the link up. The frame is handed to the
- * link at once with its arrival time, which makes serialisation part of the lookahead. */
-void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame);
+ * link at once with its arrival time, which makes serialisation part of the lookahead. The second
+ * is for frames that are watched, and for ports whose rate has no whole number of ps per byte. */
+XOFF_SELDOM void port_tx_slowly(struct port *port, struct worker *w, const struct frame *frame);
+static inline void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame)
+{
+    if (__builtin_expect(port->is_watched || !port->ps_per_byte, 0)) {
+        port_tx_slowly(port, w, frame);
+        return;
+    }
+    const xoff_time last_bit =
+        sim_now(w) + (xoff_time)(frame->bytes + XOFF_PREAMBLE_BYTES) * port->ps_per_byte;
+    port_tx_until(port, w, frame, last_bit,
+                  last_bit + (xoff_time)XOFF_GAP_BYTES * port->ps_per_byte);
+}
 
 /* Sends the pause or LLDP frame that is due. It overtakes all queued data, but waits for the frame
  * being sent. */

@@ -88,7 +88,10 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
     const uint32_t place = admit(sw, w, frame, in, out);
     if (__builtin_expect(place == NET_NONE, 0))
         return;
-    sw_move_on(sw, w, place, join);
+    if (__builtin_expect(sw->detains, 0))
+        sw_move_on(sw, w, place, join);
+    else
+        egress_join_up(sw, w, to, place, send);
 }
 
 static void transmit(struct sw *sw, struct worker *w, uint32_t port)
