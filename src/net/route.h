@@ -57,13 +57,11 @@ static inline uint32_t routes_candidates(const struct routes *r, uint32_t node, 
         g = s->group_of_host[host];
     if (g == ROUTE_NONE) {
         const uint32_t edge = r->edge_of_host[host];
-        if (r->node_of_edge[edge] == node) {
-            *ports = &r->port_at_edge[host];
-            return 1;
-        }
         g = s->group_of_edge[edge];
-        if (g == ROUTE_NONE)
-            return 0;
+        if (g == ROUTE_NONE) { /* an edge has no group for itself: only then its node is read */
+            *ports = &r->port_at_edge[host];
+            return r->node_of_edge[edge] == node;
+        }
     }
     *ports = s->ports + s->groups[g].first;
     return s->groups[g].n;
