@@ -1,4 +1,5 @@
-/* Prints the places of losses, the cycles of deadlocks, and what the audit found. */
+/* Prints the places of losses, hosts that are cut off, the cycles of deadlocks, and what the audit
+ * found. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -69,6 +70,24 @@ static void print_drop(FILE *out, const struct cli_style *s, const struct result
     fputc('\n', out);
 }
 
+/* What is to or from a host without a link never arrives, however long a run waits. */
+static void print_cut_off(FILE *out, const struct cli_style *s, const struct cli_run *run)
+{
+    const struct topo *topo = &run->built->topo;
+    char text[32];
+    for (uint32_t host = 0; host < topo->n_hosts; host++) {
+        const xoff_time at = topo_cut_off_at(topo, host, run->results->end_at);
+        if (at == XOFF_NEVER)
+            continue;
+        print_start(out, run->results, s->yellow, "cut off");
+        fprintf(out,
+                " %s: its link failed at %s and was not repaired; flows to or from it "
+                "cannot finish\n",
+                run->results->nodes[host].name,
+                cli_figure(text, sizeof text, (double)at / (double)XOFF_S, "s"));
+    }
+}
+
 void cli_print_troubles(FILE *out, const struct cli_run *run)
 {
     enum { MAX_SHOWN = 8 };
@@ -78,6 +97,7 @@ void cli_print_troubles(FILE *out, const struct cli_run *run)
         print_drop(out, s, r, &r->drops[i]);
     if (r->n_drops > MAX_SHOWN)
         fprintf(out, "  ... and %u more places, in the results\n", r->n_drops - MAX_SHOWN);
+    print_cut_off(out, s, run);
     for (uint32_t i = 0; i < r->n_deadlocks; i++)
         print_deadlock(out, s, r, &r->deadlocks[i]);
     for (uint32_t i = 0; i < r->n_findings; i++) {

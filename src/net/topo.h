@@ -96,4 +96,8 @@ static inline uint32_t topo_peer_port(const struct topo *topo, uint32_t node, ui
     return topo->links[p->link].port[!p->end];
 }
 
+/* Returns when the only link of a host failed that is still down at `end_at`; XOFF_NEVER: it is up.
+ * Frames to and from such a host do not arrive. */
+xoff_time topo_cut_off_at(const struct topo *topo, uint32_t host, xoff_time end_at);
+
 #endif

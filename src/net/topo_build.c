@@ -173,3 +173,17 @@ void topo_fini(struct topo *topo)
     free(topo->routes);
     *topo = (struct topo){0};
 }
+
+xoff_time topo_cut_off_at(const struct topo *topo, uint32_t host, xoff_time end_at)
+{
+    const uint32_t link = topo->ports[topo->nodes[host].first_port].link;
+    xoff_time at = XOFF_NEVER;
+    for (uint32_t i = 0; i < topo->n_changes && topo->changes[i].at < end_at; i++) {
+        const struct topo_change *c = &topo->changes[i];
+        if (c->link == link && c->kind == TOPO_CHANGE_FAIL)
+            at = xoff_time_min(at, c->at);
+        else if (c->link == link && c->kind == TOPO_CHANGE_REPAIR)
+            at = XOFF_NEVER;
+    }
+    return at;
+}

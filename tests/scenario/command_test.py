@@ -85,6 +85,21 @@ def check_stops(folder):
                     run.stdout), run)
 
 
+def check_cut_off(folder):
+    """A host whose link fails for good is named; one whose link is repaired in time is not."""
+    file = folder / "cut-off.yaml"
+    file.write_text("topology: {kind: star, hosts: 3, host_link: {rate: 10Gbps}}\n"
+                    "stop: 20us\ndrain: 1ms\n"
+                    "traffic: [{kind: incast, from: h1..h2, to: h0, size: 200KB}]\n"
+                    "links: [{link: h2-s0, at: 7us, fail: true}, {link: h2-s0, at: 30us, repair: true}]\n")
+    words = "cut off h2: its link failed at 7 us and was not repaired; flows to or from it cannot finish"
+    out = ["-o", folder / "cut-off", "--no-report"]
+    run = xoff("run", file, *out)
+    check("a link that is repaired", run.returncode == 0 and "cut off" not in run.stdout, run)
+    run = xoff("run", file, *out, "--set", "links.1.at=2ms")
+    check("and too late", words in run.stdout, run)
+
+
 def check_variant(folder):
     """One variant of many, with what is expected of it and of all."""
     file = folder / "variants.yaml"
@@ -280,6 +295,7 @@ def main(folder):
 
     check_warnings(folder)
     check_variant(folder)
+    check_cut_off(folder)
     check_summary(folder)
     check_threads(folder)
     check_headroom()

@@ -100,15 +100,7 @@ static bool is_excused(const struct built *b, const struct result_drop *drop)
 
 bool is_cut_off(const struct built *b, uint32_t node, xoff_time end_at)
 {
-    const struct topo *topo = &b->topo;
-    bool is_up = true;
-    if (node >= topo->n_hosts)
-        return false;
-    for (uint32_t i = 0; i < topo->n_changes && topo->changes[i].at < end_at; i++)
-        if (topo->changes[i].link == topo->ports[topo->nodes[node].first_port].link &&
-            topo->changes[i].kind >= TOPO_CHANGE_FAIL)
-            is_up = topo->changes[i].kind == TOPO_CHANGE_REPAIR;
-    return !is_up;
+    return node < b->topo.n_hosts && topo_cut_off_at(&b->topo, node, end_at) != XOFF_NEVER;
 }
 
 static enum verdict judge_losses(const struct built *b, const struct results *r, char *why,
