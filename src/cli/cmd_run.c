@@ -597,6 +597,11 @@ static int run_file(const struct run_arguments *a, const char *file)
         is_short = runs[i].is_short;
         is_kept = runs[i].is_kept;
     }
+    if (!status && input.checkpoint && cli_is_interrupted() && n < scenario->n_plans && !is_kept &&
+        checkpoint_is_in(dir)) { /* between two variants */
+        fprintf(stderr, "interrupted: xoff resume %s goes on\n", dir);
+        is_kept = true;
+    }
     if (is_kept && cli_is_interrupted())
         status = EXIT_FAILED;
     if (!status && !n) { /* a Ctrl-C arrived while the file was read */
