@@ -4,6 +4,8 @@
 #include "sim/queue.h"
 #include <xoff/err.h>
 
+#define FEW 4 /* keys that are looked at one after the other */
+
 static void mark(struct queue *q, uint32_t place)
 {
     q->occupied[place / 64] |= UINT64_C(1) << (place % 64);
@@ -55,6 +57,33 @@ static bool is_before(struct queue *q, uint32_t place, uint64_t *key)
     return q->keys[place] < *key;
 }
 
+/* Returns the first free place from `place` on; n_places or more: there is none. */
+static uint32_t free_place(const struct queue *q, uint32_t place)
+{
+    uint32_t word = place / 64;
+    uint64_t bits = ~q->occupied[word] & ~UINT64_C(0) << (place % 64);
+    while (!bits)
+        bits = ~q->occupied[++word];
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+/* Returns the place of the first key behind *key, of those from `place` up to `end`. Where many
+ * events have one time, as where the clocks of many nodes tick at once, it halves what is left. */
+static uint32_t place_behind(struct queue *q, uint32_t place, uint32_t end, uint64_t *key)
+{
+    for (uint32_t i = 0; i < FEW; i++, place++)
+        if (place == end || !is_before(q, place, key))
+            return place;
+    while (place < end) {
+        const uint32_t middle = place + (end - place) / 2;
+        if (is_before(q, middle, key))
+            place = middle + 1;
+        else
+            end = middle;
+    }
+    return place;
+}
+
 /* Makes a free place among sorted keys, and returns it; n_places: there is no room behind them. */
 static uint32_t make_place(struct queue *q, uint64_t *key)
 {
@@ -67,13 +96,10 @@ static uint32_t make_place(struct queue *q, uint64_t *key)
             q->keys[place] = q->keys[place + 1];
         return place;
     }
-    while (is_before(q, place, key))
-        place++;
-    uint32_t end = place;
-    while (q->keys[end] != QUEUE_NONE)
-        end++;
-    if (end == q->n_places)
-        return end;
+    const uint32_t end = free_place(q, place);
+    if (end >= q->n_places)
+        return q->n_places;
+    place = place_behind(q, place, end, key);
     memmove(&q->keys[place + 1], &q->keys[place], sizeof *q->keys * (end - place));
     mark(q, end);
     return place;

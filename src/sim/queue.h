@@ -106,15 +106,24 @@ static inline void queue_open(struct queue *q, xoff_time length, unsigned bits, 
     q->occupied[n_places / 64] = 1;
 }
 
-static inline void queue_insert(struct queue *q, uint64_t key)
+/* Inserts an event before any has been taken. */
+static inline void queue_fill(struct queue *q, uint64_t key)
 {
     const uint32_t place = queue_bucket(q, key);
-    if (__builtin_expect(place <= q->taken || q->keys[place] != QUEUE_NONE, 0)) {
+    if (__builtin_expect(q->keys[place] != QUEUE_NONE, 0)) {
         queue_squeeze(q, key);
         return;
     }
     q->keys[place] = key;
     q->occupied[place / 64] |= UINT64_C(1) << (place % 64);
+}
+
+static inline void queue_insert(struct queue *q, uint64_t key)
+{
+    if (__builtin_expect(queue_bucket(q, key) <= q->taken, 0))
+        queue_squeeze(q, key);
+    else
+        queue_fill(q, key);
 }
 
 /* Returns the key of the earliest event; QUEUE_NONE when the queue is empty. */
@@ -130,18 +139,17 @@ static inline uint64_t queue_peek(const struct queue *q)
  * than `below`. */
 static inline uint64_t queue_take(struct queue *q, uint64_t below)
 {
-    const size_t from = q->taken / 64;
-    uint64_t *word = q->occupied + from, *keys = q->keys + 64 * from;
+    uint32_t word = q->taken / 64;
     uint64_t bits;
-    for (; !(bits = *word); word++)
-        keys += 64;
-    uint64_t *place = keys + (uint32_t)__builtin_ctzll(bits);
-    const uint64_t key = *place;
+    while (!(bits = q->occupied[word]))
+        word++;
+    const uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    const uint64_t key = q->keys[place];
     if (__builtin_expect(key >= below, 0))
         return QUEUE_NONE;
-    *place = QUEUE_NONE;
-    *word = bits & (bits - 1);
-    q->taken = (uint32_t)(place - q->keys);
+    q->keys[place] = QUEUE_NONE;
+    q->occupied[word] = bits & (bits - 1);
+    q->taken = place;
     return key;
 }
 

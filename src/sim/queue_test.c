@@ -233,6 +233,27 @@ static void many_in_the_last_bucket(void **state)
     assert_clear();
 }
 
+/* Many events of one time, in any order, and removed in another: ties are ordered by hash, then by
+ * slot. */
+static void many_ties(void **state)
+{
+    (void)state;
+    open_window(0, 64 * 1000, 6);
+    for (uint32_t i = 0; i < 200; i++)
+        put(i * 77 % 200, 5000, SIM_ARRIVAL, i * 77 % 200);
+    for (uint32_t slot = 0; slot < 200; slot += 3)
+        queue_remove(&queue, queue_key(&queue, 5000, SIM_ARRIVAL, slot));
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < 133; i++) {
+        const uint32_t slot = take();
+        const uint64_t tie = queue_tie(5000, slot) << 16 | slot;
+        assert_int_not_equal(slot % 3, 0);
+        assert_true(i == 0 || tie > last);
+        last = tie;
+    }
+    assert_clear();
+}
+
 /* A queue that is opened wider keeps what it holds. */
 static void wider(void **state)
 {
@@ -404,6 +425,7 @@ int main(void)
         cmocka_unit_test(remove_inside_a_bucket),
         cmocka_unit_test(remove_brings_back),
         cmocka_unit_test(many_in_the_last_bucket),
+        cmocka_unit_test(many_ties),
         cmocka_unit_test(wider),
         cmocka_unit_test(take_below),
         cmocka_unit_test(insert_before_the_scan),

@@ -316,7 +316,7 @@ static inline uint32_t expect(struct thread *w, struct cell *cell, uint32_t loca
 {
     if (__builtin_expect(n == w->most_arrivals, 0))
         widen(w, cell);
-    queue_insert(&w->queue, queue_key(&w->queue, at, SIM_ARRIVAL, local));
+    queue_fill(&w->queue, queue_key(&w->queue, at, SIM_ARRIVAL, local));
     return n + 1;
 }
 
@@ -370,7 +370,7 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
             n = slots[i].is_remote ? collect_remote(w, cell, i, n) : collect(w, cell, i, n);
     for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
-            queue_insert(q, queue_key(q, at[i], SIM_TRANSMIT, i));
+            queue_fill(q, queue_key(q, at[i], SIM_TRANSMIT, i));
     w->timer_slot = cell->first_slot + 2 * n_ports;
     w->timer_key = timer_key(w, at[2 * n_ports]);
     if (model->begin)
@@ -433,7 +433,7 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     struct slot *slots = &sim->slots[cell->first_slot];
     for (uint32_t i = 0; i < cell->n_slots; i++)
         if (at[i] < end)
-            queue_insert(q, queue_key(q, at[i], (enum sim_kind)slots[i].kind, i));
+            queue_fill(q, queue_key(q, at[i], (enum sim_kind)slots[i].kind, i));
     uint64_t events = 0, arrivals = 0;
     for (;; events++) {
         const uint64_t key = queue_take(q, QUEUE_NONE);
