@@ -5,6 +5,7 @@
  */
 #include "many/batch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,8 +57,10 @@ static void take_answer(struct batch *batch, struct run *run, const struct worke
         run->state = RUN_BAD_INPUT;
         return;
     }
+    errno = 0;
     if (answer->size && answer->text[0] == 'S')
         run->summary = cache_decode(answer->text + 1, answer->size - 1, run->key);
+    XOFF_ASSERT(run->summary || errno != ENOMEM);
     if (!run->summary) {
         run_break(run, "left no figures");
         return;
