@@ -15,7 +15,7 @@ RESULTS := run-quickstart
 
 export JOBS
 
-.PHONY: all setup run test bench bench-peers fuzz explore mutants soak faults \
+.PHONY: all setup run test bench bench-peers fuzz explore mutants soak faults ranks-test \
     slurm-test install clean help
 .DEFAULT_GOAL := all
 
@@ -81,6 +81,10 @@ faults: $(BUILD)/build.ninja
 	@XOFF_FAULTS=all XOFF_KILLS=$(KILLS) \
 	    tests/fault/fault_test.py $(BUILD)/xoff $(BUILD)/libfault.so
 
+ranks-test: all
+	@tools/setup test
+	@tests/scenario/ranks_test.py $(BUILD)/xoff --all
+
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD)
@@ -103,6 +107,7 @@ help:
 	@echo "make mutants      changes that a test must notice, MUTANTS=$(MUTANTS) of each layer"
 	@echo "make soak         random networks, SEEDS=$(SEEDS); goes on with what $(SOAK)/ has"
 	@echo "make faults       every allocation and file call fails once; KILLS=$(KILLS) kills of each"
+	@echo "make ranks-test   every scenario over 1 to 4 ranks (mpirun), compared with one process"
 	@echo "make install      library, headers, command, man page, completion (PREFIX, DESTDIR)"
 	@echo "make slurm-test   examples/slurm with Debian's Slurm on this machine, as root"
 	@echo "make clean        remove builds, run-* and sweep-* folders and reproduce/"

@@ -20,7 +20,8 @@ extern "C" {
     X(CONFLICT, "does not fit together") \
     X(SYNTAX, "syntax")                  \
     X(NO_MEMORY, "not enough memory")    \
-    X(IO, "input/output")
+    X(IO, "input/output")                \
+    X(ELSEWHERE, "another rank failed")
 
 enum xoff_err_code {
 #define X(code, text) XOFF_E_##code,

@@ -22,7 +22,8 @@ static void every_code_has_text(void **state)
     assert_string_equal(xoff_err_text(XOFF_E_OK), "no error");
     assert_string_equal(xoff_err_text(XOFF_E_RANGE), "out of range");
     assert_string_equal(xoff_err_text(XOFF_E_IO), "input/output");
-    assert_string_equal(xoff_err_text((enum xoff_err_code)(XOFF_E_IO + 1)), "unknown error");
+    assert_string_equal(xoff_err_text(XOFF_E_ELSEWHERE), "another rank failed");
+    assert_string_equal(xoff_err_text((enum xoff_err_code)(XOFF_E_ELSEWHERE + 1)), "unknown error");
     assert_string_equal(xoff_err_text((enum xoff_err_code) - 1), "unknown error");
 }
 

@@ -154,6 +154,25 @@ void cli_catch_interrupts(void);
 /* Whether one of them came: nothing more is to be started. */
 bool cli_is_interrupted(void);
 
+/* run_ranks.c: one run over several processes. Called first: makes all ranks but the first mute.
+ * Returns false when mpirun is not for this verb. */
+bool cli_enter_ranks(const char *verb);
+/* Starts MPI if this process is one of several; cli_end_ranks() waits for all. */
+int cli_start_ranks(struct xoff_err *err);
+void cli_end_ranks(void);
+/* NULL: this process is alone. */
+const struct sim_ranks *cli_ranks(void);
+bool cli_is_first(void);
+/* Whether it is so at any rank; all must ask. */
+bool cli_any(bool is_so);
+/* Agrees on the status of the first rank that has failed by itself, with `code`. Returns whether
+ * that is this one, which is to say why. */
+bool cli_agree(int *status, int code);
+/* Lets a mute rank print to standard error. */
+void cli_unmute(void);
+/* Reads the file of --parts; the caller frees *parts. */
+int cli_read_parts(const char *path, uint32_t **parts, uint32_t *n, struct xoff_err *err);
+
 /* Shows on a terminal that files are being written to the folder; cli_end_writing() returns how
  * long that took, in seconds. */
 struct write_progress;

@@ -34,6 +34,7 @@ struct run_arguments {
     uint32_t capture_bytes; /* 0: whole frames */
     const char *trace;      /* file; NULL: none */
     xoff_time trace_until;
+    const char *parts; /* file with the rank of each node; NULL: chosen */
 };
 
 /* What --compare names. */
@@ -65,7 +66,8 @@ enum {
     OPTION_NO_EXPECT,
     OPTION_SEEDS,
     OPTION_FORK_AT,
-    OPTION_JOBS
+    OPTION_JOBS,
+    OPTION_PARTS
 };
 
 static const struct argp_option options[] = {
@@ -123,6 +125,8 @@ static const struct argp_option options[] = {
      "read "
      "it again, and end the run if it does not come back as it was sent",
      0},
+    {"parts", OPTION_PARTS, "FILE", OPTION_HIDDEN,
+     "Under mpirun: the rank of each node, hosts first, as numbers in FILE", 0},
     {0},
 };
 
@@ -247,6 +251,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (xoff_parse_time(arg, &a->fork_at) || a->fork_at <= 0)
             argp_error(state, "--fork-at %s: give a simulated time above 0, such as 10ms", arg);
         return 0;
+    case OPTION_PARTS:
+        a->parts = arg;
+        return 0;
     case OPTION_NO_EXPECT:
         a->no_expect = true;
         return 0;
@@ -347,6 +354,8 @@ static void print_tail(const struct cli_run *runs, uint32_t n_runs, const char *
                r->wall_s, r->wall_s > 0 ? (double)r->packet_hops / r->wall_s / 1e6 : 0);
         if (r->threads > 1)
             printf(", %u threads", r->threads);
+        if (r->ranks > 1)
+            printf(", %u ranks", r->ranks);
         printf("%s\n", s->off);
     }
     fputs(files, stdout);
@@ -530,18 +539,24 @@ static int run_file(const struct run_arguments *a, const char *file)
         code = fork_check(input.scenario, &err);
     if (!code && a->trace)
         code = check_trace(a->trace, input.scenario, &err);
-    if (code) {
+    uint32_t *parts = NULL, n_parts = 0;
+    if (!code && a->parts)
+        code = cli_read_parts(a->parts, &parts, &n_parts, &err);
+    int status = code ? cli_status(&err) : EXIT_FINE;
+    if (cli_agree(&status, code))
         cli_print_error(&err);
-        free(theirs.path);
+    if (status) {
+        theirs_fini(&theirs);
+        free(parts);
         cli_input_fini(&input);
-        return cli_status(&err);
+        return status;
     }
     const struct scenario *scenario = input.scenario;
     const struct hpcc_config *import = input.import;
     if (a->print_config || a->estimate) {
-        const int status =
-            a->estimate ? cli_estimate(&a->shared, &input) : cli_print_configs(&input);
+        status = a->estimate ? cli_estimate(&a->shared, &input) : cli_print_configs(&input);
         theirs_fini(&theirs);
+        free(parts);
         cli_input_fini(&input);
         return status;
     }
@@ -550,15 +565,17 @@ static int run_file(const struct run_arguments *a, const char *file)
     char *usual = default_output(a, file);
     const char *dir = a->output ? a->output : usual;
     struct folder *folder = NULL;
-    int status = EXIT_FINE;
-    code = folder_open(dir, results_names, &folder, &err); /* locks it before the work, not after */
-    if (code) {
-        cli_print_error(&err);
+    if (cli_is_first()) /* it is locked before the work, not after */
+        code = folder_open(dir, results_names, &folder, &err);
+    if (code)
         status = code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;
-    }
+    if (cli_agree(&status, code))
+        cli_print_error(&err);
     struct build_options options_of_build = {.n_threads = a->shared.n_threads,
                                              .memory_bytes = a->shared.memory_bytes,
                                              .cell_bound = a->shared.cell_bound,
+                                             .parts = parts,
+                                             .n_parts = n_parts,
                                              .captures = a->captures,
                                              .n_captures = a->n_captures,
                                              .capture_limit = a->capture_limit,
@@ -584,12 +601,15 @@ static int run_file(const struct run_arguments *a, const char *file)
         fprintf(stderr, "%s has a checkpoint of an earlier run, which this one replaces\n", dir);
     uint32_t n = 0;
     bool is_short = false, is_kept = false;
-    for (uint32_t i = 0;
-         i < scenario->n_plans && !status && !cli_is_interrupted() && !is_short && !is_kept;
+    for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_any(cli_is_interrupted()) &&
+                         !is_short && !is_kept;
          i++, n++) {
-        if (cli_run_plan(scenario->plans[i], &options_of_build, &input, &runs[i], &err)) {
+        code = cli_run_plan(scenario->plans[i], &options_of_build, &input, &runs[i], &err);
+        status = code ? cli_status(&err) : EXIT_FINE;
+        if (cli_agree(&status, code)) {
             cli_print_build_error(&input, &err);
-            status = cli_status(&err);
+        } else if (status) {
+            break;
         } else if (!runs[i].is_kept && a->wire_check &&
                    !cli_passes_wire_check(&runs[i], a->shared.json ? stderr : stdout)) {
             status = EXIT_FAILED;
@@ -621,7 +641,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     }
     if (!status && a->seeds.n)
         status = seeds_go(&seeds, runs);
-    if (!status && !is_kept) {
+    if (!status && !is_kept && cli_is_first()) {
         cli_find_keys(runs, n, &a->shared);
         status = finish(a, scenario, import, &theirs, &seeds, runs, n, folder, dir);
     }
@@ -632,9 +652,34 @@ static int run_file(const struct run_arguments *a, const char *file)
     for (uint32_t i = 0; i < scenario->n_plans; i++)
         cli_run_fini(&runs[i]);
     free(runs);
+    free(parts);
     theirs_fini(&theirs);
     cli_input_fini(&input);
     return status;
+}
+
+/* Refuses what cannot be done over several ranks, whatever the file says. */
+static int check_ranks(const struct run_arguments *a, struct xoff_err *err)
+{
+    if (!cli_ranks())
+        return a->parts ? xoff_err_set(err, XOFF_E_CONFLICT, "--parts", a->parts,
+                                       "is for several ranks: give mpirun -n 2 or more")
+                        : 0;
+    if (a->seeds.n)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "--seeds", NULL,
+                            "not over several ranks: run it as one process, with --jobs");
+    const char *what = checkpoint_is_wanted(&a->checkpoint) ? "--checkpoint"
+                       : a->fork_at                         ? "--fork-at"
+                       : a->estimate                        ? "--estimate"
+                                                            : NULL;
+    if (what)
+        return xoff_err_set(err, XOFF_E_CONFLICT, what, NULL,
+                            "not over several ranks yet: run it as one process, with --threads");
+    for (uint32_t i = 0; i < a->shared.n_files; i++)
+        if (!strcmp(a->shared.files[i], "-"))
+            return xoff_err_set(err, XOFF_E_CONFLICT, "-", NULL,
+                                "every rank reads the scenario: give a file");
+    return 0;
 }
 
 /* `again` NULL: the command is a new one. */
@@ -656,6 +701,7 @@ static int run_command(int argc, char **argv, const char *dir, const char *text,
                "         xoff run scenarios/quickstart.yaml --checkpoint 5m\n"
                "         xoff run scenarios/incast-pfc.yaml --estimate --memory 4GB\n"
                "         xoff run variants.yaml --fork-at 10ms\n"
+               "         mpirun -n 4 xoff run scenarios/quickstart.yaml\n"
                "         xoff run mix/config.txt --compat ns3\n"
                "         xoff run mix/config.txt --compat ns3 --compare mix",
         .children = children};
@@ -676,8 +722,14 @@ static int run_command(int argc, char **argv, const char *dir, const char *text,
         a.output = dir;
     }
     a.checkpoint.words = words;
+    struct xoff_err err = {0};
     int status = EXIT_FINE;
-    for (uint32_t i = 0; i < a.shared.n_files && !cli_is_interrupted(); i++) {
+    const int code = cli_start_ranks(&err) || check_ranks(&a, &err);
+    if (code) {
+        cli_print_error(&err);
+        status = EXIT_BAD_INPUT;
+    }
+    for (uint32_t i = 0; i < a.shared.n_files && !code && !cli_any(cli_is_interrupted()); i++) {
         const int one = run_file(&a, a.shared.files[i]);
         status = one > status ? one : status;
     }

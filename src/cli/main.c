@@ -58,6 +58,7 @@ static void usage(FILE *out)
 _Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
 {
     static bool is_ending;
+    cli_unmute();
     if (errno == ENOMEM) {
         if (!is_ending) {
             is_ending = true;
@@ -115,7 +116,11 @@ int main(int argc, char **argv)
             char name[64];
             snprintf(name, sizeof name, "xoff %s", verbs[i]->name);
             argv[1] = name;
-            return close_output(verbs[i]->run(argc - 1, argv + 1));
+            if (!cli_enter_ranks(verbs[i]->name))
+                return EXIT_BAD_INPUT;
+            const int status = close_output(verbs[i]->run(argc - 1, argv + 1));
+            cli_end_ranks();
+            return status;
         }
     fprintf(stderr, "xoff: no verb %s; there are", argv[1]);
     for (uint32_t i = 0; verbs[i]; i++)

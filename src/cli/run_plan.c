@@ -210,6 +210,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
         options.hold_at = progress.fork->at;
     options.progress_context = &progress;
     options.progress = on_progress;
+    options.ranks = cli_ranks();
     int code = build_create(plan, &options, &run->built, err);
     if (code)
         return code;
@@ -224,7 +225,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     simulate(&progress);
     const double wall_s =
         progress.state.wall_s + (progress.state.is_over ? 0 : cli_clock() - progress.began_s);
-    run->is_short = progress.is_short;
+    run->is_short = cli_any(progress.is_short);
     if (progress.is_shown)
         fprintf(stderr, "\r\033[K");
     if (progress.fork && !progress.fork->image.n && !interrupted && !run->is_short) {
@@ -244,6 +245,8 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
         return 0;
     }
     struct results *r = run->results = net_collect(run->built->net);
+    if (!r) /* the first rank has them */
+        return 0;
     run->tag_names = calloc(plan->n_traffic + 1, sizeof *run->tag_names);
     XOFF_ASSERT(run->tag_names);
     for (uint32_t i = 0; i < plan->n_traffic; i++)

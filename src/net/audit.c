@@ -1,7 +1,7 @@
 /* The audit of a run. Bytes in must equal bytes out plus bytes held plus drops, per node, pool and
  * link; pauses must pair; a network at rest must have nothing left to send. Every finding fails the
- * run. */
-#include "net/model.h"
+ * run. Nodes are checked where they ran, links and what is left over at the first rank. */
+#include "net/harvest.h"
 
 static const char *name_of(const struct net *net, uint32_t node)
 {
@@ -122,7 +122,7 @@ static void audit_points(const struct net *net, const struct sw *sw, int64_t hel
                             (long long)held_bytes);
 }
 
-static void audit_switch(const struct net *net, const struct sw *sw, struct results *results)
+static int64_t audit_switch(const struct net *net, const struct sw *sw, struct results *results)
 {
     int64_t held = 0, by_priority[XOFF_N_PRIORITIES] = {0};
     struct fabric_buffer buffer;
@@ -153,7 +153,7 @@ static void audit_switch(const struct net *net, const struct sw *sw, struct resu
         audit_input_buffers(net, sw, results);
     else if (sw->at_inputs)
         audit_inputs(net, sw, results);
-    results->nodes[sw->node].held_bytes = held;
+    return held;
 }
 
 /* Checks what the congestion point of a receive queue knows of it: the units of what is held. */
@@ -178,7 +178,7 @@ static void audit_receiver(const struct net *net, const struct host *host, struc
     }
 }
 
-static void audit_host(struct net *net, struct host *host, struct results *results)
+static int64_t audit_host(struct net *net, struct host *host, struct results *results)
 {
     int64_t acks = 0, waiting = 0;
     for (uint32_t i = 0; host->receiver && i < host->receiver->spec->n_servers; i++)
@@ -204,14 +204,23 @@ static void audit_host(struct net *net, struct host *host, struct results *resul
         audit_pools(net, host->node, &host->receiver->mmu, waiting, results);
         audit_receiver(net, host, results);
     }
-    results->nodes[host->node].held_bytes = acks + waiting;
+    return acks + waiting;
 }
 
-static void audit_link(struct net *net, const struct result_port *from,
-                       const struct result_port *to, uint64_t in_flight_bytes,
+void audit_node(struct net *net, uint32_t node, struct harvest *h, struct results *scratch)
+{
+    h->node.held_bytes = node < net->n_hosts ? audit_host(net, &net->hosts[node], scratch)
+                                             : audit_switch(net, net_sw(net, node), scratch);
+}
+
+static void audit_link(const struct net *net, const struct harvests *all,
+                       const struct result_port *from, const struct result_port *to,
                        struct results *results)
 {
-    const struct port *port = net_port(net, from->node, from->port);
+    const struct harvest_port *books = all->nodes[from->node].arrays[HARVEST_BOOKS].at;
+    const struct harvest_port *theirs = all->nodes[to->node].arrays[HARVEST_BOOKS].at;
+    const struct harvest_port *port = &books[from->port];
+    const uint64_t in_flight_bytes = theirs[to->port].in_flight_bytes;
     uint64_t tx = 0, rx = 0;
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
         const struct result_queue *a = &from->queue[p], *b = &to->queue[p];
@@ -219,7 +228,7 @@ static void audit_link(struct net *net, const struct result_port *from,
         rx += b->rx_bytes;
         const uint64_t ended = a->resume_tx + port->lapsed_tx[p];
         /* Under a policy without resumes, pauses run out and need no resume to pair with. */
-        if (a->pause_tx < ended || (port->signal_cfg.how.resumes && a->pause_tx > ended + 1))
+        if (a->pause_tx < ended || (port->resumes && a->pause_tx > ended + 1))
             results_add_finding(
                 results, "%s port %u priority %u: %llu pauses and %llu resumes sent do not pair",
                 name_of(net, from->node), from->port, p, (unsigned long long)a->pause_tx,
@@ -236,15 +245,8 @@ static void audit_link(struct net *net, const struct result_port *from,
             (unsigned long long)rx, (unsigned long long)in_flight_bytes);
 }
 
-/* Nothing leaves a host whose only link has failed for good: its flows are unfinished, and reported
- * as such, but nothing is wrong with the books. */
-static bool is_cut_off(const struct net *net, uint32_t node)
-{
-    return node < net->n_hosts && !net->hosts[node].port.is_up;
-}
-
 /* In a network at rest every reliable flow must be acknowledged to its end. */
-static void audit_flows(struct net *net, const struct host *host, struct results *results)
+void audit_flows(struct net *net, const struct host *host, struct results *results)
 {
     for (uint32_t i = 0; i < host->n_flow_notes; i++) {
         const struct flow_note *note = &host->flow_notes[i];
@@ -260,27 +262,33 @@ static void audit_flows(struct net *net, const struct host *host, struct results
     }
 }
 
-void audit(struct net *net, struct results *results)
+static void add_findings(const struct harvest *h, uint32_t array, struct results *results)
 {
-    for (uint32_t s = 0; s < net->n_switches; s++)
-        audit_switch(net, net->switches[s], results);
-    for (uint32_t h = 0; h < net->n_hosts; h++)
-        audit_host(net, &net->hosts[h], results);
+    const struct result_finding *findings = h->arrays[array].at;
+    for (uint64_t i = 0; i < h->arrays[array].n; i++)
+        results_add_finding(results, "%s", findings[i].text);
+}
+
+/* Nothing leaves a host whose only link has failed for good: its flows are unfinished, and reported
+ * as such, but nothing is wrong with the books. */
+void audit(const struct net *net, const struct harvests *all, struct results *results)
+{
+    for (uint32_t n = net->n_hosts; n < results->n_nodes; n++)
+        add_findings(&all->nodes[n], HARVEST_FINDINGS, results);
+    for (uint32_t n = 0; n < net->n_hosts; n++)
+        add_findings(&all->nodes[n], HARVEST_FINDINGS, results);
     for (uint32_t i = 0; i < results->n_ports; i++) {
         const struct result_port *from = &results->ports[i];
         const struct topo_node *peer = &net->topo->nodes[from->peer_node];
-        uint64_t in_flight = 0;
-        sim_in_flight(net->sim, 2 * from->link + net->topo->ports[i].end, &in_flight);
-        audit_link(net, from, &results->ports[peer->first_port + from->peer_port], in_flight,
-                   results);
+        audit_link(net, all, from, &results->ports[peer->first_port + from->peer_port], results);
     }
     if (!net->is_at_rest || net->n_deadlocks)
         return;
     for (uint32_t h = 0; h < net->n_hosts; h++)
-        if (!is_cut_off(net, h))
-            audit_flows(net, &net->hosts[h], results);
+        if (!all->nodes[h].is_cut_off)
+            add_findings(&all->nodes[h], HARVEST_STUCK, results);
     for (uint32_t n = 0; n < results->n_nodes; n++)
-        if (results->nodes[n].held_bytes && !is_cut_off(net, n))
+        if (all->nodes[n].node.held_bytes && !all->nodes[n].is_cut_off)
             results_add_finding(results, "%s: %lld B stuck after the network came to rest",
-                                name_of(net, n), (long long)results->nodes[n].held_bytes);
+                                name_of(net, n), (long long)all->nodes[n].node.held_bytes);
 }

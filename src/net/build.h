@@ -78,12 +78,17 @@ struct occupancy *build_occupancy(const struct net *net, uint32_t node, uint32_t
                                   uint32_t unit_bytes);
 void build_free_occupancy(struct occupancy *occupancy);
 int build_path(struct net *net, struct sw *sw, struct xoff_err *err);
+/* parts_build.c: refuses what ranks cannot share yet, and divides the nodes among them
+ * (net->part_of). */
+int parts_build(struct net *net, const struct sim_spec *spec, struct xoff_err *err);
 /* transport_build.c: builds the transports for all rates, and picks those that a host uses. *index
  * is the transport that an error is about. */
 int build_transports(struct net *net, uint32_t *index, struct xoff_err *err);
 void build_use_transports(struct net *net, struct host *host);
 void build_free_transports(struct net *net);
-/* Checks that switches write telemetry, and have room for it, where a transport reads it. */
+/* Checks that switches write telemetry, and have room for it, where a transport reads it: each
+ * switch when it has been built, then what was found, first for the first transport. */
+void build_check_stamps(struct net *net, const struct sw *sw);
 int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_err *err);
 /* net_dcbx_build.c: ports that speak, after the gates and the engine are built; *entry is the one
  * that an error is about. The scheduler of a node with such ports has a cfg for each. */

@@ -1,9 +1,9 @@
-/* Collects the results of a run from its nodes: flows with their ideal times, counters, pauses with
- * the pause each is under, and the digest over all of it. */
+/* Makes the results of a run of what its nodes had to say (harvest.h): flows with their ideal
+ * times, counters, pauses with the pause each is under, and the digest over all of it. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/model.h"
+#include "net/harvest.h"
 
 static void *make(uint64_t n, size_t size)
 {
@@ -102,13 +102,26 @@ static int compare_flows(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void collect_flows(struct net *net, struct results *r)
+/* Concatenates an array of all nodes, by node; *n is their number. */
+static void *join(const struct net *net, const struct harvests *all, uint32_t array, size_t size,
+                  uint64_t *n)
 {
-    uint64_t *first = make(net->n_hosts + 1, sizeof *first);
-    for (uint32_t h = 0; h < net->n_hosts; h++)
-        first[h + 1] = first[h] + net->hosts[h].n_flow_notes;
-    r->n_flows = first[net->n_hosts];
-    r->flows = make(r->n_flows, sizeof *r->flows);
+    *n = 0;
+    for (uint32_t i = 0; i < net->topo->n_nodes; i++)
+        *n += all->nodes[i].arrays[array].n;
+    unsigned char *joined = make(*n, size), *at = joined;
+    for (uint32_t i = 0; i < net->topo->n_nodes; i++) {
+        const struct harvest *h = &all->nodes[i];
+        if (h->arrays[array].n)
+            memcpy(at, h->arrays[array].at, size * h->arrays[array].n);
+        at += size * h->arrays[array].n;
+    }
+    return joined;
+}
+
+static void collect_sent(const struct net *net, const struct harvests *all, const uint64_t *first,
+                         struct results *r)
+{
     /* Ideal times are by the routes at the start, which may have changed since. */
     struct routes *routes = net->routes, *made = NULL;
     struct xoff_err err;
@@ -117,9 +130,11 @@ static void collect_flows(struct net *net, struct results *r)
         routes = made;
     }
     struct hop *hops = make(2 * (uint64_t)net->topo->n_nodes, sizeof *hops);
-    for (uint32_t h = 0; h < net->n_hosts; h++)
-        for (uint32_t i = 0; i < net->hosts[h].n_flow_notes; i++) {
-            const struct flow_note *n = &net->hosts[h].flow_notes[i];
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        uint64_t n_notes;
+        const struct flow_note *notes = harvest_flows(&all->nodes[h], &n_notes);
+        for (uint32_t i = 0; i < n_notes; i++) {
+            const struct flow_note *n = &notes[i];
             r->flows[first[h] + i] = (struct result_flow){
                 .from = h,
                 .to = n->to,
@@ -127,8 +142,7 @@ static void collect_flows(struct net *net, struct results *r)
                 .tag = n->tag,
                 .priority = n->priority,
                 .reliable = n->reliable,
-                .offered_bytes = n->offered ? n->offered /* an endless flow never closes */
-                                            : flow_at(&net->hosts[h], n->open)->rel.sent_to,
+                .offered_bytes = n->offered,
                 .sent_bytes = n->sent,
                 .start_at = n->start_at,
                 .finish_at = XOFF_NEVER,
@@ -140,149 +154,63 @@ static void collect_flows(struct net *net, struct results *r)
                 .tags_back = n->n_tags_back,
             };
         }
+        const struct mark_flow *endless = all->nodes[h].arrays[HARVEST_ENDLESS].at;
+        for (uint64_t i = 0; i < all->nodes[h].arrays[HARVEST_ENDLESS].n; i++)
+            r->flows[first[h] + endless[i].number].offered_bytes = endless[i].bytes;
+    }
     routes_destroy(made);
     free(hops);
+}
+
+static void collect_received(const struct net *net, const struct harvests *all,
+                             const uint64_t *first, struct results *r)
+{
     for (uint32_t h = 0; h < net->n_hosts; h++) {
-        const struct host *host = &net->hosts[h];
-        for (uint32_t i = 0; host->rx && i <= host->rx_mask; i++)
-            if (host->rx[i].key) {
-                struct rx_flow *rx = &host->rx[i];
-                struct result_flow *f = &r->flows[first[(rx->key - 1) >> 32] + rx->message];
-                f->delivered_bytes = rx_rel(host, rx)->delivered - rx->message_from;
-                f->marked_frames = rx->marked;
-            }
-        for (uint32_t i = 0; i < host->n_rx_notes; i++) {
-            const struct rx_note *n = &host->rx_notes[i];
-            struct result_flow *f = &r->flows[first[n->from] + n->number];
-            f->delivered_bytes = n->received;
-            f->marked_frames = n->marked;
-            f->finish_at = n->finish_at;
+        const struct harvest *host = &all->nodes[h];
+        const struct harvest_rx *open = host->arrays[HARVEST_RX_OPEN].at;
+        for (uint64_t i = 0; i < host->arrays[HARVEST_RX_OPEN].n; i++) {
+            struct result_flow *f = &r->flows[first[open[i].from] + open[i].number];
+            f->delivered_bytes = open[i].delivered;
+            f->marked_frames = open[i].marked;
+        }
+        const struct rx_note *notes = host->arrays[HARVEST_RX_NOTES].at;
+        for (uint64_t i = 0; i < host->arrays[HARVEST_RX_NOTES].n; i++) {
+            struct result_flow *f = &r->flows[first[notes[i].from] + notes[i].number];
+            f->delivered_bytes = notes[i].received;
+            f->marked_frames = notes[i].marked;
+            f->finish_at = notes[i].finish_at;
         }
     }
-    marks_collect_flows(net, first, r);
+}
+
+static void collect_flows(const struct net *net, const struct harvests *all, struct results *r)
+{
+    uint64_t *first = make(net->n_hosts + 1, sizeof *first);
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        first[h + 1] = first[h] + all->nodes[h].arrays[HARVEST_FLOWS].n;
+    r->n_flows = first[net->n_hosts];
+    r->flows = make(r->n_flows, sizeof *r->flows);
+    collect_sent(net, all, first, r);
+    collect_received(net, all, first, r);
+    marks_collect_flows(net, all, first, r);
     free(first);
     qsort(r->flows, r->n_flows, sizeof *r->flows, compare_flows);
 }
 
-/* Reports the buffer in which the port used the largest share of its own headroom. */
-static void collect_headroom(const struct sw *sw, uint32_t port, uint32_t priority,
-                             struct result_queue *q)
+/* Ports of this process are in their places already. */
+static void collect_ports(const struct net *net, const struct harvests *all, struct results *r)
 {
-    struct fabric_buffer buffer;
-    bool is_first = true;
-    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
-        const uint32_t account = port - buffer.first_port;
-        if (account >= buffer.n_ports)
-            continue;
-        const int64_t peak = xoff_mmu_headroom_peak(buffer.mmu, account, priority);
-        if (!is_first && peak <= q->headroom_peak_bytes)
-            continue;
-        is_first = false;
-        q->headroom_peak_bytes = peak;
-        q->headroom_bytes = xoff_mmu_headroom_limit(buffer.mmu, account, priority);
+    for (uint32_t n = 0; n < r->n_nodes; n++) {
+        struct result_port *ports = &r->ports[net->topo->nodes[n].first_port];
+        if (all->nodes[n].arrays[HARVEST_PORTS].at != ports)
+            memcpy(ports, all->nodes[n].arrays[HARVEST_PORTS].at,
+                   sizeof *ports * all->nodes[n].arrays[HARVEST_PORTS].n);
     }
-}
-
-static void collect_receiver(const struct receiver *r, uint32_t priority, struct result_queue *q)
-{
-    if (!r || !r->point)
-        return;
-    q->marked_frames = r->n_marked[priority];
-    q->samples = r->point->queues[priority].n_samples;
-    q->notices = r->point->queues[priority].n_notices;
-}
-
-static void collect_port(struct net *net, struct results *r, uint32_t index)
-{
-    const struct topo_port *tp = &net->topo->ports[index];
-    const struct topo_node *node = &net->topo->nodes[tp->node];
-    const uint32_t number = index - node->first_port;
-    const struct sw *sw = node->kind == TOPO_SWITCH ? net_sw(net, tp->node) : NULL;
-    struct port *port = net_port(net, tp->node, number);
-    struct result_port *out = &r->ports[index];
-    port_gate_expire(port, net->end_at);
-    *out = (struct result_port){
-        .node = tp->node,
-        .port = number,
-        .peer_node = topo_peer(net->topo, tp->node, number),
-        .peer_port = topo_peer_port(net->topo, tp->node, number),
-        .link = tp->link,
-        .rate_bps = net->topo->links[tp->link].rate_bps,
-        .busy_for = port->busy_for,
-        .control_tx_frames = port->control_tx,
-        .control_rx_frames = port->control_rx,
-    };
-    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-        const struct tally *tx = sw ? &sw_queue(sw, number, p)->tx : &net->hosts[tp->node].tx[p];
-        struct result_queue *q = &out->queue[p];
-        *q = (struct result_queue){
-            .tx_frames = tx->frames,
-            .tx_bytes = tx->bytes,
-            .rx_frames = port->rx[p].frames,
-            .rx_bytes = port->rx[p].bytes,
-            .pause_tx = port->pause_tx[p],
-            .resume_tx = port->resume_tx[p],
-            .pause_rx = port->pause_rx[p],
-            .resume_rx = port->resume_rx[p],
-            .paused_for = port->paused_for[p],
-        };
-        if (!(port->gate.open >> p & 1))
-            q->paused_for += net->end_at - port->closed_at[p];
-        r->packet_hops += q->tx_frames;
-        if (!sw) {
-            collect_receiver(net->hosts[tp->node].receiver, p, q);
-            continue;
-        }
-        q->marked_frames = sw_queue(sw, number, p)->marked;
-        q->samples = sw->points[number].queues[p].n_samples;
-        q->notices = sw->points[number].queues[p].n_notices;
-        q->queue_peak_bytes = sw_queue(sw, number, p)->peak_bytes;
-        if (sw_is_lossless(sw, p))
-            collect_headroom(sw, number, p, q);
+    for (uint32_t i = 0; i < r->n_ports; i++) {
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            r->packet_hops += r->ports[i].queue[p].tx_frames;
+        r->control_hops += r->ports[i].control_tx_frames;
     }
-    r->control_hops += port->control_tx;
-    marks_collect_port(net, index, out);
-}
-
-static void collect_node(struct net *net, struct results *r, uint32_t n)
-{
-    struct result_node *out = &r->nodes[n];
-    const struct topo_node *node = &net->topo->nodes[n];
-    memcpy(out->name, node->name, sizeof out->name);
-    out->is_switch = node->kind == TOPO_SWITCH;
-    out->number = node->number;
-    if (!out->is_switch)
-        return;
-    const struct sw *sw = net_sw(net, n);
-    out->stops = sw->n_stops;
-    out->stopped_for =
-        sw->stopped_for + (sw->stopped_at == XOFF_NEVER ? 0 : net->end_at - sw->stopped_at);
-}
-
-static void collect_buffer(struct results *r, uint32_t node, const char *name,
-                           const struct xoff_mmu *mmu)
-{
-    struct result_buffer *out = &r->buffers[r->n_buffers++];
-    out->node = node;
-    XOFF_ASSERT(strlen(name) < sizeof out->name);
-    memcpy(out->name, name, strlen(name) + 1);
-    xoff_mmu_view(mmu, &out->view);
-}
-
-static void collect_buffers(struct net *net, struct results *r)
-{
-    uint32_t n = 0;
-    struct fabric_buffer buffer;
-    for (uint32_t s = 0; s < net->n_switches; s++)
-        for (uint32_t i = 0; sw_buffer(net->switches[s], i, &buffer); i++)
-            n++;
-    r->buffers = make(net->n_hosts + n, sizeof *r->buffers);
-    for (uint32_t h = 0; h < net->n_hosts; h++)
-        if (net->hosts[h].receiver)
-            collect_buffer(r, h, "receive", &net->hosts[h].receiver->mmu);
-    for (uint32_t s = 0; s < net->n_switches; s++)
-        for (uint32_t i = 0; sw_buffer(net->switches[s], i, &buffer); i++)
-            collect_buffer(r, net->n_hosts + s, buffer.name, buffer.mmu);
 }
 
 /* A pause by its node and order, for sorting. */
@@ -304,47 +232,47 @@ static int compare_pauses(const void *a, const void *b)
 
 /* Finds the XOFF that closed the egress queue named in `note`: the last one that the peer decided
  * early enough to have arrived and taken effect when the gate closed. */
-static uint64_t parent_of(const struct net *net, uint32_t node, const struct pause_note *note)
+static uint64_t parent_of(const struct net *net, const struct harvests *all, uint32_t node,
+                          const struct pause_note *note)
 {
     if (!note->egress_paused || note->egress_port == UINT32_MAX)
         return UINT64_MAX;
     const uint32_t peer = topo_peer(net->topo, node, note->egress_port);
     const uint32_t peer_port = topo_peer_port(net->topo, node, note->egress_port);
-    const struct port *port = net_port(net, node, note->egress_port);
-    const xoff_time by = note->egress_closed_at - port->gate_cfg.response_for - port->delay;
-    const struct notes *notes = net_notes(net, peer);
-    uint64_t low = 0, high = notes->n_pauses;
+    const struct harvest_port *books = all->nodes[node].arrays[HARVEST_BOOKS].at;
+    const xoff_time by = note->egress_closed_at - books[note->egress_port].heard_for;
+    const struct pause_note *pauses = all->nodes[peer].arrays[HARVEST_PAUSES].at;
+    uint64_t low = 0, high = all->nodes[peer].arrays[HARVEST_PAUSES].n;
     while (low < high) {
         const uint64_t mid = (low + high) / 2;
-        if (notes->pauses[mid].at <= by)
+        if (pauses[mid].at <= by)
             low = mid + 1;
         else
             high = mid;
     }
     while (low-- > 0) {
-        const struct pause_note *n = &notes->pauses[low];
+        const struct pause_note *n = &pauses[low];
         if (n->port == peer_port && n->pause && (n->priorities >> note->egress_priority & 1))
             return low;
     }
     return UINT64_MAX;
 }
 
-static void collect_pauses(struct net *net, struct results *r)
+static void collect_pauses(const struct net *net, const struct harvests *all, struct results *r)
 {
     const uint32_t n_nodes = net->topo->n_nodes;
-    uint64_t n = 0;
-    for (uint32_t node = 0; node < n_nodes; node++) {
-        n += net_notes(net, node)->n_pauses;
-        r->pauses_left_out += net_notes(net, node)->pauses_left_out;
-    }
-    struct pause_key *keys = make(n, sizeof *keys);
-    uint32_t *index = make(n, sizeof *index); /* indices of (node, order), sorted by time */
     uint64_t *first = make(n_nodes + 1, sizeof *first);
     for (uint32_t node = 0; node < n_nodes; node++) {
-        const struct notes *notes = net_notes(net, node);
-        for (uint64_t i = 0; i < notes->n_pauses; i++)
-            keys[first[node] + i] = (struct pause_key){notes->pauses[i].at, node, i};
-        first[node + 1] = first[node] + notes->n_pauses;
+        first[node + 1] = first[node] + all->nodes[node].arrays[HARVEST_PAUSES].n;
+        r->pauses_left_out += all->nodes[node].pauses_left_out;
+    }
+    const uint64_t n = first[n_nodes];
+    struct pause_key *keys = make(n, sizeof *keys);
+    uint32_t *index = make(n, sizeof *index); /* indices of (node, order), sorted by time */
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        const struct pause_note *pauses = all->nodes[node].arrays[HARVEST_PAUSES].at;
+        for (uint64_t i = 0; i < all->nodes[node].arrays[HARVEST_PAUSES].n; i++)
+            keys[first[node] + i] = (struct pause_key){pauses[i].at, node, i};
     }
     qsort(keys, n, sizeof *keys, compare_pauses);
     for (uint64_t k = 0; k < n; k++)
@@ -352,8 +280,9 @@ static void collect_pauses(struct net *net, struct results *r)
     r->n_pauses = n;
     r->pauses = make(n, sizeof *r->pauses);
     for (uint64_t k = 0; k < n; k++) {
-        const struct pause_note *note = &net_notes(net, keys[k].node)->pauses[keys[k].order];
-        const uint64_t parent = parent_of(net, keys[k].node, note);
+        const struct pause_note *pauses = all->nodes[keys[k].node].arrays[HARVEST_PAUSES].at;
+        const struct pause_note *note = &pauses[keys[k].order];
+        const uint64_t parent = parent_of(net, all, keys[k].node, note);
         const uint32_t peer = note->egress_port == UINT32_MAX
                                   ? 0
                                   : topo_peer(net->topo, keys[k].node, note->egress_port);
@@ -375,19 +304,16 @@ static void collect_pauses(struct net *net, struct results *r)
     free(keys), free(index), free(first);
 }
 
-static void collect_notes(struct net *net, struct results *r)
+static void collect_drops(const struct net *net, const struct harvests *all, struct results *r)
 {
-    for (uint32_t node = 0; node < net->topo->n_nodes; node++) {
-        r->n_drops += net_notes(net, node)->n_drops;
-        r->n_samples += net_notes(net, node)->n_samples;
-    }
+    for (uint32_t node = 0; node < net->topo->n_nodes; node++)
+        r->n_drops += (uint32_t)all->nodes[node].arrays[HARVEST_DROPS].n;
     r->drops = make(r->n_drops, sizeof *r->drops);
-    r->samples = make(r->n_samples, sizeof *r->samples);
-    uint64_t d = 0, s = 0;
+    uint64_t d = 0;
     for (uint32_t node = 0; node < net->topo->n_nodes; node++) {
-        const struct notes *notes = net_notes(net, node);
-        for (uint32_t i = 0; i < notes->n_drops; i++) {
-            const struct drop_note *n = &notes->drops[i];
+        const struct drop_note *drops = all->nodes[node].arrays[HARVEST_DROPS].at;
+        for (uint64_t i = 0; i < all->nodes[node].arrays[HARVEST_DROPS].n; i++) {
+            const struct drop_note *n = &drops[i];
             r->drops[d++] = (struct result_drop){.node = node,
                                                  .port = n->port,
                                                  .out_port = n->out_port,
@@ -399,9 +325,6 @@ static void collect_notes(struct net *net, struct results *r)
                                                  .bytes = n->bytes,
                                                  .first_at = n->first_at};
         }
-        if (notes->n_samples)
-            memcpy(r->samples + s, notes->samples, sizeof *r->samples * notes->n_samples);
-        s += notes->n_samples;
     }
 }
 
@@ -429,61 +352,56 @@ static int compare_heard(const void *a, const void *b)
     return x->pause < y->pause ? -1 : x->pause > y->pause;
 }
 
-static void collect_operations(struct net *net, struct results *r)
+static void collect_histograms(const struct net *net, const struct harvests *all, struct results *r)
 {
-    for (uint32_t h = 0; h < net->n_hosts; h++)
-        r->n_operations += net->hosts[h].n_operations;
-    r->operations = make(r->n_operations, sizeof *r->operations);
-    uint64_t k = 0;
-    for (uint32_t h = 0; h < net->n_hosts; h++)
-        for (uint32_t i = 0; i < net->hosts[h].n_operations; i++)
-            r->operations[k++] = net->hosts[h].operations[i];
-    qsort(r->operations, r->n_operations, sizeof *r->operations, compare_operations);
-    const uint32_t n_apps = net->spec.apps ? net->spec.apps->n : 0;
-    r->running = make(n_apps, sizeof *r->running);
-    for (uint32_t a = 0; a < n_apps; a++) {
-        const struct app *app = &net->apps[a];
-        const uint64_t n = app->ops->n_under_way ? app->ops->n_under_way(app->cfg, app->state) : 0;
-        if (n)
-            r->running[r->n_running++] = (struct result_running){app->host, app->tag, n};
+    if (!net->spec.histogram_every)
+        return;
+    for (uint32_t n = net->n_hosts; n < net->topo->n_nodes; n++)
+        r->n_histograms += net->topo->nodes[n].n_ports;
+    r->histograms = make(r->n_histograms, sizeof *r->histograms);
+    uint32_t k = 0;
+    for (uint32_t n = net->n_hosts; n < net->topo->n_nodes; n++) {
+        const uint64_t *n_bins = all->nodes[n].arrays[HARVEST_BINS].at;
+        const uint64_t *counts = n_bins + net->topo->nodes[n].n_ports;
+        for (uint32_t p = 0; p < net->topo->nodes[n].n_ports; p++) {
+            struct result_histogram *h = &r->histograms[k++];
+            *h = (struct result_histogram){.node = n, .port = p, .n = (uint32_t)n_bins[p]};
+            h->counts = make(h->n, sizeof *h->counts);
+            memcpy(h->counts, counts, sizeof *h->counts * h->n);
+            counts += h->n;
+        }
     }
 }
 
-static void collect_heard(struct net *net, struct results *r)
+static void add_dcbx(const struct result_dcbx *from, struct result_dcbx *to)
 {
-    for (uint32_t n = 0; n < net->topo->n_nodes; n++)
-        r->n_heard += net_notes(net, n)->n_heard;
-    r->heard = make(r->n_heard, sizeof *r->heard);
-    uint64_t k = 0;
-    for (uint32_t n = 0; n < net->topo->n_nodes; n++)
-        for (uint64_t i = 0; i < net_notes(net, n)->n_heard; i++)
-            r->heard[k++] = net_notes(net, n)->heard[i];
-    qsort(r->heard, r->n_heard, sizeof *r->heard, compare_heard);
+    to->sent += from->sent;
+    to->received += from->received;
+    to->changes += from->changes;
+    to->ports += from->ports;
+    to->peers += from->peers;
+    to->taken += from->taken;
+    to->differing += from->differing;
+    to->unusable += from->unusable;
+    to->multiple += from->multiple;
+    to->foreign += from->foreign;
+    to->lossless += from->lossless;
 }
 
-/* Sums the maxima of all switches. */
-static void collect_maxima(const struct net *net, struct results *r)
+/* Figures of each node, and sums over all of them. */
+static void collect_nodes(const struct net *net, const struct harvests *all, struct results *r)
 {
-    struct fabric_buffer buffer;
-    for (uint32_t s = 0; s < net->n_switches; s++)
-        for (uint32_t i = 0; sw_buffer(net->switches[s], i, &buffer); i++) {
-            if (!buffer.maxima)
-                continue;
-            if (!r->headroom_maxima)
-                r->headroom_maxima = make(RESULT_MAXIMA, sizeof *r->headroom_maxima);
-            for (uint32_t k = 0; k < RESULT_MAXIMA; k++)
-                r->headroom_maxima[k] += buffer.maxima[k];
-        }
-}
-
-/* A fabric with a policy for each output uses of each what belongs to that output: together they
- * need as many counters as one of them has. */
-static void collect_counters(const struct net *net, struct results *r)
-{
-    for (uint32_t s = 0; s < net->n_switches; s++) {
-        const struct sw *sw = net->switches[s];
-        const uint64_t n = sw->fabric->policy(sw, 0, 0)->shape.n_counters;
-        r->n_pause_counters = n > r->n_pause_counters ? n : r->n_pause_counters;
+    for (uint32_t n = 0; n < net->topo->n_nodes; n++) {
+        const struct harvest *h = &all->nodes[n];
+        r->nodes[n] = h->node;
+        add_dcbx(&h->dcbx, &r->dcbx);
+        if (h->n_pause_counters > r->n_pause_counters)
+            r->n_pause_counters = h->n_pause_counters;
+        const uint64_t *maxima = h->arrays[HARVEST_MAXIMA].at;
+        if (h->arrays[HARVEST_MAXIMA].n && !r->headroom_maxima)
+            r->headroom_maxima = make(RESULT_MAXIMA, sizeof *r->headroom_maxima);
+        for (uint64_t k = 0; k < h->arrays[HARVEST_MAXIMA].n; k++)
+            r->headroom_maxima[k] += maxima[k];
     }
 }
 
@@ -501,10 +419,9 @@ static int compare_samples(const void *a, const void *b)
     return x->metric < y->metric ? -1 : x->metric > y->metric;
 }
 
-struct results *net_collect(struct net *net)
+static struct results *create_results(const struct net *net)
 {
     struct results *r = make(1, sizeof *r);
-    const struct sim_figures figures = sim_figures(net->sim);
     r->seed = net->spec.seed;
     r->end_at = net->end_at;
     r->stop_at = net->spec.stop;
@@ -514,8 +431,8 @@ struct results *net_collect(struct net *net)
     r->curves = net->spec.curves;
     r->n_curves = net->spec.n_curves;
     r->threads = net->spec.n_threads;
-    r->events = figures.events;
-    r->windows = figures.windows;
+    r->ranks = net->spec.ranks ? net->spec.ranks->n : 1;
+    r->windows = sim_figures(net->sim).windows;
     r->interrupted = net->stopped;
     r->lossless = net->spec.lossless;
     r->n_nodes = net->topo->n_nodes;
@@ -523,30 +440,57 @@ struct results *net_collect(struct net *net)
     r->nodes = make(r->n_nodes, sizeof *r->nodes);
     r->n_ports = net->topo->n_ports;
     r->ports = make(r->n_ports, sizeof *r->ports);
-    for (uint32_t n = 0; n < r->n_nodes; n++)
-        collect_node(net, r, n);
-    collect_buffers(net, r);
-    for (uint32_t p = 0; p < r->n_ports; p++)
-        collect_port(net, r, p);
-    collect_flows(net, r);
-    collect_operations(net, r);
-    collect_heard(net, r);
-    histogram_collect(net, r);
-    collect_maxima(net, r);
-    collect_counters(net, r);
-    dcbx_collect(net, r);
+    return r;
+}
+
+/* Tables that are the same entries in one array. */
+static void collect_joined(const struct net *net, const struct harvests *all, struct results *r)
+{
+    uint64_t n;
+    r->buffers = join(net, all, HARVEST_BUFFERS, sizeof *r->buffers, &n);
+    r->n_buffers = (uint32_t)n;
+    r->operations = join(net, all, HARVEST_OPERATIONS, sizeof *r->operations, &r->n_operations);
+    qsort(r->operations, r->n_operations, sizeof *r->operations, compare_operations);
+    r->running = join(net, all, HARVEST_RUNNING, sizeof *r->running, &n);
+    r->n_running = (uint32_t)n;
+    r->heard = join(net, all, HARVEST_HEARD, sizeof *r->heard, &r->n_heard);
+    qsort(r->heard, r->n_heard, sizeof *r->heard, compare_heard);
+    r->samples = join(net, all, HARVEST_SAMPLES, sizeof *r->samples, &r->n_samples);
+    qsort(r->samples, r->n_samples, sizeof *r->samples, compare_samples);
+}
+
+struct results *net_collect(struct net *net)
+{
+    const bool is_first = !net->spec.ranks || net->spec.ranks->rank == 0;
+    struct results *r = is_first ? create_results(net) : NULL;
+    struct harvests all;
+    harvest_create(net, r ? r->ports : NULL, &all);
+    if (net->spec.ranks)
+        harvest_gather(net, &all);
+    if (!r) {
+        harvest_fini(&all);
+        return NULL;
+    }
+    r->events = all.n_events;
+    collect_nodes(net, &all, r);
+    collect_ports(net, &all, r);
+    collect_flows(net, &all, r);
+    collect_joined(net, &all, r);
+    collect_histograms(net, &all, r);
+    if (net->spec.n_captures)
+        dcbx_collect(net, r);
     capture_collect(net, r);
     trace_collect(net, r);
-    collect_pauses(net, r);
-    collect_notes(net, r);
-    qsort(r->samples, r->n_samples, sizeof *r->samples, compare_samples);
+    collect_pauses(net, &all, r);
+    collect_drops(net, &all, r);
     r->n_deadlocks = net->n_deadlocks;
     r->deadlocks = net->deadlocks;
     r->deadlock_ports = net->deadlock_ports;
     net->deadlocks = NULL;
     net->deadlock_ports = NULL;
-    audit(net, r);
+    audit(net, &all, r);
     r->digest = results_digest(r);
+    harvest_fini(&all);
     return r;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/model.h"
+#include "net/harvest.h"
 
 #define HISTOGRAM_STEP 1000 /* width of a bin, in bytes */
 
@@ -34,23 +34,22 @@ void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now
     h->bytes += bytes;
 }
 
-void histogram_collect(struct net *net, struct results *r)
+void histogram_harvest(struct sw *sw, uint64_t **bins, uint64_t *n)
 {
-    if (!net->spec.histogram_every)
-        return;
-    for (uint32_t s = 0; s < net->n_switches; s++)
-        r->n_histograms += net->switches[s]->n_ports;
-    r->histograms = calloc(r->n_histograms + 1, sizeof *r->histograms);
-    XOFF_ASSERT(r->histograms);
-    uint32_t k = 0;
-    for (uint32_t s = 0; s < net->n_switches; s++) {
-        struct sw *sw = net->switches[s];
-        for (uint32_t p = 0; p < sw->n_ports; p++) {
-            struct histogram *h = &sw->histograms[p];
-            count(h, &net->spec, net_end(&net->spec));
-            r->histograms[k++] = (struct result_histogram){
-                .node = sw->node, .port = p, .counts = h->counts, .n = h->n_bins};
-            h->counts = NULL; /* now owned by the results */
-        }
+    const struct net_spec *spec = &sw->net->spec;
+    *n = sw->n_ports;
+    for (uint32_t p = 0; p < sw->n_ports; p++) {
+        count(&sw->histograms[p], spec, net_end(spec));
+        *n += sw->histograms[p].n_bins;
+    }
+    *bins = malloc(sizeof **bins * *n);
+    XOFF_ASSERT(*bins);
+    uint64_t *counts = *bins + sw->n_ports;
+    for (uint32_t p = 0; p < sw->n_ports; p++) {
+        const struct histogram *h = &sw->histograms[p];
+        (*bins)[p] = h->n_bins;
+        if (h->n_bins)
+            memcpy(counts, h->counts, sizeof *counts * h->n_bins);
+        counts += h->n_bins;
     }
 }

@@ -30,9 +30,14 @@ void build_gates(struct net *net)
     for (uint32_t l = 0; l < net->topo->n_links; l++)
         for (uint32_t end = 0; end < 2; end++) {
             const struct topo_link *link = &net->topo->links[l];
+            if (!net_owns(net, link->node[end]))
+                continue;
             struct port *port = net_port(net, link->node[end], link->port[end]);
-            const struct port *peer = net_port(net, link->node[!end], link->port[!end]);
-            enum xoff_pause_wire wire = peer->signal_cfg.how.wire;
+            /* Hosts signal as the switch they are attached to; see signalling_of(). */
+            enum xoff_pause_wire wire =
+                link->node[!end] >= net->n_hosts
+                    ? net->facts[link->node[!end] - net->n_hosts].signalling.wire
+                    : port->signal_cfg.how.wire;
             if (wire == XOFF_WIRE_NONE)
                 wire = port->signal_cfg.how.wire;
             port->gate_cfg.wire = wire;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/model.h"
+#include "net/harvest.h"
 
 static void *make(uint64_t n, size_t size)
 {
@@ -97,6 +97,8 @@ static void copy_ports(struct net *net, struct mark *mark)
     mark->paused_for = make((uint64_t)n * XOFF_N_PRIORITIES, sizeof *mark->paused_for);
     for (uint32_t i = 0; i < n; i++) {
         const struct topo_port *at = &net->topo->ports[i];
+        if (!net_owns(net, at->node))
+            continue;
         const struct port *port =
             net_port(net, at->node, i - net->topo->nodes[at->node].first_port);
         mark->busy_for[i] = busy_by(port, mark->at);
@@ -146,10 +148,10 @@ static bool is_seldom(const struct flow_note *note, xoff_time part)
            xoff_time_of_bits((uint64_t)note->frame_bytes * 8, note->rate_bps) > part / 2;
 }
 
-static bool has_drops(struct net *net)
+static bool has_drops(const struct net *net, const struct harvests *all)
 {
     for (uint32_t n = 0; n < net->topo->n_nodes; n++)
-        if (net_notes(net, n)->n_drops)
+        if (all->nodes[n].arrays[HARVEST_DROPS].n)
             return true;
     return false;
 }
@@ -164,12 +166,13 @@ static bool is_over(const struct flow_note *note, bool is_lossy)
  * finished, had something to deliver at the mark, and of which nothing has arrived since, until the
  * end of the run. A flow of finite size that has not begun to arrive waits for its turn: it starves
  * if nothing of its sender in its priority has arrived, either. */
-static void find_starving(struct net *net, const struct mark *mark, bool is_of_streams,
-                          const uint64_t *first, struct results *r)
+static void find_starving(const struct net *net, const struct harvests *all,
+                          const struct mark *mark, bool is_of_streams, const uint64_t *first,
+                          struct results *r)
 {
     const xoff_time part = net->marks[MARK_TO].at - mark->at;
     uint64_t *received = received_by(mark, first, r), *offered = make(r->n_flows, sizeof *offered);
-    const bool is_lossy = has_drops(net);
+    const bool is_lossy = has_drops(net, all);
     uint8_t *is_served = make(net->n_hosts, sizeof *is_served); /* mask of priorities */
     for (uint64_t k = 0; k < mark->n_offered; k++)
         offered[first[mark->offered[k].from] + mark->offered[k].number] = mark->offered[k].bytes;
@@ -179,9 +182,11 @@ static void find_starving(struct net *net, const struct mark *mark, bool is_of_s
             is_served[r->flows[i].from] |= (uint8_t)(1u << r->flows[i].priority);
             r->is_standing = false;
         }
-    for (uint32_t h = 0; h < net->n_hosts; h++)
-        for (uint32_t i = 0; i < net->hosts[h].n_flow_notes; i++) {
-            const struct flow_note *note = &net->hosts[h].flow_notes[i];
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        uint64_t n_notes;
+        const struct flow_note *notes = harvest_flows(&all->nodes[h], &n_notes);
+        for (uint64_t i = 0; i < n_notes; i++) {
+            const struct flow_note *note = &notes[i];
             struct result_flow *f = &r->flows[first[h] + i];
             const uint64_t got = received[first[h] + i];
             const uint64_t wanted = is_growing(note) ? offered[first[h] + i]
@@ -193,10 +198,12 @@ static void find_starving(struct net *net, const struct mark *mark, bool is_of_s
                               f->delivered_bytes == got && !waits && !is_seldom(note, part) &&
                               !is_over(note, is_lossy);
         }
+    }
     free(received), free(offered), free(is_served);
 }
 
-void marks_collect_flows(struct net *net, const uint64_t *first, struct results *r)
+void marks_collect_flows(const struct net *net, const struct harvests *all, const uint64_t *first,
+                         struct results *r)
 {
     const struct mark *marks = net->marks;
     if (marks[MARK_FROM].is_taken) {
@@ -212,9 +219,9 @@ void marks_collect_flows(struct net *net, const uint64_t *first, struct results 
         free(in_time);
     }
     if (marks[MARK_TENTH].is_taken)
-        find_starving(net, &marks[MARK_TENTH], true, first, r);
+        find_starving(net, all, &marks[MARK_TENTH], true, first, r);
     if (marks[MARK_HALF].is_taken)
-        find_starving(net, &marks[MARK_HALF], false, first, r);
+        find_starving(net, all, &marks[MARK_HALF], false, first, r);
 }
 
 void marks_collect_port(const struct net *net, uint32_t index, struct result_port *port)

@@ -20,6 +20,18 @@ struct mark {
     xoff_time *busy_for, *paused_for; /* per port, per (port, priority); at the ends only */
 };
 
+/* What neighbours and checks want to know of a switch, whichever rank runs it. */
+struct sw_facts {
+    struct xoff_pause_signalling signalling;
+    int64_t largest_bytes; /* capacity of its largest buffer */
+};
+
+/* A transport reads telemetry that a switch does not write as it should: what is wrong. */
+struct unstamped {
+    uint32_t transport;
+    struct xoff_err err;
+};
+
 struct net {
     struct net_spec spec;
     const struct topo *topo;
@@ -27,7 +39,10 @@ struct net {
     struct net_sequence *sequence; /* NULL: not wanted */
     struct routes *routes;
     struct host *hosts;
-    struct sw **switches;         /* by node - n_hosts: net_sw() */
+    void *hosts_block;            /* that they lie in */
+    struct sw **switches;         /* by node - n_hosts: net_sw(); NULL: another rank runs it */
+    struct sw_facts *facts;       /* in the same order, of all switches */
+    uint32_t *part_of;            /* by node: the rank that runs it; NULL: this process runs all */
     struct app *apps;             /* grouped by host */
     struct transport *transports; /* a row for each rate that hosts have */
     xoff_rate *rates;             /* rate of each row */
@@ -54,7 +69,8 @@ struct net {
     uint32_t n_deadlocks;
     struct result_deadlock_port *deadlock_ports;
     uint32_t n_deadlock_ports;
-    uint8_t *deadlock_marks; /* per (port, priority), of the last check */
+    uint8_t *deadlock_marks;     /* per (port, priority), of the last check */
+    struct unstamped *unstamped; /* the first found for the first transport; NULL: all is well */
     struct net_warning *warnings;
     uint32_t n_warnings;
     xoff_time end_at;
@@ -64,6 +80,12 @@ struct net {
 static inline uint32_t net_frame_lines(const struct net *net)
 {
     return net->has_extra || net->has_sacks ? 2 : 1;
+}
+
+/* Whether this process runs the node. Hosts of other ranks are zeroed, switches are not there. */
+static inline bool net_owns(const struct net *net, uint32_t node)
+{
+    return !net->part_of || net->part_of[node] == net->spec.ranks->rank;
 }
 
 static inline struct sw *net_sw(const struct net *net, uint32_t node)
@@ -142,22 +164,22 @@ xoff_time path_max_rtt(const struct net *net, uint32_t frame_bytes, uint32_t ack
 void net_start(struct net *net, struct sim_model *model);
 void net_reroute(struct net *net, xoff_time now);
 
-/* audit.c */
-void audit(struct net *net, struct results *results);
-
-/* net_dcbx_collect.c */
+/* net_dcbx_collect.c: the octets of LLDP frames, for captures. */
 void dcbx_collect(const struct net *net, struct results *results);
 
 /* capture.c: the second reads a frame as it is, without its packet number; the third what its
  * second line has, if frames have one, into a struct of zeros. */
 void capture_collect(struct net *net, struct results *results);
 
+struct harvests;
+
 /* marks.c; `first` is the index of each host's first flow in the results. */
 void marks_init(struct net *net);
 xoff_time marks_next(const struct net *net);
 void marks_take(struct net *net, xoff_time now);
 void marks_free(struct net *net);
-void marks_collect_flows(struct net *net, const uint64_t *first, struct results *r);
+void marks_collect_flows(const struct net *net, const struct harvests *all, const uint64_t *first,
+                         struct results *r);
 void marks_collect_port(const struct net *net, uint32_t index, struct result_port *port);
 void capture_read(const struct net *net, const struct frame *frame, struct result_frame *out);
 void capture_read_extra(const struct net *net, const struct frame *frame,

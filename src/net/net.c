@@ -98,11 +98,25 @@ static void on_lost(void *context, const struct frame *frame)
               at->now);
 }
 
+/* A failed link loses what is on it. A cut link has its frames where they arrive, and at its sender
+ * the time of the last one, which holds no more. */
+static void flush_link(struct net *net, const struct topo_link *link, uint32_t index, uint32_t end,
+                       xoff_time now)
+{
+    struct lost_at at = {net, link->node[!end], link->port[!end], now};
+    if (net_owns(net, link->node[end]) || net_owns(net, link->node[!end]))
+        sim_flush_link(net->sim, 2 * index + end, &at, on_lost);
+}
+
 static void change_link(struct net *net, const struct topo_change *change, xoff_time now)
 {
     const struct topo_link *link = &net->topo->links[change->link];
     struct worker *w = sim_exclusive(net->sim);
     for (uint32_t end = 0; end < 2; end++) {
+        if (change->kind == TOPO_CHANGE_FAIL)
+            flush_link(net, link, change->link, end, now);
+        if (!net_owns(net, link->node[end]))
+            continue;
         struct node *node = net_node(net, link->node[end]);
         struct port *port = net_port(net, link->node[end], link->port[end]);
         switch (change->kind) {
@@ -114,16 +128,13 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
              * wire. */
             port->delay = change->delay;
             break;
-        case TOPO_CHANGE_FAIL: {
-            struct lost_at at = {net, link->node[!end], link->port[!end], now};
-            sim_flush_link(net->sim, port->link_out, &at, on_lost);
+        case TOPO_CHANGE_FAIL:
             port_set_up(node, port, w, false, now);
             if (link->node[end] >= net->n_hosts) {
                 struct sw *sw = net_sw(net, link->node[end]);
                 sw->fabric->link_down(sw, w, link->port[end]);
             }
             break;
-        }
         case TOPO_CHANGE_REPAIR:
             if (port->is_up)
                 break;
@@ -264,6 +275,7 @@ bool net_run(struct net *net)
 {
     net->end_at = sim_run(net->sim, next_instant(net), net_end(&net->spec));
     net->is_at_rest = sim_figures(net->sim).is_at_rest;
+    net->stopped |= sim_figures(net->sim).is_stopped;
     return !net->stopped;
 }
 

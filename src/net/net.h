@@ -12,6 +12,7 @@
 #include "net/fabric.h"
 #include "net/port.h"
 #include "net/route.h"
+#include "sim/sim_ranks.h"
 #include "stats/results.h"
 
 #define NET_HEADER_BYTES 62     /* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 */
@@ -188,6 +189,9 @@ struct net_spec {
     xoff_time deadlock_after; /* a cycle frozen for so long is a deadlock; 0: no detection */
     int64_t deadlock_stops;   /* a deadlock ends the run */
     /* Running. */
+    const struct sim_ranks *ranks; /* this process runs a part of the network; NULL: all of it */
+    const uint32_t *parts;         /* with ranks, per node: the rank that runs it; NULL: chosen */
+    uint32_t n_parts;
     uint32_t n_threads;
     xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
     void *progress_context;
@@ -255,7 +259,8 @@ void net_image(struct net *net, struct image *image);
  * or the wire check asked to stop. */
 bool net_run(struct net *net);
 
-/* Collects the results; the caller sets title, files and wall time. net_free_results frees them. */
+/* Collects the results; the caller sets title, files and wall time. net_free_results frees them. Of
+ * several ranks the first has them; the others return NULL. */
 struct results *net_collect(struct net *net);
 void net_free_results(struct results *results);
 

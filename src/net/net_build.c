@@ -140,7 +140,7 @@ static int signalling_of(struct net *net, uint32_t host, struct xoff_pause_signa
 {
     const uint32_t peer = topo_peer(net->topo, host, 0);
     if (peer >= net->n_hosts) {
-        *how = net_sw(net, peer)->signalling;
+        *how = net->facts[peer - net->n_hosts].signalling;
         return 0;
     }
     struct xoff_pause probe = {0};
@@ -240,14 +240,18 @@ static void build_apps(struct net *net)
     for (uint32_t i = 0; i < set->n; i++)
         next[set->apps[i].host + 1]++;
     for (uint32_t h = 0; h < net->n_hosts; h++) {
-        net->hosts[h].apps = net->apps + next[h];
-        net->hosts[h].n_apps = next[h + 1];
+        if (net_owns(net, h)) {
+            net->hosts[h].apps = net->apps + next[h];
+            net->hosts[h].n_apps = next[h + 1];
+        }
         next[h + 1] += next[h];
     }
     for (uint32_t i = 0; i < set->n; i++)
         net->apps[next[set->apps[i].host]++] = set->apps[i];
     free(next);
     for (uint32_t h = 0; h < net->n_hosts; h++) {
+        if (!net_owns(net, h))
+            continue;
         struct host *host = &net->hosts[h];
         const uint32_t n_timers = HOST_APPS + host->n_apps;
         host->timer_entries = build_block(n_timers, sizeof *host->timer_entries);
@@ -275,7 +279,8 @@ static void build_apps(struct net *net)
     }
 }
 
-static void build_sim(struct net *net)
+/* Describes the network to the engine; the caller frees n_ports and links. */
+static struct sim_spec sim_spec_of(const struct net *net)
 {
     const struct topo *topo = net->topo;
     uint32_t *n_ports = build_block(topo->n_nodes, sizeof *n_ports);
@@ -304,14 +309,33 @@ static void build_sim(struct net *net)
         .frame_for = xoff_time_of_bits(8ull * (net->spec.max_frame_bytes + XOFF_OVERHEAD_BYTES),
                                        fastest_bps),
         .has_extra = net_frame_lines(net) > 1,
-        .ties_by_port = net->spec.wire->is_one_sequence};
+        .ties_by_port = net->spec.wire->is_one_sequence,
+        .ranks = net->spec.ranks,
+        .part_of = net->part_of};
     if (net->spec.wire->is_one_sequence) {
         spec.n_threads = 1;
         spec.cell_bound = XOFF_NEVER;
     }
+    return spec;
+}
+
+static void build_sim(struct net *net)
+{
+    struct sim_spec spec = sim_spec_of(net);
     net_start(net, &spec.model);
     XOFF_ASSERT(sim_create(&spec, &net->sim) == 0);
-    free(n_ports), free(links);
+    free((void *)spec.n_ports), free((void *)spec.links);
+}
+
+/* Decides which rank runs which node. */
+static int build_parts(struct net *net, struct xoff_err *err)
+{
+    if (!net->spec.ranks)
+        return 0;
+    struct sim_spec spec = sim_spec_of(net);
+    const int code = parts_build(net, &spec, err);
+    free((void *)spec.n_ports), free((void *)spec.links);
+    return code;
 }
 
 static int check_delays(const struct net *net, struct xoff_err *err)
@@ -321,6 +345,31 @@ static int check_delays(const struct net *net, struct xoff_err *err)
             return xoff_err_set(err, XOFF_E_CONFLICT, "links", NULL,
                                 "compat: ns3 works in whole nanoseconds; give every link a delay "
                                 "of 1ns or more");
+    return 0;
+}
+
+/* Builds a switch and notes what others want to know of it. The whole network is checked by every
+ * rank, so that errors and warnings are the same everywhere; a switch of another rank is then
+ * freed. */
+static int build_switch(struct net *net, uint32_t s, enum net_part *part, struct xoff_err *err)
+{
+    const int code = sw_build(net, net->n_hosts + s, &net->switches[s], part, err);
+    if (code)
+        return code;
+    const struct sw *sw = net->switches[s];
+    struct fabric_buffer buffer;
+    net->facts[s].signalling = sw->signalling;
+    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
+        struct xoff_mmu_view view;
+        xoff_mmu_view(buffer.mmu, &view);
+        if (view.capacity_total_bytes > net->facts[s].largest_bytes)
+            net->facts[s].largest_bytes = view.capacity_total_bytes;
+    }
+    build_check_stamps(net, sw);
+    if (!net_owns(net, net->n_hosts + s)) {
+        sw_destroy(net->switches[s]);
+        net->switches[s] = NULL;
+    }
     return 0;
 }
 
@@ -395,76 +444,6 @@ static void prefer_large_pages(uint64_t bytes)
 #endif
 }
 
-int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,
-               struct xoff_err *err)
-{
-    prefer_large_pages(net_estimate(spec));
-    struct net *net = build_block(1, sizeof *net);
-    net->spec = *spec;
-    net->topo = spec->topo;
-    net->n_hosts = spec->topo->n_hosts;
-    net->n_switches = spec->topo->n_nodes - spec->topo->n_hosts;
-    net->hosts = build_aligned(net->n_hosts, sizeof *net->hosts);
-    net->switches = build_block(net->n_switches, sizeof(struct sw *));
-    if (!net->spec.notice_bytes)
-        net->spec.notice_bytes = XOFF_MIN_FRAME_BYTES;
-    XOFF_ASSERT(net->spec.notice_bytes <= net->spec.max_frame_bytes);
-    *blame = (struct net_blame){0};
-    *err = (struct xoff_err){0}; /* configure() must find it empty, see net_configured() */
-    int code = check_delays(net, err);
-    if (!code)
-        code = routes_create(net->topo, 0, true, &net->routes, err);
-    net->fastest_bps = build_block(net->n_switches, sizeof *net->fastest_bps);
-    for (uint32_t s = 0; s < net->n_switches; s++)
-        net->fastest_bps[s] = net_fastest(net->topo, net->n_hosts + s);
-    if (!code) {
-        blame->part = NET_PART_TRANSPORT;
-        code = build_transports(net, &blame->index, err);
-    }
-    if (spec->wire->is_one_sequence)
-        net->sequence = build_block(1, sizeof *net->sequence);
-    for (uint32_t s = 0; s < net->n_switches && !code; s++) {
-        blame->index = net_kind_of(spec, net->n_hosts + s);
-        code = sw_build(net, net->n_hosts + s, &net->switches[s], &blame->part, err);
-    }
-    if (!code) {
-        net_warn_of_pauses(net, err);
-        blame->part = NET_PART_TRANSPORT;
-        code = build_check_telemetry(net, &blame->index, err);
-    }
-    for (uint32_t i = 0; i < spec->n_receivers && !code; i++) {
-        *blame = (struct net_blame){NET_PART_RECEIVE_POINT, spec->receivers[i].entry};
-        code = build_receive_point(net, &spec->receivers[i], err);
-    }
-    for (uint32_t s = 0; s < net->n_switches && !code; s++)
-        build_store(net->switches[s]); /* by now every mechanism has said what frames carry */
-    for (uint32_t h = 0; h < net->n_hosts && !code; h++) {
-        blame->index = net_kind_of(spec, h);
-        code = build_host(net, &net->hosts[h], h, &blame->part, err);
-        if (code && blame->part == NET_PART_RECEIVERS)
-            blame->index = net->hosts[h].receiver->spec->entry;
-    }
-    if (code) {
-        net_destroy(net);
-        return code;
-    }
-    build_gates(net);
-    build_sim(net);
-    build_apps(net);
-    blame->part = NET_PART_DCBX;
-    if ((code = build_dcbx(net, &blame->index, err))) {
-        net_destroy(net);
-        return code;
-    }
-    for (uint32_t s = 0; s < net->n_switches; s++)
-        node_rearm(&net->switches[s]->head, sim_exclusive(net->sim));
-    build_captures(net);
-    build_tracers(net);
-    build_checks(net);
-    *out = net;
-    return 0;
-}
-
 void build_free_notes(struct notes *notes)
 {
     free(notes->pauses), free(notes->drops), free(notes->samples), free(notes->heard);
@@ -488,6 +467,98 @@ static void free_host(struct host *host)
     build_free_notes(&host->notes);
 }
 
+/* Builds a host of another rank for the sake of errors and warnings, and frees it. */
+static int try_host(struct net *net, uint32_t index, enum net_part *part, struct xoff_err *err)
+{
+    struct host *host = build_aligned(1, sizeof *host);
+    host->receiver = net->hosts[index].receiver;
+    const int code = build_host(net, host, index, part, err);
+    if (host->receiver)
+        net->hosts[index].receiver = NULL;
+    free_host(host);
+    free(host);
+    return code;
+}
+
+int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,
+               struct xoff_err *err)
+{
+    prefer_large_pages(net_estimate(spec) / (spec->ranks ? spec->ranks->n : 1));
+    struct net *net = build_block(1, sizeof *net);
+    net->spec = *spec;
+    net->topo = spec->topo;
+    net->n_hosts = spec->topo->n_hosts;
+    net->n_switches = spec->topo->n_nodes - spec->topo->n_hosts;
+    /* Hosts of other ranks are never touched: they take addresses and no memory. */
+    net->hosts_block = build_block(net->n_hosts + 1, sizeof *net->hosts);
+    net->hosts = (struct host *)(((uintptr_t)net->hosts_block + 63) / 64 * 64);
+    net->switches = build_block(net->n_switches, sizeof(struct sw *));
+    net->facts = build_block(net->n_switches, sizeof *net->facts);
+    if (!net->spec.notice_bytes)
+        net->spec.notice_bytes = XOFF_MIN_FRAME_BYTES;
+    XOFF_ASSERT(net->spec.notice_bytes <= net->spec.max_frame_bytes);
+    *blame = (struct net_blame){0};
+    *err = (struct xoff_err){0}; /* configure() must find it empty, see net_configured() */
+    int code = check_delays(net, err);
+    if (!code)
+        code = build_parts(net, err);
+    if (!code)
+        code = routes_create(net->topo, 0, true, &net->routes, err);
+    net->fastest_bps = build_block(net->n_switches, sizeof *net->fastest_bps);
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        net->fastest_bps[s] = net_fastest(net->topo, net->n_hosts + s);
+    if (!code) {
+        blame->part = NET_PART_TRANSPORT;
+        code = build_transports(net, &blame->index, err);
+    }
+    if (spec->wire->is_one_sequence)
+        net->sequence = build_block(1, sizeof *net->sequence);
+    for (uint32_t s = 0; s < net->n_switches && !code; s++) {
+        blame->index = net_kind_of(spec, net->n_hosts + s);
+        code = build_switch(net, s, &blame->part, err);
+    }
+    if (!code) {
+        net_warn_of_pauses(net, err);
+        blame->part = NET_PART_TRANSPORT;
+        code = build_check_telemetry(net, &blame->index, err);
+    }
+    for (uint32_t i = 0; i < spec->n_receivers && !code; i++) {
+        *blame = (struct net_blame){NET_PART_RECEIVE_POINT, spec->receivers[i].entry};
+        code = build_receive_point(net, &spec->receivers[i], err);
+    }
+    for (uint32_t s = 0; s < net->n_switches && !code; s++)
+        if (net->switches[s])
+            build_store(net->switches[s]); /* by now every mechanism has said what frames carry */
+    for (uint32_t h = 0; h < net->n_hosts && !code; h++) {
+        blame->index = net_kind_of(spec, h);
+        const uint32_t entry = net->hosts[h].receiver ? net->hosts[h].receiver->spec->entry : 0;
+        code = net_owns(net, h) ? build_host(net, &net->hosts[h], h, &blame->part, err)
+                                : try_host(net, h, &blame->part, err);
+        if (code && blame->part == NET_PART_RECEIVERS)
+            blame->index = entry;
+    }
+    if (code) {
+        net_destroy(net);
+        return code;
+    }
+    build_gates(net);
+    build_sim(net);
+    build_apps(net);
+    blame->part = NET_PART_DCBX;
+    if ((code = build_dcbx(net, &blame->index, err))) {
+        net_destroy(net);
+        return code;
+    }
+    for (uint32_t s = 0; s < net->n_switches; s++)
+        if (net->switches[s])
+            node_rearm(&net->switches[s]->head, sim_exclusive(net->sim));
+    build_captures(net);
+    build_tracers(net);
+    build_checks(net);
+    *out = net;
+    return 0;
+}
+
 void net_destroy(struct net *net)
 {
     if (!net)
@@ -498,7 +569,8 @@ void net_destroy(struct net *net)
         free_host(&net->hosts[h]);
     sim_destroy(net->sim);
     routes_destroy(net->routes);
-    free(net->hosts), free(net->switches), free(net->apps);
+    free(net->hosts_block), free(net->switches), free(net->apps), free(net->facts);
+    free(net->part_of), free(net->unstamped);
     build_free_transports(net);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);

@@ -1,8 +1,9 @@
-/* Results of DCBX: how ports stand at the end, and the frames that captures refer to. */
+/* Results of DCBX: how the ports of a node stand at the end, and the frames that captures refer to.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/model.h"
+#include "net/harvest.h"
 #include "net/net_dcbx.h"
 
 static void add_port(const struct dcbx_port *dcbx, struct result_dcbx *sum)
@@ -35,15 +36,21 @@ static void add_editions(struct results *r, uint32_t node, uint32_t port,
     }
 }
 
+void dcbx_harvest(const struct net *net, uint32_t node, struct result_dcbx *sum)
+{
+    for (uint32_t p = 0; p < net->topo->nodes[node].n_ports; p++) {
+        const struct dcbx_port *dcbx = net_port(net, node, p)->dcbx;
+        if (dcbx && dcbx->n_entries)
+            add_port(dcbx, sum);
+    }
+}
+
 void dcbx_collect(const struct net *net, struct results *r)
 {
     for (uint32_t n = 0; n < net->topo->n_nodes; n++)
         for (uint32_t p = 0; p < net->topo->nodes[n].n_ports; p++) {
             const struct dcbx_port *dcbx = net_port(net, n, p)->dcbx;
-            if (!dcbx || !dcbx->n_entries)
-                continue;
-            add_port(dcbx, &r->dcbx);
-            if (net->spec.n_captures)
+            if (dcbx && dcbx->n_entries)
                 add_editions(r, n, p, dcbx);
         }
 }

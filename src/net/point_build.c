@@ -220,18 +220,35 @@ static int check_switch_stamps(const struct sw *sw, const struct xoff_rp *rp, st
     return check_units(sw, rp, err);
 }
 
+void build_check_stamps(struct net *net, const struct sw *sw)
+{
+    const uint32_t n = net->unstamped ? net->unstamped->transport : net->spec.n_transports;
+    for (uint32_t i = 0; i < n; i++) {
+        struct xoff_err err = {0};
+        if (!net->spec.transports[i].np->has_telemetry ||
+            !check_switch_stamps(sw, &net->transports[i].rp, &err))
+            continue;
+        if (!net->unstamped)
+            net->unstamped = build_block(1, sizeof *net->unstamped);
+        *net->unstamped = (struct unstamped){i, err};
+        return;
+    }
+}
+
 int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_err *err)
 {
     int code = 0;
     for (uint32_t i = 0; i < net->spec.n_transports && !code; i++) {
         if (!net->spec.transports[i].np->has_telemetry)
             continue;
-        for (uint32_t s = 0; s < net->n_switches && !code; s++)
-            code = check_switch_stamps(net->switches[s], &net->transports[i].rp, err);
-        if (!code && net->max_switches > XOFF_INT_HOPS)
+        if (net->unstamped && net->unstamped->transport == i) {
+            *err = net->unstamped->err;
+            code = -(int)err->code;
+        } else if (net->max_switches > XOFF_INT_HOPS) {
             code = xoff_err_set(err, XOFF_E_CONFLICT, "kind", NULL,
                                 "telemetry has room for 5 switches, and paths of this network "
                                 "have more");
+        }
         *index = i;
     }
     return code;

@@ -172,7 +172,6 @@ void sw_name_buffer(const struct sw *sw, const char *side, uint32_t port,
 /* histogram.c */
 void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now);
 void histogram_grow(struct histogram *histogram, uint32_t n_bins); /* notes.c */
-void histogram_collect(struct net *net, struct results *results);
 
 /* maxima.c */
 void maxima_rise(struct maxima *maxima, const struct xoff_mmu *mmu);

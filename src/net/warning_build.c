@@ -65,7 +65,7 @@ static bool may_be_paused(const struct net *net, uint32_t node, uint32_t n_ports
 {
     for (uint32_t p = 0; p < n_ports; p++) {
         const uint32_t peer = topo_peer(net->topo, node, p);
-        if (peer >= net->n_hosts && net_sw(net, peer)->signalling.quanta)
+        if (peer >= net->n_hosts && net->facts[peer - net->n_hosts].signalling.quanta)
             return true;
         for (uint32_t i = 0; i < net->spec.n_receivers; i++)
             if (net->spec.receivers[i].host == peer)
@@ -78,25 +78,20 @@ static bool may_be_paused(const struct net *net, uint32_t node, uint32_t n_ports
  * the buffer can leave meanwhile by the slowest link, and nobody pauses that. */
 static void warn_of_expiry(struct net *net, uint32_t node, struct xoff_err *err)
 {
-    const struct sw *sw = net_sw(net, node);
-    const struct xoff_pause_signalling *how = &sw->signalling;
-    xoff_time pause_for = XOFF_NEVER, longest_for = 0;
+    const struct sw_facts *facts = &net->facts[node - net->n_hosts];
+    const uint32_t n_ports = net->topo->nodes[node].n_ports;
+    xoff_time pause_for = XOFF_NEVER;
     xoff_rate slowest_bps = UINT64_MAX;
-    for (uint32_t p = 0; p < sw->n_ports; p++) {
+    for (uint32_t p = 0; p < n_ports; p++) {
         const struct topo_port *at = &net->topo->ports[net->topo->nodes[node].first_port + p];
         const struct net_life life = net_life_of(net->topo, at->link);
-        pause_for = xoff_time_min(pause_for, xoff_quanta_time(how->quanta, life.max_rate_bps));
+        pause_for =
+            xoff_time_min(pause_for, xoff_quanta_time(facts->signalling.quanta, life.max_rate_bps));
         slowest_bps = life.min_rate_bps < slowest_bps ? life.min_rate_bps : slowest_bps;
     }
-    struct fabric_buffer buffer;
-    for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++) {
-        struct xoff_mmu_view view;
-        xoff_mmu_view(buffer.mmu, &view);
-        const xoff_time empties_for =
-            xoff_time_of_bits(8 * (uint64_t)view.capacity_total_bytes, slowest_bps);
-        longest_for = empties_for > longest_for ? empties_for : longest_for;
-    }
-    if (pause_for >= longest_for && !may_be_paused(net, node, sw->n_ports))
+    const xoff_time longest_for =
+        xoff_time_of_bits(8 * (uint64_t)facts->largest_bytes, slowest_bps);
+    if (pause_for >= longest_for && !may_be_paused(net, node, n_ports))
         return;
     char text[32];
     xoff_err_set(err, XOFF_E_OK, "refresh", "false",
@@ -115,7 +110,7 @@ static void warn_of_expiry(struct net *net, uint32_t node, struct xoff_err *err)
 void net_warn_of_pauses(struct net *net, struct xoff_err *err)
 {
     for (uint32_t node = net->n_hosts; node < net->n_hosts + net->n_switches; node++) {
-        const struct xoff_pause_signalling *how = &net_sw(net, node)->signalling;
+        const struct xoff_pause_signalling *how = &net->facts[node - net->n_hosts].signalling;
         if (!net->spec.lossless)
             return;
         if (!how->quanta) {

@@ -585,6 +585,9 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
     spec->histogram_to = options->histogram_to;
     spec->histogram_every = options->histogram_every;
     spec->n_threads = options->n_threads;
+    spec->ranks = options->ranks;
+    spec->parts = options->parts;
+    spec->n_parts = options->n_parts;
     spec->cell_bound = options->cell_bound;
     spec->progress_context = options->progress_context;
     spec->progress = options->progress;
@@ -710,6 +713,16 @@ static int check_loops(const struct plan *plan, struct built *b, struct xoff_err
     return 0;
 }
 
+/* Nobody goes on when a rank has failed: with another file, or less memory. */
+static int agree(const struct sim_ranks *ranks, int code, struct xoff_err *err)
+{
+    struct sim_word word = {.next_at = XOFF_NEVER, .stops = code != 0};
+    ranks->agree(ranks->context, &word, NULL);
+    if (code || !word.stops)
+        return code;
+    return xoff_err_set(err, XOFF_E_ELSEWHERE, "ranks", NULL, "another rank has failed");
+}
+
 int build_create(const struct plan *plan, const struct build_options *options, struct built **out,
                  struct xoff_err *err)
 {
@@ -740,6 +753,8 @@ int build_create(const struct plan *plan, const struct build_options *options, s
     }
     if (!code)
         code = build_check_memory(plan, options->memory_bytes, b, err);
+    if (options->ranks)
+        code = agree(options->ranks, code, err);
     struct net_blame blame;
     if (!code) {
         code = net_create(&b->spec, &b->net, &blame, err);

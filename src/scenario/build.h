@@ -7,7 +7,10 @@
 
 struct build_options {
     uint32_t n_threads;
-    xoff_time cell_bound; /* XOFF_PARAM_AUTO: chosen */
+    xoff_time cell_bound;          /* XOFF_PARAM_AUTO: chosen */
+    const struct sim_ranks *ranks; /* of net_spec, as parts */
+    const uint32_t *parts;
+    uint32_t n_parts;
     void *progress_context;
     bool (*progress)(void *context, xoff_time now, uint64_t arrivals);
     xoff_time hold_at;           /* of net_spec */

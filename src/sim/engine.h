@@ -1,5 +1,5 @@
-/* Private structures of the engine, shared by run.c (events), rounds.c (threads and windows) and
- * sim_build.c (creation and destruction). */
+/* Private structures of the engine, shared by run.c (events), rounds.c (threads and windows),
+ * cut_links.c (ranks) and sim_build.c (creation and destruction). */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
@@ -47,6 +47,7 @@ struct thread {
     uint32_t id;
     uint32_t *cells, *active; /* cells of this thread; those with an event in this window */
     uint32_t n_cells;
+    uint32_t n_border;   /* of the cells, the first that have links to other ranks */
     uint32_t *remote_in; /* links from other threads */
     uint32_t n_remote_in;
     /* Chunks of frames for links within this thread. The address range is reserved once, and pages
@@ -79,6 +80,8 @@ struct sim {
     struct node_slots *slots_of; /* per node */
     uint32_t *cell_of;           /* per node */
     struct link *links;
+    void *links_block;         /* that they lie in */
+    struct exchange *exchange; /* NULL: this process runs all nodes */
     struct thread **threads;
     struct thread *exclusive;
     xoff_time lookahead;
@@ -88,7 +91,7 @@ struct sim {
     xoff_time window_start, window_end;
     uint64_t n_rounds, n_events;
     bool is_window; /* task of this round: a window, or what follows an instant */
-    bool sampling, stops, is_last, is_at_rest;
+    bool sampling, stops, is_stopped, is_last, is_at_rest;
     alignas(64) _Atomic uint32_t n_done; /* workers that are done with this round */
     alignas(64) _Atomic uint32_t round;
     _Atomic uint32_t n_asleep;
@@ -133,6 +136,14 @@ static inline const struct frame *chunk_next(const struct thread *thread, const 
 void thread_look(struct thread *thread);
 /* Does a worker's task of this round. */
 void thread_run(struct thread *thread);
+
+/* These are in cut_links.c. The border cells of a worker are done: the last worker to say so has
+ * the batches sent. */
+void exchange_border_done(struct sim *sim);
+/* Sends what has not been sent yet, agrees on the word, and puts what has come onto its links. */
+void exchange_round(struct sim *sim, struct sim_word *word);
+struct exchange *exchange_create(struct sim *sim, const struct sim_spec *spec);
+void exchange_destroy(struct exchange *exchange);
 
 /* These are in sim_build.c, which may allocate. Spilled frames are merged into larger rings between
  * two windows. */

@@ -12,6 +12,9 @@
  * Between threads, frames lie in a ring, and `tail` and `head` are exchanged. When the ring is
  * full, frames spill to a list of the sender's, which is merged into a larger ring between two
  * windows.
+ *
+ * A link between ranks is such a ring on both sides. The sender's is emptied into a batch in each
+ * round, and the receiver's is filled from it (cut_links.c).
  */
 #ifndef SIM_LINK_H
 #define SIM_LINK_H
@@ -34,8 +37,9 @@ struct link {
     uint32_t to_slot;      /* receiving slot, counted over the whole simulation */
     uint32_t to_cell, from_cell;
     uint32_t n_spilled;
-    bool is_remote;  /* receiver runs on another thread */
-    bool is_special; /* the same, or frames have two lines: see sim_send */
+    bool is_remote;  /* receiver runs on another thread, or on another rank */
+    bool is_out;     /* receiver runs on another rank; to_slot means nothing */
+    bool is_special; /* is_remote, or frames have two lines: see sim_send */
     uint8_t step;    /* distance between neighbouring frames, in cache lines (frame.h) */
     uint16_t to_port;
     /* Written by the receiver, read by a sender on another thread. */

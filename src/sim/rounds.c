@@ -9,6 +9,9 @@
  * wait: where cores are fewer than threads, that worker's own thread does not run, and waiting for
  * it would cost a switch of threads per round. So one thread goes on alone while the others sleep.
  * Since every result depends on the worker and never on the thread, the bits are the same.
+ *
+ * With several ranks the one that decides first exchanges frames and agrees with the others on the
+ * same figures (cut_links.c); every rank then comes to the same decision.
  */
 #include <errno.h>
 #include <limits.h>
@@ -49,30 +52,34 @@ static void hold_instant(struct sim *sim)
 /* Decides on the next round while all workers are at rest. Returns false when the run is over. */
 static bool decide(struct sim *sim)
 {
-    if (sim->is_last)
-        return false;
-    xoff_time next = XOFF_NEVER, last_at = 0;
-    uint64_t arrivals = 0;
+    struct sim_word word = {.next_at = XOFF_NEVER, .stops = sim->stops};
     bool has_spilled = false;
     for (uint32_t i = 0; i < sim->n_threads; i++) {
         const struct thread *w = sim->threads[i];
-        next = xoff_time_min(next, w->next_at);
-        last_at = w->last_at > last_at ? w->last_at : last_at;
-        arrivals += w->arrivals;
+        word.next_at = xoff_time_min(word.next_at, w->next_at);
+        word.last_at = w->last_at > word.last_at ? w->last_at : word.last_at;
+        word.arrivals += w->arrivals;
         has_spilled |= w->spilled;
     }
+    if (sim->exchange)
+        exchange_round(sim, &word);
+    if (sim->is_last)
+        return false;
+    const xoff_time next = word.next_at;
     for (uint32_t i = 0; has_spilled && i < sim->n_threads; i++) {
         sim_merge_spilled(sim, i);
         sim->threads[i]->spilled = false;
     }
     sim->n_rounds++;
-    if (sim->stops)
+    if (word.stops) {
+        sim->is_stopped = true;
         return false;
-    sim->stops = !sim->model.progress(sim->model.net, sim->reached, arrivals);
+    }
+    sim->stops = !sim->model.progress(sim->model.net, sim->reached, word.arrivals);
     /* Samples and checks of a network at rest say nothing new. */
     if (next == XOFF_NEVER && !sim->model.has_changes(sim->model.net)) {
         sim->is_at_rest = true;
-        sim->reached = last_at; /* not the window's end, which depends on the cells */
+        sim->reached = word.last_at; /* not the window's end, which depends on the cells */
         return false;
     }
     if (xoff_time_min(next, sim->instant_at) >= sim->end) {

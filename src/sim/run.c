@@ -508,15 +508,14 @@ static void sample_cells(const struct thread *w)
     }
 }
 
-/* Runs all cells of a thread that have an event in this window. While one cell runs, the data that
- * the next one needs first is prefetched, because the frames in flight of a large network do not
- * stay in the cache. */
-static void run_cells(struct thread *w)
+/* Runs those cells of a thread, by their places in w->cells, that have an event in this window.
+ * While one cell runs, the data that the next one needs first is prefetched, because the frames in
+ * flight of a large network do not stay in the cache. */
+static void run_cells(struct thread *w, uint32_t from, uint32_t to)
 {
     const struct sim *sim = w->worker.sim;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < w->n_cells;
-         i++) { /* no branch: which cells are idle cannot be predicted */
+    for (uint32_t i = from; i < to; i++) { /* no branch: which cells are idle cannot be predicted */
         w->active[n] = w->cells[i];
         n += sim->next_at[w->cells[i]] < w->window_end;
     }
@@ -535,13 +534,17 @@ static void run_cells(struct thread *w)
 
 void thread_run(struct thread *w)
 {
-    const struct sim *sim = w->worker.sim;
+    struct sim *sim = w->worker.sim;
     w->remote_min = XOFF_NEVER;
     thread_look(w);
     if (sim->is_window) {
         w->queue.start = sim->window_start;
         w->window_end = sim->window_end;
-        run_cells(w);
+        if (__builtin_expect(sim->exchange != NULL, 0)) {
+            run_cells(w, 0, w->n_border);
+            exchange_border_done(sim);
+        }
+        run_cells(w, w->n_border, w->n_cells);
     } else {
         forget_cancelled(w);
         if (sim->sampling)

@@ -17,6 +17,7 @@
 
 #include "sim/image.h"
 #include "sim/link.h"
+#include "sim/sim_ranks.h"
 
 enum sim_kind { SIM_ARRIVAL, SIM_TIMER, SIM_TRANSMIT };
 
@@ -72,8 +73,14 @@ struct sim_spec {
     xoff_time frame_for;  /* of a largest frame on the fastest link; 0: not known */
     bool has_extra;       /* frames have a second line behind them */
     bool ties_by_port;    /* equal times of a node are ordered by port, not by hash */
+    const struct sim_ranks *ranks; /* NULL: this process runs all nodes */
+    const uint32_t *part_of;       /* per node: the rank that runs it */
     struct sim_model model;
 };
+
+/* Finds the nodes that should not be parted: a link between them is so short that cutting it would
+ * make every window short. Fills in a group for each node and returns the number of groups. */
+uint32_t sim_group(const struct sim_spec *spec, uint32_t *group_of);
 
 int sim_create(const struct sim_spec *spec, struct sim **out);
 void sim_destroy(struct sim *sim);
@@ -107,7 +114,7 @@ static inline xoff_time sim_now(const struct worker *w)
 }
 
 /* Called from instant(): discards the frames in flight on a link, calls `lost` for each, and
- * returns their number. */
+ * returns their number. Where the link is cut, the receiving rank has the frames. */
 uint32_t sim_flush_link(struct sim *sim, uint32_t link, void *context,
                         void (*lost)(void *context, const struct frame *frame));
 /* Counts the frames on a link that are not pauses; their bytes are added to *bytes. */
@@ -125,6 +132,7 @@ struct sim_figures {
     uint32_t n_cells;
     xoff_time lookahead;
     bool is_at_rest; /* the run ended because nothing was pending */
+    bool is_stopped; /* the model of some rank has ended it */
 };
 struct sim_figures sim_figures(const struct sim *sim);
 

@@ -31,8 +31,19 @@ static uint32_t root_of(uint32_t *parent, uint32_t node)
     return node;
 }
 
-/* Joins nodes over links shorter than `bound`. Returns the lookahead between the cells that result,
- * and the slots of the largest cell. */
+/* Whether this process runs a node. */
+static bool owns(const struct sim_spec *spec, uint32_t node)
+{
+    return !spec->part_of || spec->part_of[node] == spec->ranks->rank;
+}
+
+static bool is_cut(const struct sim_spec *spec, const struct sim_link_spec *l)
+{
+    return spec->part_of && spec->part_of[l->from_node] != spec->part_of[l->to_node];
+}
+
+/* Joins nodes over links shorter than `bound`, of the same rank. Returns the lookahead between the
+ * cells that result, and the slots of the largest cell. All ranks find the same. */
 static xoff_time join(const struct sim_spec *spec, xoff_time bound, uint32_t *parent,
                       uint32_t *largest)
 {
@@ -40,7 +51,7 @@ static xoff_time join(const struct sim_spec *spec, xoff_time bound, uint32_t *pa
         parent[n] = n;
     for (uint32_t i = 0; i < spec->n_links; i++) {
         const struct sim_link_spec *l = &spec->links[i];
-        if (l->lookahead < bound) {
+        if (l->lookahead < bound && !is_cut(spec, l)) {
             const uint32_t a = root_of(parent, l->from_node), b = root_of(parent, l->to_node);
             parent[a > b ? a : b] = a > b ? b : a;
         }
@@ -80,8 +91,8 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
     while (lookahead < WORTHWHILE) {
         const xoff_time wider = lookahead + 1;
         const xoff_time reached = join(spec, wider, parent, &largest);
-        if (largest > CELL_SLOTS || reached == QUEUE_MAX_WINDOW)
-            break;
+        if (largest > CELL_SLOTS || reached == QUEUE_MAX_WINDOW || reached == lookahead)
+            break; /* the last: a link between ranks is the shortest */
         bound = wider;
         lookahead = reached;
     }
@@ -95,9 +106,26 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
     return lookahead;
 }
 
-/* Deals the cells to threads. A cell that hangs on another by a single port (a host) stays with it;
- * each such group goes to the thread with the least load. Cells are numbered thread by thread,
- * groups together, and each thread's numbers begin on a cache line of their own. */
+uint32_t sim_group(const struct sim_spec *spec, uint32_t *group_of)
+{
+    struct sim_spec shared = *spec; /* cells as for several threads, which are never all nodes */
+    shared.n_threads = 2;
+    shared.cell_bound = XOFF_PARAM_AUTO;
+    uint32_t *parent = malloc(sizeof *parent * spec->n_nodes);
+    XOFF_ASSERT(parent);
+    choose_cells(&shared, parent);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < spec->n_nodes; i++) { /* a root is the least node of its cell */
+        const uint32_t root = root_of(parent, i);
+        group_of[i] = root == i ? n++ : group_of[root];
+    }
+    free(parent);
+    return n;
+}
+
+/* Deals the cells of this rank to threads. A cell that hangs on another by a single port (a host)
+ * stays with it; each such group goes to the thread with the least load. Cells are numbered thread
+ * by thread, groups together, and each thread's numbers begin on a cache line of their own. */
 static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *parent)
 {
     const uint32_t n_nodes = spec->n_nodes, none = UINT32_MAX;
@@ -117,7 +145,7 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
         const struct sim_link_spec *l = &spec->links[i];
         const uint32_t from = root_of(parent, l->from_node), to = root_of(parent, l->to_node);
         if (spec->n_ports[l->from_node] == 1 && anchor[to] == to && first[from] == none &&
-            anchor[from] == from && from != to) {
+            anchor[from] == from && from != to && owns(spec, from) && owns(spec, to)) {
             anchor[from] = to;
             next[from] = first[to];
             first[to] = from;
@@ -125,7 +153,7 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
     }
     uint32_t n_groups = 0;
     for (uint32_t n = 0; n < n_nodes; n++)
-        n_groups += root_of(parent, n) == n && anchor[n] == n;
+        n_groups += root_of(parent, n) == n && anchor[n] == n && owns(spec, n);
     if (n_groups < 2 * spec->n_threads) /* too few to share out: each cell is a group */
         for (uint32_t n = 0; n < n_nodes; n++) {
             anchor[n] = n;
@@ -134,7 +162,7 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
     for (uint32_t n = 0; n < n_nodes; n++)
         weight[anchor[root_of(parent, n)]] += spec->n_ports[n] + 1;
     for (uint32_t n = 0; n < n_nodes; n++) {
-        if (root_of(parent, n) != n || anchor[n] != n)
+        if (root_of(parent, n) != n || anchor[n] != n || !owns(spec, n))
             continue;
         owner[n] = 0;
         for (uint32_t t = 1; t < spec->n_threads; t++)
@@ -150,7 +178,7 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
         while (cell % 8) /* empty cells up to the next cache line of next_at */
             sim->cells[cell++].owner = none;
         for (uint32_t n = 0; n < n_nodes; n++) {
-            if (root_of(parent, n) != n || anchor[n] != n || owner[n] != t)
+            if (root_of(parent, n) != n || anchor[n] != n || !owns(spec, n) || owner[n] != t)
                 continue;
             sim->cells[cell].owner = t;
             cell_of_root[n] = cell++;
@@ -162,7 +190,7 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
     }
     sim->n_cells = cell;
     for (uint32_t n = 0; n < n_nodes; n++)
-        sim->cell_of[n] = cell_of_root[root_of(parent, n)];
+        sim->cell_of[n] = owns(spec, n) ? cell_of_root[root_of(parent, n)] : none;
     free(anchor), free(first), free(next), free(owner), free(cell_of_root), free(weight);
     free(load);
 }
@@ -170,7 +198,8 @@ static void deal_cells(struct sim *sim, const struct sim_spec *spec, uint32_t *p
 static void number_slots(struct sim *sim)
 {
     for (uint32_t n = 0; n < sim->n_nodes; n++)
-        sim->cells[sim->cell_of[n]].n_slots += 2 * sim->slots_of[n].n_ports + 1;
+        if (sim->cell_of[n] != UINT32_MAX)
+            sim->cells[sim->cell_of[n]].n_slots += 2 * sim->slots_of[n].n_ports + 1;
     uint32_t slot = 0;
     for (uint32_t c = 0; c < sim->n_cells; c++) {
         struct cell *cell = &sim->cells[c];
@@ -189,7 +218,10 @@ static void number_slots(struct sim *sim)
     memset(sim->slots, 0, sizeof *sim->slots * (slot + 8));
     for (uint32_t s = 0; s < slot; s++)
         sim->at[s] = XOFF_NEVER;
+    sim->at[slot] = 0; /* stands for the receivers of other ranks, and is never set */
     for (uint32_t n = 0; n < sim->n_nodes; n++) {
+        if (sim->cell_of[n] == UINT32_MAX)
+            continue;
         struct cell *cell = &sim->cells[sim->cell_of[n]];
         sim->slots_of[n].first = cell->first_slot + cell->n_slots;
         cell->is_node = cell->n_slots == 0; /* until another node joins the cell */
@@ -213,42 +245,73 @@ static struct frame *make_ring(uint32_t n_lines)
     return frames;
 }
 
+static void make_ring_of(struct sim *sim, struct link *link)
+{
+    link->is_remote = link->is_special = true;
+    link->frames = make_ring(FIRST_RING * sim->step);
+    link->mask = FIRST_RING * sim->step - 1;
+}
+
+/* The half of a link at its sender. */
+static void make_sender(struct sim *sim, const struct sim_spec *spec, uint32_t index)
+{
+    struct link *link = &sim->links[index];
+    const struct sim_link_spec *l = &spec->links[index];
+    const struct node_slots *from = &sim->slots_of[l->from_node];
+    link->from_cell = sim->cell_of[l->from_node];
+    sim->slots[from->first + from->n_ports + l->from_port].link = index;
+    if (owns(spec, l->to_node))
+        return;
+    make_ring_of(sim, link);
+    link->is_out = true;
+    link->to_slot = sim->n_slots;
+}
+
+/* The half at its receiver; the sender's, if it is here, has been made. */
+static void make_receiver(struct sim *sim, const struct sim_spec *spec, uint32_t index)
+{
+    struct link *link = &sim->links[index];
+    const struct sim_link_spec *l = &spec->links[index];
+    link->to_slot = sim->slots_of[l->to_node].first + l->to_port;
+    link->to_port = (uint16_t)l->to_port;
+    link->to_cell = sim->cell_of[l->to_node];
+    struct slot *to = &sim->slots[link->to_slot];
+    to->link = index;
+    if (!owns(spec, l->from_node) ||
+        sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner) {
+        make_ring_of(sim, link);
+    } else {
+        struct thread *owner = sim->threads[sim->cells[link->from_cell].owner];
+        if (link->from_cell == link->to_cell) /* frames may arrive in the window they were sent */
+            sim->cells[link->to_cell].is_node = false;
+        link->frames = chunk_at(owner, chunk_take(owner));
+        link->mask = owner->chunk_mask;
+        link->to_at = &sim->at[link->to_slot];
+    }
+    to->is_remote = link->is_remote;
+    to->frames = link->frames;
+    to->mask = link->is_remote ? link->mask : 0;
+}
+
 static void make_links(struct sim *sim, const struct sim_spec *spec)
 {
     sim->n_links = spec->n_links;
-    sim->links = aligned_alloc(64, sizeof *sim->links * (spec->n_links + 1));
-    XOFF_ASSERT(sim->links);
-    memset(sim->links, 0, sizeof *sim->links * (spec->n_links + 1));
+    /* Links between nodes of other ranks are never touched: they take addresses and no memory. */
+    sim->links_block = calloc(spec->n_links + 2, sizeof *sim->links);
+    XOFF_ASSERT(sim->links_block);
+    sim->links = (struct link *)(((uintptr_t)sim->links_block + 63) / 64 * 64);
     for (uint32_t i = 0; i < spec->n_links; i++) {
-        struct link *link = &sim->links[i];
         const struct sim_link_spec *l = &spec->links[i];
+        struct link *link = &sim->links[i];
+        if (!owns(spec, l->from_node) && !owns(spec, l->to_node))
+            continue;
         link->last_at = -1;
         link->step = (uint8_t)sim->step;
-        link->to_slot = sim->slots_of[l->to_node].first + l->to_port;
-        link->to_port = (uint16_t)l->to_port;
-        link->to_cell = sim->cell_of[l->to_node];
-        link->from_cell = sim->cell_of[l->from_node];
-        if (link->from_cell == link->to_cell) /* frames may arrive in the window they were sent */
-            sim->cells[link->to_cell].is_node = false;
-        link->is_remote = sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner;
-        link->is_special = link->is_remote || sim->step > 1;
-        struct slot *to = &sim->slots[link->to_slot];
-        to->link = i;
-        sim->slots[sim->slots_of[l->from_node].first + sim->slots_of[l->from_node].n_ports +
-                   l->from_port]
-            .link = i;
-        to->is_remote = link->is_remote;
-        if (link->is_remote) {
-            link->frames = make_ring(FIRST_RING * sim->step);
-            link->mask = FIRST_RING * sim->step - 1;
-        } else {
-            struct thread *owner = sim->threads[sim->cells[link->from_cell].owner];
-            link->frames = chunk_at(owner, chunk_take(owner));
-            link->mask = owner->chunk_mask;
-            link->to_at = &sim->at[link->to_slot];
-        }
-        to->frames = link->frames;
-        to->mask = link->is_remote ? link->mask : 0;
+        link->is_special = sim->step > 1;
+        if (owns(spec, l->from_node))
+            make_sender(sim, spec, i);
+        if (owns(spec, l->to_node))
+            make_receiver(sim, spec, i);
     }
 }
 
@@ -297,9 +360,29 @@ static void find_remote(struct sim *sim, struct thread *w)
 {
     w->remote_in = malloc(sizeof *w->remote_in * (sim->n_links + 1));
     XOFF_ASSERT(w->remote_in);
-    for (uint32_t i = 0; i < sim->n_links; i++)
-        if (sim->links[i].is_remote && sim->cells[sim->links[i].to_cell].owner == w->id)
+    for (uint32_t i = 0; i < sim->n_links; i++) {
+        const struct link *link = &sim->links[i];
+        if (link->is_remote && !link->is_out && sim->cells[link->to_cell].owner == w->id)
             w->remote_in[w->n_remote_in++] = i;
+    }
+}
+
+/* Puts the cells that have links to other ranks first: what they send is on its way while the
+ * others run. */
+static void find_border(struct sim *sim, struct thread *w)
+{
+    bool *is_border = calloc(sim->n_cells + 1, sizeof *is_border);
+    XOFF_ASSERT(is_border);
+    for (uint32_t i = 0; i < sim->n_links; i++)
+        if (sim->links[i].is_out)
+            is_border[sim->links[i].from_cell] = true;
+    for (uint32_t k = 0; k < w->n_cells; k++)
+        if (is_border[w->cells[k]]) {
+            const uint32_t cell = w->cells[k];
+            w->cells[k] = w->cells[w->n_border];
+            w->cells[w->n_border++] = cell;
+        }
+    free(is_border);
 }
 
 int sim_create(const struct sim_spec *spec, struct sim **out)
@@ -334,7 +417,11 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     for (uint32_t i = 0; i < sim->n_threads; i++) {
         sim->threads[i]->worker.links = sim->links;
         find_remote(sim, sim->threads[i]);
+        if (spec->part_of)
+            find_border(sim, sim->threads[i]);
     }
+    if (spec->part_of)
+        sim->exchange = exchange_create(sim, spec);
     *out = sim;
     return 0;
 }
@@ -356,28 +443,34 @@ void sim_destroy(struct sim *sim)
     for (uint32_t i = 0; i < sim->n_links; i++)
         if (sim->links[i].is_remote)
             free(sim->links[i].frames), free(sim->links[i].spilled);
-    free(sim->threads), free(sim->next_at), free(sim->links), free(sim->slots);
+    exchange_destroy(sim->exchange);
+    free(sim->threads), free(sim->next_at), free(sim->links_block), free(sim->slots);
     free(sim->at), free(sim->ports), free(sim->cells), free(sim->cell_of), free(sim->slots_of);
     free(sim);
 }
 
-/* Frames in a ring. */
+/* Lines of the frames in a ring. */
 static uint32_t count(const struct sim *sim, const struct link *link)
 {
-    return atomic_load_explicit(&link->tail, memory_order_acquire) - sim->slots[link->to_slot].head;
+    const uint32_t head = link->is_out ? atomic_load_explicit(&link->head, memory_order_relaxed)
+                                       : sim->slots[link->to_slot].head;
+    return atomic_load_explicit(&link->tail, memory_order_acquire) - head;
 }
 
 void link_grow(struct sim *sim, struct link *link)
 {
-    struct slot *to = &sim->slots[link->to_slot];
     const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
     const uint32_t capacity = 2 * (link->mask + 1);
     struct frame *frames = make_ring(capacity);
-    for (uint32_t i = to->head; i != tail; i += link->step)
+    for (uint32_t i = tail - count(sim, link); i != tail; i += link->step)
         frame_copy(&frames[i & (capacity - 1)], &link->frames[i & link->mask], link->step);
     free(link->frames);
-    to->frames = link->frames = frames;
-    link->mask = to->mask = capacity - 1;
+    link->frames = frames;
+    link->mask = capacity - 1;
+    if (link->is_out)
+        return;
+    sim->slots[link->to_slot].frames = frames;
+    sim->slots[link->to_slot].mask = link->mask;
 }
 
 void link_spill(struct link *link, const struct frame *frame, xoff_time at)
@@ -397,7 +490,7 @@ void sim_merge_spilled(struct sim *sim, uint32_t worker)
 {
     for (uint32_t i = 0; i < sim->n_links; i++) {
         struct link *link = &sim->links[i];
-        if (sim->cells[link->from_cell].owner != worker || !link->n_spilled)
+        if (!link->n_spilled || sim->cells[link->from_cell].owner != worker)
             continue;
         while (count(sim, link) + link->n_spilled * link->step > link->mask + 1)
             link_grow(sim, link);
@@ -427,6 +520,10 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
                         void (*lost)(void *context, const struct frame *frame))
 {
     struct link *link = &sim->links[index];
+    if (link->is_out) {
+        link->last_at = -1;
+        return 0;
+    }
     struct slot *to = &sim->slots[link->to_slot];
     struct thread *owner = sim->threads[sim->cells[link->to_cell].owner];
     struct walk at = {to->frames, to->head};
@@ -461,8 +558,10 @@ uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
 
 struct sim_figures sim_figures(const struct sim *sim)
 {
-    struct sim_figures f = {
-        .lookahead = sim->lookahead, .windows = sim->n_rounds, .is_at_rest = sim->is_at_rest};
+    struct sim_figures f = {.lookahead = sim->lookahead,
+                            .windows = sim->n_rounds,
+                            .is_at_rest = sim->is_at_rest,
+                            .is_stopped = sim->is_stopped};
     for (uint32_t c = 0; c < sim->n_cells; c++)
         f.n_cells += sim->cells[c].n_slots > 0;
     for (uint32_t i = 0; i < sim->n_threads; i++)

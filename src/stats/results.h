@@ -328,7 +328,8 @@ struct results {
     bool is_at_rest; /* it ended because nothing was left to happen */
     bool is_standing; /* nothing of any flow arrived in the last half of the measured time */
     double wall_s;
-    uint32_t threads;
+    uint32_t threads; /* of each rank */
+    uint32_t ranks;
     uint64_t packet_hops, control_hops, events, windows;
     uint64_t peak_rss_bytes;
 

@@ -1,0 +1,138 @@
+/* The command as one of several ranks (mpirun). Only the first prints and writes; the others are
+ * mute, unless one alone has something to say. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "dist/dist.h"
+#include "stats/folder.h"
+
+static const struct sim_ranks *ranks; /* NULL: this process is alone */
+static int real_stderr = -1;          /* where a mute rank could print */
+static uint32_t own_rank;
+
+const struct sim_ranks *cli_ranks(void)
+{
+    return ranks;
+}
+
+bool cli_is_first(void)
+{
+    return !ranks || ranks->rank == 0;
+}
+
+void cli_unmute(void)
+{
+    if (real_stderr < 0)
+        return;
+    dup2(real_stderr, STDERR_FILENO);
+    fprintf(stderr, "rank %u: ", own_rank);
+}
+
+static void mute(void)
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0)
+        return;
+    if (real_stderr < 0)
+        real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    fflush(stderr);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+}
+
+bool cli_enter_ranks(const char *verb)
+{
+    if (dist_environment(&own_rank) < 2)
+        return true;
+    if (own_rank)
+        mute();
+    if (!strcmp(verb, "run"))
+        return true;
+    fprintf(stderr, "xoff: %s is for one process; mpirun is for xoff run\n", verb);
+    return false;
+}
+
+static void lost(const char *why)
+{
+    if (own_rank == 0)
+        fprintf(stderr, "xoff: %s; the run has ended, and nothing is written\n", why);
+    folder_abandon();
+    _exit(EXIT_FAILED);
+}
+
+int cli_start_ranks(struct xoff_err *err)
+{
+    static const struct dist_calls calls = {.is_interrupted = cli_is_interrupted, .lost = lost};
+    uint32_t rank;
+    if (ranks || dist_environment(&rank) < 2)
+        return 0;
+    const struct sim_ranks *started;
+    const int code = dist_start(&calls, &started, err);
+    if (code)
+        return code;
+    /* A rank that is asked to end must not go at once: the others would wait for it. */
+    cli_catch_interrupts();
+    ranks = started->n > 1 ? started : NULL;
+    return 0;
+}
+
+void cli_end_ranks(void)
+{
+    if (ranks)
+        dist_end();
+}
+
+bool cli_any(bool is_so)
+{
+    if (!ranks)
+        return is_so;
+    struct sim_word word = {.next_at = XOFF_NEVER, .stops = is_so};
+    ranks->agree(ranks->context, &word, NULL);
+    return word.stops > 0;
+}
+
+bool cli_agree(int *status, int code)
+{
+    if (!ranks)
+        return *status != EXIT_FINE;
+    const int32_t own[2] = {*status, code != -XOFF_E_ELSEWHERE};
+    size_t *sizes = calloc(ranks->n, sizeof *sizes);
+    void *all;
+    XOFF_ASSERT(sizes);
+    ranks->gather(ranks->context, own, sizeof own, true, &all, sizes);
+    const int32_t(*each)[2] = all;
+    uint32_t who = UINT32_MAX;
+    for (uint32_t r = 0; r < ranks->n && who == UINT32_MAX; r++)
+        if (each[r][0] != EXIT_FINE && each[r][1])
+            who = r;
+    if (who != UINT32_MAX)
+        *status = each[who][0];
+    free(all), free(sizes);
+    if (who == ranks->rank)
+        cli_unmute();
+    return who == ranks->rank;
+}
+
+int cli_read_parts(const char *path, uint32_t **parts, uint32_t *n, struct xoff_err *err)
+{
+    FILE *in = fopen(path, "r");
+    *parts = NULL;
+    *n = 0;
+    if (!in)
+        return xoff_err_set(err, XOFF_E_IO, "--parts", path, "cannot be read");
+    unsigned part;
+    int read;
+    while ((read = fscanf(in, "%u", &part)) == 1) {
+        *parts = realloc(*parts, sizeof **parts * (*n + 1));
+        XOFF_ASSERT(*parts);
+        (*parts)[(*n)++] = part;
+    }
+    fclose(in);
+    return read == EOF ? 0
+                       : xoff_err_set(err, XOFF_E_SYNTAX, "--parts", path,
+                                      "give the rank of each node, hosts first, as numbers");
+}

@@ -1,0 +1,153 @@
+/* The exchange between ranks at the end of each round.
+ *
+ * What a cell sends over a cut link lies in a ring (link.h), or has spilled. When all border cells
+ * have run, these frames are put into one batch for each neighbouring rank and sent, while the
+ * other cells run. At the end of the round the ranks agree on the earliest pending time, in which
+ * each counts the frames that it has sent: so it does not matter that their receivers have not seen
+ * them. Batches that have come are put onto the rings of their links, where thread_look() finds
+ * them as it finds frames of other threads.
+ *
+ * A frame in a batch names its link in `more`. Its second line follows, where it has one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine.h"
+
+struct exchange {
+    const struct sim_ranks *ranks;
+    uint32_t *links; /* that leave this rank, by the rank they lead to */
+    uint32_t *first; /* by rank: the first of its links; one more at the end */
+    struct sim_batch *out, *in;
+    size_t *capacity;        /* of each batch out */
+    bool is_posted;          /* in this round */
+    xoff_time earliest;      /* arrival of what was sent in this round */
+    _Atomic uint32_t n_done; /* workers whose border cells are done */
+};
+
+struct exchange *exchange_create(struct sim *sim, const struct sim_spec *spec)
+{
+    struct exchange *x = calloc(1, sizeof *x);
+    XOFF_ASSERT(x);
+    const uint32_t n = spec->ranks->n;
+    x->ranks = spec->ranks;
+    x->links = malloc(sizeof *x->links * (spec->n_links + 1));
+    x->first = calloc(n + 1, sizeof *x->first);
+    x->out = calloc(n, sizeof *x->out);
+    x->in = calloc(n, sizeof *x->in);
+    x->capacity = calloc(n, sizeof *x->capacity);
+    XOFF_ASSERT(x->links && x->first && x->out && x->in && x->capacity);
+    uint32_t k = 0;
+    for (uint32_t r = 0; r < n; r++) {
+        x->first[r] = k;
+        for (uint32_t i = 0; i < spec->n_links; i++)
+            if (sim->links[i].is_out && spec->part_of[spec->links[i].to_node] == r)
+                x->links[k++] = i;
+        x->out[r].is_neighbour = x->in[r].is_neighbour = k > x->first[r];
+    }
+    x->first[n] = k;
+    x->earliest = XOFF_NEVER;
+    return x;
+}
+
+void exchange_destroy(struct exchange *x)
+{
+    if (!x)
+        return;
+    for (uint32_t r = 0; r < x->ranks->n; r++)
+        free(x->out[r].bytes);
+    free(x->links), free(x->first), free(x->out), free(x->in), free(x->capacity), free(x);
+}
+
+static uint32_t lines_of(const struct frame *frame, uint32_t step)
+{
+    return frame->is_bare ? 1 : step;
+}
+
+static void add_frame(struct exchange *x, uint32_t rank, uint32_t link, const struct frame *frame,
+                      uint32_t step)
+{
+    struct sim_batch *out = &x->out[rank];
+    const size_t size = sizeof *frame * lines_of(frame, step);
+    if (out->size + size > x->capacity[rank]) {
+        x->capacity[rank] = x->capacity[rank] ? 2 * x->capacity[rank] : 4096;
+        void *grown = aligned_alloc(64, x->capacity[rank]);
+        XOFF_ASSERT(grown);
+        if (out->size)
+            memcpy(grown, out->bytes, out->size);
+        free(out->bytes);
+        out->bytes = grown;
+    }
+    struct frame *to = (struct frame *)((unsigned char *)out->bytes + out->size);
+    memcpy(to, frame, size);
+    to->more = link;
+    out->size += size;
+    x->earliest = xoff_time_min(x->earliest, frame->at);
+}
+
+/* Moves the frames of a link into the batch: those in the ring, then those that spilled later. */
+static void drain(struct exchange *x, uint32_t rank, uint32_t index, struct link *link)
+{
+    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
+    uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed);
+    for (; head != tail; head += link->step)
+        add_frame(x, rank, index, &link->frames[head & link->mask], link->step);
+    for (uint32_t k = 0; k < link->n_spilled; k++)
+        add_frame(x, rank, index, &link->spilled[k * link->step], link->step);
+    link->n_spilled = 0;
+    atomic_store_explicit(&link->head, tail, memory_order_relaxed);
+}
+
+static void post(struct sim *sim)
+{
+    struct exchange *x = sim->exchange;
+    x->earliest = XOFF_NEVER;
+    for (uint32_t r = 0; r < x->ranks->n; r++) {
+        x->out[r].size = 0;
+        for (uint32_t k = x->first[r]; k < x->first[r + 1]; k++)
+            drain(x, r, x->links[k], &sim->links[x->links[k]]);
+    }
+    x->is_posted = true;
+    x->ranks->post(x->ranks->context, x->out);
+}
+
+void exchange_border_done(struct sim *sim)
+{
+    struct exchange *x = sim->exchange;
+    if (atomic_fetch_add_explicit(&x->n_done, 1, memory_order_acq_rel) + 1 == sim->n_threads)
+        post(sim);
+}
+
+static void deliver(struct sim *sim, const struct sim_batch *in)
+{
+    const unsigned char *bytes = in->bytes;
+    for (size_t at = 0; at < in->size;) {
+        struct long_frame frame;
+        memcpy(&frame.frame, bytes + at, sizeof frame.frame);
+        XOFF_ASSERT(frame.frame.more < sim->n_links);
+        struct link *link = &sim->links[frame.frame.more];
+        const size_t size = sizeof frame.frame * lines_of(&frame.frame, link->step);
+        XOFF_ASSERT(link->is_remote && !link->is_out && at + size <= in->size);
+        memcpy(&frame, bytes + at, size);
+        at += size;
+        const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
+        while (tail - sim->slots[link->to_slot].head > link->mask)
+            link_grow(sim, link);
+        frame_copy(&link->frames[tail & link->mask], &frame.frame, link->step);
+        atomic_store_explicit(&link->tail, tail + link->step, memory_order_release);
+    }
+}
+
+void exchange_round(struct sim *sim, struct sim_word *word)
+{
+    struct exchange *x = sim->exchange;
+    if (!x->is_posted)
+        post(sim);
+    word->next_at = xoff_time_min(word->next_at, x->earliest);
+    x->ranks->agree(x->ranks->context, word, x->in);
+    for (uint32_t r = 0; r < x->ranks->n; r++)
+        if (x->in[r].is_neighbour)
+            deliver(sim, &x->in[r]);
+    x->is_posted = false;
+    atomic_store_explicit(&x->n_done, 0, memory_order_relaxed);
+}

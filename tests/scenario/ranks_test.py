@@ -1,0 +1,260 @@
+#!/usr/bin/python3
+"""xoff run under mpirun: every table is that of one process, for any number of ranks and threads,
+however the network is cut; an error or a dead rank ends all with one message and writes nothing.
+
+    ranks_test.py XOFF [--all]
+
+--all runs every shipped scenario with 1 to 4 ranks of 1 and 2 threads.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from command import XOFF, check, finish, xoff
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# More ranks than cores, possibly as root; an idle rank gives its core away.
+ENV = os.environ | {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+# Short cables, two lines per frame, TCP with losses, pauses, a failing link, closed loops,
+# deadlock checks, samples.
+SCENARIO = """title: Ranks
+topology:
+  kind: leaf-spine
+  leaves: 3
+  spines: 2
+  hosts_per_leaf: 2
+  host_link: {rate: 100Gbps, delay: 300ns, error: 1e-4}
+  fabric_link: {rate: 100Gbps, delay: 500ns}
+stop: 80us
+drain: 150us
+reroute_after: 10us
+switch: {buffer: 300KB, pause: pfc}
+transport: dctcp
+priorities: {3: {lossless: true}}
+links:
+  - {link: leaf0-spine0, at: 30us, fail: true}
+  - {link: leaf0-spine0, at: 50us, repair: true}
+traffic:
+  - {kind: poisson, name: web, load: 0.5, sizes: 20KB, priority: 0}
+  - {kind: incast, name: burst, from: h1..h5, to: h0, size: 60KB, at: 10us, every: 20us, count: 3,
+     priority: 3, transport: datagram}
+  - {kind: allreduce, name: reduce, hosts: all, size: 30KB, priority: 3}
+measure: {every: 10us, series: [queue, throughput, pause]}
+deadlock: {after: 10us}
+"""
+
+
+def mpirun(n, *args, **more):
+    usual = {"capture_output": True, "text": True, "timeout": 300, "check": False, "env": ENV}
+    return subprocess.run(["mpirun", "-n", str(n), XOFF, *map(str, args)], **usual | more)
+
+
+def tables(folder):
+    """All tables of a run; of `run`, nothing that tells how fast it was or by how many."""
+    db = sqlite3.connect(folder / "run.sqlite")
+    names = [n for (n,) in db.execute("select name from sqlite_master where type = 'table'")]
+    found = {n: db.execute(f'select * from "{n}"').fetchall() for n in names if n != "run"}
+    found["run"] = db.execute("select digest, verdict, interrupted, end_at_ps, packet_hops, "
+                              "control_hops, pauses_left_out from run").fetchall()
+    db.close()
+    return found
+
+
+def compare(what, file, n, tmp, wanted, *args):
+    out = tmp / "ranks"
+    run = mpirun(n, "run", file, "-o", out, "--no-report", *args)
+    check(f"{what}: same exit status", run.returncode == wanted[0], run)
+    if not (out / "run.sqlite").exists():
+        check(f"{what}: has results", False, run)
+        return
+    found = tables(out)
+    for name, rows in wanted[1].items():
+        check(f"{what}: table {name} is that of one process", found.get(name) == rows, run)
+    shutil.rmtree(out)
+
+
+def alone(file, tmp):
+    out = tmp / "alone"
+    run = xoff("run", file, "-o", out, "--no-report")
+    check(f"{file}: runs in one process", (out / "run.sqlite").exists(), run)
+    found = tables(out)
+    shutil.rmtree(out)
+    return run.returncode, found
+
+
+def layers(file):
+    """The distance of each node from the first, hosts first: links lead from layer to layer."""
+    run = xoff("topology", file, "--json")
+    net = json.loads(run.stdout)
+    names = [n["name"] for n in net["nodes"]]
+    peers = {n: set() for n in names}
+    for link in net["links"]:
+        a, b = link["endpoints"]
+        peers[a].add(b)
+        peers[b].add(a)
+    depth, queue = {names[0]: 0}, [names[0]]
+    for name in queue:
+        for peer in sorted(peers[name] - set(depth)):
+            depth[peer] = depth[name] + 1
+            queue.append(peer)
+    return [depth[n] for n in names]
+
+
+def test_equal(tmp, file):
+    wanted = alone(file, tmp)
+    for n, threads in ((2, 1), (3, 2), (4, 1)):
+        compare(f"{n} ranks, {threads} threads", file, n, tmp, wanted, "--threads", threads)
+    n_nodes = 11
+    parts = tmp / "parts"
+    for what, n, numbers in (("every node a rank of its own or so", 3, [i % 3 for i in
+                                                                        range(n_nodes)]),
+                             ("nothing at the last rank", 2, [0] * n_nodes),
+                             ("nothing at the first rank", 2, [1] * n_nodes)):
+        parts.write_text(" ".join(map(str, numbers)))
+        compare(what, file, n, tmp, wanted, "--parts", parts)
+    parts.write_text(" ".join(str(d % 2) for d in layers(file)))
+    compare("a cut through every link", file, 2, tmp, wanted, "--parts", parts)
+
+
+def test_refused(tmp, file):
+    out = tmp / "refused"
+    small = tmp / "small.yaml"
+    small.write_text("topology: {kind: star, hosts: 2}\nstop: 10us\n"
+                     "traffic:\n  - {kind: cbr, from: h0, to: h1, rate: 1Gbps}\n")
+    wrong_parts = tmp / "wrong"
+    wrong_parts.write_text("0 1 2")
+    for what, n, args, words in (
+            ("more ranks than nodes", 4, ("run", small), "more ranks than nodes"),
+            ("a capture", 2, ("run", file, "--capture", "h0"), "--capture"),
+            ("a trace", 2, ("run", file, "--trace", tmp / "t"), "--trace"),
+            ("seeds", 2, ("run", file, "--seeds", "1..2"), "--seeds"),
+            ("parts of another network", 2, ("run", file, "--parts", wrong_parts), "11 numbers"),
+            ("a missing file", 2, ("run", tmp / "none.yaml"), "none.yaml"),
+            ("another verb", 2, ("check", file), "mpirun is for xoff run")):
+        run = mpirun(n, *args, *(("-o", out) if args[0] == "run" else ()))
+        check(f"{what}: refused", run.returncode != 0, run)
+        check(f"{what}: said once", run.stderr.count(words) == 1, run)
+        check(f"{what}: nothing is written", not out.exists(), run)
+    run = xoff("run", file, "--parts", wrong_parts)
+    check("parts of one process: refused", run.returncode == 2 and "--parts" in run.stderr, run)
+
+
+def test_without_module(tmp, file):
+    """A build without MPI that mpirun starts must not run the same scenario several times."""
+    binary = tmp / "xoff"
+    shutil.copy(XOFF, binary)
+    run = subprocess.run([binary, "run", str(file), "-o", str(tmp / "out")], capture_output=True,
+                         text=True, check=False, timeout=60,
+                         env=os.environ | {"PMI_SIZE": "2", "PMI_RANK": "0"})
+    check("no module: refused", run.returncode == 2 and "has no MPI" in run.stderr, run)
+    check("no module: nothing is written", not (tmp / "out").exists())
+
+
+def test_killed(tmp, file):
+    out = tmp / "killed"
+    long = tmp / "long.yaml"
+    long.write_text(file.read_text().replace("stop: 80us", "stop: 10s"))
+    process = subprocess.Popen(["mpirun", "-n", "2", XOFF, "run", str(long), "-o", str(out)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+    victim = None
+    for _ in range(200):
+        time.sleep(0.1)
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                words = (entry / "environ").read_bytes().split(b"\0")
+                line = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if (b"OMPI_COMM_WORLD_RANK=1" in words or b"PMI_RANK=1" in words) and \
+                    str(long).encode() in line:
+                victim = int(entry.name)
+        if victim and list(tmp.glob("*killed*")):
+            break
+    time.sleep(0.5)
+    check("killed: a rank was found", victim)
+    if victim:
+        os.kill(victim, signal.SIGKILL)
+    try:
+        told = process.communicate(timeout=60)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        told = process.communicate()[1]
+        check("killed: the others end", False, told)
+    check("killed: mpirun fails", process.returncode != 0, told)
+    check("killed: nothing is written", not out.exists(), told)
+    check("killed: it is said", "nothing is written" in told or "signal 9" in told, told)
+
+
+def test_memory(tmp):
+    """Each rank has its own part of the hosts and switches in memory."""
+    file = tmp / "large.yaml"
+    file.write_text("topology: {kind: leaf-spine, leaves: 128, spines: 32, hosts_per_leaf: 32}\n"
+                    "stop: 1us\ndrain: 1us\npriorities: {3: {lossless: true}}\n"
+                    "traffic:\n  - {kind: cbr, from: h0, to: h1, rate: 1Gbps}\n")
+    script = ("import os, resource, subprocess, sys\n"
+              "subprocess.run(sys.argv[2:], check=False, stdout=subprocess.DEVNULL)\n"
+              "peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
+              "open(sys.argv[1] + '.' + str(os.getpid()), 'w').write(str(peak))\n")
+
+    def peaks(n):
+        for old in tmp.glob("peak.*"):
+            old.unlink()
+        subprocess.run(["mpirun", "-n", str(n), sys.executable, "-c", script, str(tmp / "peak"),
+                        XOFF, "run", str(file), "-o", str(tmp / "large"), "--no-report"],
+                       env=ENV, timeout=120, check=False, capture_output=True)
+        return [int(p.read_text()) for p in tmp.glob("peak.*")]
+
+    one, four = peaks(1), peaks(4)
+    print(f"peak memory in KB: one process {one}, four ranks {four}")
+    check("memory: as many peaks as ranks", [len(one), len(four)] == [1, 4])
+    # The first rank has all results; the others show what a part takes, and MPI beside it.
+    check("memory: a part takes less", sorted(four)[2] < 0.75 * one[0], f"{one} {four}")
+
+
+def test_all(tmp):
+    for file in sorted((ROOT / "scenarios").glob("*.yaml")):
+        wanted = alone(file, tmp)
+        for n in (1, 2, 3, 4):
+            for threads in (1, 2):
+                run = mpirun(n, "run", file, "-o", tmp / "try", "--no-report", "--threads",
+                             threads, timeout=3600)
+                if "not over several ranks yet" in run.stderr or "more ranks than" in run.stderr:
+                    print(f"{file.name}: {n} ranks refused")
+                    continue
+                found = tables(tmp / "try") if (tmp / "try").exists() else {}
+                check(f"{file.name}: {n} ranks of {threads} threads", found == wanted[1], run)
+                shutil.rmtree(tmp / "try", ignore_errors=True)
+        print(file.name, flush=True)
+
+
+def main():
+    if not shutil.which("mpirun") or not (pathlib.Path(XOFF).parent / "xoff_mpi.so").exists():
+        print("without MPI: skipped")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        tmp = pathlib.Path(folder)
+        file = tmp / "ranks.yaml"
+        file.write_text(SCENARIO)
+        if "--all" in sys.argv:
+            test_all(tmp)
+        else:
+            test_equal(tmp, file)
+            test_refused(tmp, file)
+            test_without_module(tmp, file)
+            test_killed(tmp, file)
+            test_memory(tmp)
+    finish()
+
+
+main()
