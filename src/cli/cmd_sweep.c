@@ -9,6 +9,7 @@
 #include "cli/sweep_text.h"
 #include "many/seed_list.h"
 #include "report/report.h"
+#include "sim/sim_ranks.h"
 #include "stats/folder.h"
 #include "stats/text_stream.h"
 
@@ -34,7 +35,9 @@ enum {
 
 static const struct argp_option options[] = {
     {"jobs", OPTION_JOBS, "N", 0,
-     "Run N simulations at a time (default: one per core); the results are the same", 0},
+     "Run N simulations at a time (default: one per core, under mpirun one per rank); the results "
+     "are the same",
+     0},
     {"seeds", OPTION_SEEDS, "LIST", 0, "Seeds in place of those of the file, such as 1..5", 0},
     {"until", OPTION_UNTIL, "GOAL", 0,
      "Add seeds to each point until the confidence interval of a metric is tight, such as "
@@ -300,7 +303,7 @@ static int finish(const struct sweep_arguments *a, const struct sweep *sweep, co
         sweep_print(sweep, stdout);
     fflush(stdout);
     fprintf(stderr, "%u runs, %u from the cache\n", sweep->n_runs, sweep->n_cached);
-    if (write_files(sweep, folder, json))
+    if (cli_is_first() && write_files(sweep, folder, json))
         status = EXIT_FAILED;
     else if (!a->json)
         printf("results: %s/sweep.sqlite, %s/sweep.csv, %s/sweep.json\npage: %s/sweep.html\n",
@@ -360,18 +363,20 @@ static int sweep_all(struct sweep_arguments *a, const char *output)
         cli_print_error(&err);
         status = cli_status(&err);
     }
-    if (!status && !a->options.n_shares) { /* before the work */
+    if (!status && !a->options.n_shares && cli_is_first()) { /* before the work */
         const int code = folder_open(output, file_names, &folder, &err);
         if (code) {
             cli_print_error(&err);
             status = code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;
         }
     }
-    if (!status && !sweep_go(&sweep)) {
+    if (cli_any(status != EXIT_FINE)) { /* all ranks end then; the one that failed has said why */
+        status = status ? status : EXIT_FAILED;
+    } else if (!sweep_go(&sweep)) {
         fprintf(stderr, "%sinterrupted: nothing is written; repeat the command to go on\n",
                 isatty(STDERR_FILENO) ? "\r\033[K" : "");
         status = EXIT_FAILED;
-    } else if (!status) {
+    } else {
         status = finish(a, &sweep, output, folder);
     }
     folder_close(folder);
@@ -394,7 +399,6 @@ int cmd_sweep(int argc, char **argv)
                "         xoff sweep scenarios/sweep-headroom.yaml --until 'fct.p99 +- 2%'\n"
                "         xoff sweep scenarios/sweep-headroom.yaml --share 1/4 --cache shared"};
     struct sweep_arguments a = {0};
-    a.options.n_workers = batch_cores();
     a.options.settings = a.settings;
     cli_parse(&argp, argc, argv, 0, &a);
     a.options.binary = cache_binary("/proc/self/exe");
@@ -407,6 +411,19 @@ int cmd_sweep(int argc, char **argv)
         fprintf(stderr, "xoff sweep: shares are kept in the cache; name its folder with --cache\n");
         return EXIT_BAD_INPUT;
     }
+    struct xoff_err err = {0};
+    if (cli_start_ranks(&err)) {
+        cli_print_error(&err);
+        return cli_status(&err);
+    }
+    struct batch_peers peers;
+    const struct sim_ranks *ranks = cli_ranks();
+    if (ranks) {
+        peers = (struct batch_peers){ranks->context, ranks->rank, ranks->n, ranks->gather};
+        a.options.peers = &peers;
+    }
+    if (!a.options.n_workers)
+        a.options.n_workers = ranks ? 1 : batch_cores();
     char *output = a.output ? NULL : default_output(a.file);
     const int status = sweep_all(&a, a.output ? a.output : output);
     free(output);

@@ -50,9 +50,9 @@ bool cli_enter_ranks(const char *verb)
         return true;
     if (own_rank)
         mute();
-    if (!strcmp(verb, "run"))
+    if (!strcmp(verb, "run") || !strcmp(verb, "sweep"))
         return true;
-    fprintf(stderr, "xoff: %s is for one process; mpirun is for xoff run\n", verb);
+    fprintf(stderr, "xoff: %s is for one process; mpirun is for xoff run and sweep\n", verb);
     return false;
 }
 

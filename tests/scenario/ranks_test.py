@@ -141,7 +141,7 @@ def test_refused(tmp, file):
             ("seeds", 2, ("run", file, "--seeds", "1..2"), "--seeds"),
             ("parts of another network", 2, ("run", file, "--parts", wrong_parts), "11 numbers"),
             ("a missing file", 2, ("run", tmp / "none.yaml"), "none.yaml"),
-            ("another verb", 2, ("check", file), "mpirun is for xoff run")):
+            ("another verb", 2, ("check", file), "mpirun is for xoff run and sweep")):
         run = mpirun(n, *args, *(("-o", out) if args[0] == "run" else ()))
         check(f"{what}: refused", run.returncode != 0, run)
         check(f"{what}: said once", run.stderr.count(words) == 1, run)

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import signal
 import sqlite3
 import statistics
@@ -287,6 +288,37 @@ def check_latin(folder):
           sorted(r["switch.mmu"] for r in rows) == ["dsh"] * 4 + ["sih"] * 4, run)
 
 
+def check_ranks(file, folder, whole):
+    """Over ranks as over cores; the first alone prints and writes."""
+    if not shutil.which("mpirun") or not (pathlib.Path(XOFF).parent / "xoff_mpi.so").exists():
+        print("no MPI: sweeps over ranks are not tried")
+        return
+    env = os.environ | {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+    def mpirun(*args):
+        return subprocess.run(["mpirun", "-n", "2", XOFF, "sweep", *map(str, args)], env=env, timeout=120,
+                              capture_output=True, text=True, check=False)
+
+    run = mpirun(file, "--fresh", "-o", folder / "ranks")
+    check("ranks come to the same", run.returncode == 0 and
+          (folder / "ranks/sweep.csv").read_bytes() == whole and run.stdout.count("24 runs\n") == 1, run)
+    run = mpirun(file, "--until", "fct.web.p99 +- 30%", "--max-seeds", 60, "-o", folder / "agreed")
+    check("ranks agree on seeds", run.returncode == 0 and (folder / "agreed/sweep.csv").read_bytes() ==
+          (folder / "tight/sweep.csv").read_bytes(), run)
+    run = mpirun(folder / "failing.yaml", "-o", folder / "failed")
+    check("what failed at another rank is told once", run.returncode == 1 and
+          (folder / "failed/sweep.csv").read_bytes() == (folder / "failing/sweep.csv").read_bytes() and
+          run.stderr.count("error: web.from") == 1, run)
+    run = mpirun(folder / "bad.yaml", "--set", "stpo=1ms", "-o", folder / "refused")
+    check("bad input is told once", run.returncode == 2 and run.stderr.count("did you mean stop?") == 1 and
+          not (folder / "refused").exists(), run)
+    run = mpirun(file, "-o", file)
+    check("a folder that cannot be is told once", run.returncode == 1 and
+          run.stderr.count("error: ") == 1 and file.is_file(), run)
+
+
 def check_shipped(folder):
     """The sweep of the tree, one burst of it: what docs/sweep.md says of headroom."""
     run = xoff("sweep", ROOT / "scenarios/sweep-headroom.yaml", "--seeds", 1, "--set", "stop=700us", "-o",
@@ -303,12 +335,14 @@ with tempfile.TemporaryDirectory() as name:
     (base / "swept.yaml").write_text(SCENARIO)
     path = base / "sweep.yaml"
     path.write_text(SWEEP)
-    check_same(path, base, check_figures(path, base))
+    csv_bytes = check_figures(path, base)
+    check_same(path, base, csv_bytes)
     check_kill(path, base)
     check_failing(base)
     check_until(path, base)
     check_bad(base)
     check_folder(path, base)
     check_latin(base)
+    check_ranks(path, base, csv_bytes)
     check_shipped(base)
 finish()
