@@ -309,12 +309,25 @@ void flow_expire_rp(struct host *host, struct worker *w, uint32_t index, xoff_ti
     flow->rp.probe = XOFF_RP_NO_PROBE;
 }
 
-static inline void note_sent(struct host *host, uint32_t index, const struct xoff_rel_segment *s,
-                             uint32_t bytes, xoff_time now)
+/* Tells the reaction point of a frame that was sent, and adopts its answer. */
+static inline void tell_sent(struct host *host, struct flow *flow, uint32_t index, uint32_t bytes,
+                             xoff_time now)
 {
-    struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
-    xoff_rel_on_sent(&t->rel, &flow->rel, s, now);
+    const xoff_rate rate_bps = flow->rp.rate_bps;
+    const uint64_t window_bytes = flow->rp.window_bytes;
+    const xoff_time deadline = flow->rp.deadline;
+    xoff_rp_on_sent(&t->rp, flow_rp_state(host, flow), bytes, now, &flow->rp);
+    if (rate_bps != flow->rp.rate_bps || window_bytes != flow->rp.window_bytes)
+        flow_take_answer(host, index, now);
+    else if (deadline != flow->rp.deadline || flow->rel.deadline == XOFF_NEVER)
+        flow_set_timer(host, index, now); /* with nothing outstanding it may be idle now */
+}
+
+static inline void note_sent(struct host *host, struct flow *flow, uint32_t index,
+                             const struct xoff_rel_segment *s, uint32_t bytes, xoff_time now)
+{
+    xoff_rel_on_sent(&host->transports[flow->transport].rel, &flow->rel, s, now);
     if (__builtin_expect(host->scan.is_on, 0)) {
         scan_pace(host, flow, bytes, now);
     } else if (flow->pace_bps) {
@@ -323,14 +336,8 @@ static inline void note_sent(struct host *host, uint32_t index, const struct xof
         flow->paced_at = now;
         flow->paced_bytes = bytes;
     }
-    if (xoff_rp_hears_sent(&t->rp)) {
-        const struct xoff_rp_answer answer = flow->rp;
-        xoff_rp_on_sent(&t->rp, flow_rp_state(host, flow), bytes, now, &flow->rp);
-        if (answer.rate_bps != flow->rp.rate_bps || answer.window_bytes != flow->rp.window_bytes)
-            flow_take_answer(host, index, now);
-        else if (answer.deadline != flow->rp.deadline || flow->rel.deadline == XOFF_NEVER)
-            flow_set_timer(host, index, now); /* with nothing outstanding it may be idle now */
-    }
+    if (flow->hears_sent)
+        tell_sent(host, flow, index, bytes, now);
     if (flow->rel.deadline < flow->timer_at)
         flow_set_timer(host, index, now);
 }
@@ -343,9 +350,10 @@ static void forget_message(struct host *host, struct flow *flow)
     message_return(&host->messages, m);
 }
 
-void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *frame)
+/* Fills the next frame of any flow. */
+__attribute__((noinline)) static void fill_any(struct host *host, struct flow *flow,
+                                               uint32_t index, xoff_time now, struct frame *frame)
 {
-    struct flow *flow = flow_at(host, index);
     struct xoff_rel_segment s;
     XOFF_ASSERT(next_segment(host, flow, now, &s));
     uint32_t number = flow->number, word = flow->word;
@@ -361,7 +369,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
     struct flow_note *note = &host->flow_notes[number];
     *frame = (struct frame){
         .seq = flow->has_acks ? s.seq : s.seq - flow->rel.una,
-        .src = host->node,
+        .src = flow->from,
         .dst = flow->to,
         .flow = flow->number,
         .hash = flow->hash,
@@ -369,6 +377,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         .bytes = (uint16_t)frame_bytes_of(host, flow, s.bytes),
         .payload = (uint16_t)s.bytes,
         .kind = FRAME_DATA,
+        .is_bare = !host->net->has_extra,
         .transport = flow->transport & 15u,
         .priority = flow->priority,
         .flags = (uint8_t)((is_last ? FRAME_LAST : 0) | (ends ? FRAME_ENDS : 0) |
@@ -383,7 +392,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
     note->again_frames += s.is_again;
     host->offered_bytes += frame->bytes;
     pop_ready(host, flow);
-    note_sent(host, index, &s, frame->bytes, now);
+    note_sent(host, flow, index, &s, frame->bytes, now);
     if (!flow->has_acks && is_last) {
         if (ends) {
             flow_close(host, index);
@@ -396,6 +405,85 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         asks = flow->rel.sent_to >= flow_end(host, flow, now);
     if (asks || (flow->endless && flow->next_at >= host->net->spec.stop))
         frame->flags |= FRAME_ASKS;
+}
+
+/* A flow whose frames take the short way: it is one message of known length, sent in sequence and
+ * acknowledged; its frames have no second line, and full ones are not padded. */
+static bool is_plain(const struct host *host, const struct transport *t, const struct flow *flow)
+{
+    return flow->is_sequential && flow->has_acks && !flow->endless && !flow->is_connection &&
+           !t->rel.ops->on_sent && !t->rel.shape.asks_at_end_only && !t->rp.ops->sends_tags &&
+           !host->scan.is_on && !host->net->has_extra &&
+           flow->payload_max + flow->header_bytes >= host->net->spec.wire->min_bytes;
+}
+
+/* A flow at the head of its ready list goes to the tail. */
+static inline void rotate(struct host *host, struct flow *flow, uint32_t index)
+{
+    struct ready *ready = &host->ready[flow->priority];
+    ready->head = flow->next;
+    flow_at(host, ready->tail)->next = index;
+    flow->next = NET_NONE;
+    ready->tail = index;
+}
+
+/* Tells pace and reaction point of a plain flow of a frame that it has sent. Out of line, so that
+ * frames of other flows spill no registers for it. */
+__attribute__((noinline)) static void follow_up(struct host *host, struct flow *flow,
+                                                uint32_t index, xoff_time now, struct frame *frame)
+{
+    if (flow->pace_bps)
+        pace(flow, frame->bytes, now);
+    if (flow->hears_sent)
+        tell_sent(host, flow, index, frame->bytes, now);
+    if ((!flow->pace_bps || flow->next_at <= now) &&
+        flow->rel.next - flow->rel.una < flow->window_bytes) {
+        if (flow->next != NET_NONE)
+            rotate(host, flow, index);
+        return;
+    }
+    pop_ready(host, flow);
+    if (!settle(host, index, now))
+        frame->flags |= FRAME_ASKS;
+}
+
+void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *frame)
+{
+    struct flow *flow = flow_at(host, index);
+    struct xoff_rel_tx *tx = &flow->rel;
+    const uint64_t seq = tx->next, end = seq + flow->payload_max;
+    /* The short way is for a full frame in the midst of a plain flow, behind which another may
+     * follow. */
+    if (!flow->is_plain || end >= flow->offered || seq != tx->sent_to ||
+        end - tx->una >= flow->window_bytes || tx->deadline == XOFF_NEVER) {
+        fill_any(host, flow, index, now, frame);
+        return;
+    }
+    /* Field by field: for a compound literal, compilers first read all that goes into it. */
+    frame->seq = seq;
+    frame->sent_at = now;
+    frame->src = flow->from;
+    frame->dst = flow->to;
+    frame->hash = flow->hash;
+    frame->word = flow->word;
+    frame->kind = FRAME_DATA;
+    frame->is_bare = true;
+    frame->transport = flow->transport & 15u;
+    frame->priority = flow->priority;
+    frame->flags = flow->flags;
+    frame->flow = frame->message = flow->number;
+    host->flow_notes[flow->number].sent += flow->payload_max;
+    frame->payload = flow->payload_max;
+    const uint32_t bytes = (uint32_t)flow->payload_max + flow->header_bytes;
+    frame->bytes = (uint16_t)bytes;
+    host->offered_bytes += bytes;
+    tx->next = tx->sent_to = end;
+    flow->ready_at = flow->paced_at = now;
+    flow->paced_bytes = bytes;
+    if (flow->pace_bps || flow->hears_sent)
+        follow_up(host, flow, index, now, frame);
+    else if (flow->next != NET_NONE)
+        rotate(host, flow, index);
 }
 
 void flow_retire(struct host *host, xoff_time now)
@@ -499,16 +587,18 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
     const uint32_t frame_bytes = host->flow_notes[number].frame_bytes;
     struct flow *flow = flow_at(host, index);
     *flow = (struct flow){
-        .number = number,
+        .from = host->node,
         .to = offer->to,
+        .number = number,
         .hash = hash,
         /* Traffic ensures that this is above 0. */
-        .payload_max = frame_bytes - (t->header_bytes - tag_room(t)),
+        .payload_max = (uint16_t)(frame_bytes - (t->header_bytes - tag_room(t))),
         .header_bytes = (uint16_t)(t->header_bytes - tag_room(t)),
         .priority = priority,
         .transport = offer->transport,
         .is_sequential = xoff_rel_is_sequential(&t->rel),
         .has_acks = t->rel.ops->has_acks,
+        .hears_sent = xoff_rp_hears_sent(&t->rp),
         .flags = t->rp.ops->tag_bytes == XOFF_CN_TAG_BYTES ? FRAME_TAGGED : 0,
         .endless = offer->bytes == UINT64_MAX,
         .is_connection = offer->continues,
@@ -519,6 +609,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
         .messages = NET_NONE,
         .timer_at = XOFF_NEVER,
     };
+    flow->is_plain = is_plain(host, t, flow);
     if (t->spec->has_common_rtt)
         flow->base_rtt = host->net->max_rtt[offer->transport];
     else if (flow->has_acks)

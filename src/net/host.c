@@ -125,7 +125,6 @@ static void send(struct host *host, struct worker *w)
             add_limiter(host, flow_at(host, host->ready[p].head), frame);
         }
         flow_fill(host, host->ready[p].head, host_now(host, w), frame);
-        frame->is_bare = !host->net->has_extra;
     }
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NONE;
     if (emptied)

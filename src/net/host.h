@@ -18,18 +18,20 @@ struct transport {
 /* A flow at its sender. Its last member is the head of its reliability's state, which continues
  * behind the struct; the state of its reaction point follows. Flows are host.flow_bytes apart. */
 struct flow {
-    uint32_t number, to, hash;
-    uint32_t next; /* in the ready list, or the free list */
-    uint32_t payload_max;
+    uint32_t from, to, number, hash; /* of its frames, in the order in which they have them */
+    uint32_t next;                   /* in the ready list, or the free list */
+    uint32_t word;
+    uint16_t payload_max;
+    uint16_t header_bytes; /* of its next frame */
     uint8_t priority, transport;
     bool endless, is_ready, is_connection, has_messages;
     bool is_bound;         /* the window holds the flow back */
     bool is_sequential;    /* xoff_rel_is_sequential(), kept here since every frame asks */
     bool has_acks;         /* that of its reliability */
+    bool is_plain;         /* flow_fill() has a short way for its frames */
+    bool hears_sent;       /* its reaction point is told of every frame sent */
     uint8_t flags;         /* of all its frames: FRAME_TAGGED, or none; and of its next frame:
                             * FRAME_ASKS_RATE */
-    uint16_t header_bytes; /* of its next frame */
-    uint32_t word;
     uint64_t offered;   /* payload bytes */
     xoff_rate app_bps;  /* pace of the app, 0: none */
     xoff_rate pace_bps; /* pace in force, 0: line rate */
