@@ -19,7 +19,7 @@ static uint64_t key_of(const struct frame *data)
 
 static uint32_t rx_index(const struct host *host, uint64_t key)
 {
-    uint32_t i = (uint32_t)xoff_mix64(key) & host->rx_mask;
+    uint32_t i = rx_home(host, key);
     while (host->rx[i].key && host->rx[i].key != key)
         i = (i + 1) & host->rx_mask;
     return i;
@@ -52,22 +52,20 @@ static void return_state(struct host *host, uint32_t state)
     host->free_rx_state = state;
 }
 
-/* Returns the state of a flow at its receiver, made when its first frame comes; NULL: the flow has
- * finished before. */
-static struct rx_flow *rx_find(struct host *host, const struct transport *t,
-                               const struct frame *data)
+/* Makes the state of a flow at its receiver when its first frame comes; NULL: the flow has finished
+ * before. */
+__attribute__((noinline)) static struct rx_flow *rx_make(struct host *host,
+                                                         const struct transport *t,
+                                                         const struct frame *data)
 {
     const uint64_t key = key_of(data);
-    host->has_copies |= data->flags & FRAME_AGAIN;
-    if (2 * (host->n_rx + 1) > host->rx_mask + 1)
-        host_grow_rx(host);
-    struct rx_flow *rx = &host->rx[rx_index(host, key)];
-    if (rx->key)
-        return rx;
     /* The first frame of a flow needs no search among finished flows, unless copies of frames have
      * been seen. */
     if (__builtin_expect(data->seq || host->has_copies, 0) && host_has_finished(host, key))
         return NULL;
+    if (!host->rx || 2 * (host->n_rx + 1) > host->rx_mask + 1)
+        host_grow_rx(host);
+    struct rx_flow *rx = &host->rx[rx_index(host, key)];
     *rx = (struct rx_flow){.key = key,
                            .message = data->message,
                            .ends = NET_NONE,
@@ -82,12 +80,26 @@ static struct rx_flow *rx_find(struct host *host, const struct transport *t,
     return rx;
 }
 
+/* Returns the state of a flow at its receiver; NULL: the flow has finished before. */
+static inline struct rx_flow *rx_find(struct host *host, const struct transport *t,
+                                      const struct frame *data)
+{
+    if (__builtin_expect(data->flags & FRAME_AGAIN, 0))
+        host->has_copies = true;
+    if (__builtin_expect(host->rx != NULL, 1)) {
+        struct rx_flow *rx = &host->rx[rx_index(host, key_of(data))];
+        if (__builtin_expect(rx->key != 0, 1))
+            return rx;
+    }
+    return rx_make(host, t, data);
+}
+
 /* Takes an entry out of the hash table and moves back the entries that had probed past it. */
 static void rx_forget(struct host *host, struct rx_flow *entry)
 {
     uint32_t hole = (uint32_t)(entry - host->rx);
     for (uint32_t i = (hole + 1) & host->rx_mask; host->rx[i].key; i = (i + 1) & host->rx_mask) {
-        const uint32_t home = (uint32_t)xoff_mix64(host->rx[i].key) & host->rx_mask;
+        const uint32_t home = rx_home(host, host->rx[i].key);
         if (((i - home) & host->rx_mask) >= ((i - hole) & host->rx_mask)) {
             host->rx[hole] = host->rx[i];
             hole = i;
@@ -119,10 +131,9 @@ static uint32_t back_hash(const struct host *host, const struct frame *data)
     return host->n_flows_to ? data->hash << 16 | data->hash >> 16 : data->hash;
 }
 
-static uint8_t back_priority(const struct host *host, int64_t priority, const struct frame *data)
+static inline uint8_t ack_priority(const struct host *host, const struct frame *data)
 {
-    return priority < 0 || host->net->spec.wire->acks_keep_class ? data->priority
-                                                                 : (uint8_t)priority;
+    return host->ack_class < 0 ? data->priority : (uint8_t)host->ack_class;
 }
 
 /* Out of line, so that taking a frame spills no registers for it. */
@@ -130,7 +141,6 @@ __attribute__((noinline)) static void send_ack(struct host *host, struct worker 
                                                const struct transport *t, const struct frame *data,
                                                const struct xoff_rel_ack *ack)
 {
-    const int64_t priority = host->net->spec.ack_priority;
     struct long_frame back; /* its second line is filled only where it is read */
     back.frame = (struct frame){
         .seq = ack->acked_to,
@@ -144,7 +154,7 @@ __attribute__((noinline)) static void send_ack(struct host *host, struct worker 
         .payload = (uint16_t)(ack->n_marked << 8 | ack->n_frames),
         .kind = ack->is_nack ? FRAME_NACK : FRAME_ACK,
         .transport = data->transport,
-        .priority = back_priority(host, priority, data),
+        .priority = ack_priority(host, data),
         .flags = ack->echo ? FRAME_MARKED : 0,
         .is_bare = !host->net->has_extra && !ack->n_sacks,
     };
@@ -157,7 +167,7 @@ __attribute__((noinline)) static void send_cnp(struct host *host, struct worker 
                                                const struct transport *t, const struct frame *data)
 {
     const struct net_spec *spec = &host->net->spec;
-    const int64_t priority = spec->cnp_priority >= 0 ? spec->cnp_priority : spec->ack_priority;
+    const bool has_own = spec->cnp_priority >= 0 && !spec->wire->acks_keep_class;
     struct long_frame back;
     back.frame = (struct frame){
         .src = host->node,
@@ -168,7 +178,7 @@ __attribute__((noinline)) static void send_cnp(struct host *host, struct worker 
         .bytes = (uint16_t)t->ack_bytes,
         .kind = FRAME_CNP,
         .transport = data->transport,
-        .priority = back_priority(host, priority, data),
+        .priority = has_own ? (uint8_t)spec->cnp_priority : ack_priority(host, data),
     };
     host_queue_ack(host, w, &back.frame);
 }
@@ -186,7 +196,7 @@ static void return_tag(struct host *host, struct worker *w, const struct frame *
         .bytes = (uint16_t)host->net->spec.wire->min_bytes,
         .kind = FRAME_PROBE,
         .transport = data->transport,
-        .priority = back_priority(host, host->net->spec.ack_priority, data),
+        .priority = ack_priority(host, data),
     };
     extra_of(&back.frame)->tag = extra_at(data)->tag;
     host_queue_ack(host, w, &back.frame);
@@ -324,8 +334,9 @@ static void change_message(struct host *host, struct rx_flow *rx, uint32_t messa
 }
 
 /* Called when bytes up to `delivered` have been taken: completes messages whose end is reached. */
-static void deliver(struct host *host, const struct transport *t, struct rx_flow *rx,
-                    const struct frame *data, uint64_t before, uint64_t delivered, xoff_time now)
+__attribute__((noinline)) static void deliver(struct host *host, const struct transport *t,
+                                              struct rx_flow *rx, const struct frame *data,
+                                              uint64_t before, uint64_t delivered, xoff_time now)
 {
     const uint64_t end = data->seq + data->payload;
     const bool has_end = (data->flags & FRAME_LAST) && end > before;
@@ -376,8 +387,9 @@ static void ask_reliability(struct host *host, struct worker *w, const struct tr
     deliver(host, t, rx, data, before, rel->delivered, now);
 }
 
-static void notify(struct host *host, struct worker *w, const struct transport *t, void *np,
-                   const struct frame *data)
+__attribute__((noinline)) static void notify(struct host *host, struct worker *w,
+                                             const struct transport *t, void *np,
+                                             const struct frame *data)
 {
     const struct xoff_np_data about = {.seq = data->seq,
                                        .bytes = data->payload,
@@ -410,30 +422,69 @@ static void answer_late(struct host *host, struct worker *w, const struct transp
         send_ack(host, w, t, data, &ack);
 }
 
-static void take_data(struct host *host, struct worker *w, const struct frame *data)
+/* Takes a frame that is not the next one of a flow whose frames are acknowledged one by one, or
+ * whose ACK has a second line. Out of line, so that most frames spill no registers for it. */
+__attribute__((noinline)) static void take_other(struct host *host, struct worker *w,
+                                                 const struct transport *t, struct rx_flow *rx,
+                                                 const struct frame *data)
+{
+    struct xoff_rel_rx *rel = rx_rel(host, rx);
+    struct xoff_rel_ack ack;
+    if (xoff_rel_is_loose(&t->rel)) {
+        take_loose(host, t, rx, data, sim_now(w));
+    } else if (!xoff_rel_take(rel, data->seq, data->payload, data->sent_at,
+                              data->flags & FRAME_MARKED, &ack)) {
+        ask_reliability(host, w, t, rx, data);
+    } else {
+        send_ack(host, w, t, data, &ack);
+        rx->message = data->message;
+        if (data->flags & FRAME_LAST)
+            deliver(host, t, rx, data, data->seq, rel->delivered, sim_now(w));
+    }
+}
+
+/* Sends an ACK for a frame that was the next one: send_ack() for an ACK without a second line. */
+static inline void send_plain_ack(struct host *host, struct worker *w, const struct transport *t,
+                                  const struct frame *data, uint64_t acked_to)
+{
+    const bool is_marked = data->flags & FRAME_MARKED;
+    struct frame back;
+    back.seq = acked_to;
+    back.src = host->node;
+    back.dst = data->src;
+    back.flow = data->flow;
+    back.hash = back_hash(host, data);
+    back.sent_at = data->sent_at;
+    back.bytes = (uint16_t)t->ack_bytes;
+    back.payload = (uint16_t)(is_marked << 8 | 1);
+    back.kind = FRAME_ACK;
+    back.is_bare = true;
+    back.transport = data->transport;
+    back.priority = ack_priority(host, data);
+    back.flags = is_marked ? FRAME_MARKED : 0;
+    back.message = back.word = 0;
+    host_queue_ack(host, w, &back);
+}
+
+static inline void take_data(struct host *host, struct worker *w, const struct frame *data)
 {
     const struct transport *t = &host->transports[data->transport];
-    const bool is_marked = data->flags & FRAME_MARKED;
     struct rx_flow *rx = rx_find(host, t, data);
     if (__builtin_expect(!rx, 0)) {
         answer_late(host, w, t, data);
         return;
     }
-    rx->marked += is_marked;
+    rx->marked += (data->flags & FRAME_MARKED) != 0;
     if (xoff_np_hears(&t->np, data->flags & (FRAME_MARKED | FRAME_ASKS_RATE)))
         notify(host, w, t, &rx->np, data);
     struct xoff_rel_rx *rel = rx_rel(host, rx);
-    struct xoff_rel_ack ack;
-    if (xoff_rel_is_loose(&t->rel)) {
-        take_loose(host, t, rx, data, sim_now(w));
+    if (!rel->is_open || data->seq != rel->delivered || host->net->has_extra) {
+        take_other(host, w, t, rx, data);
         return;
     }
-    if (!xoff_rel_take(rel, data->seq, data->payload, data->sent_at, is_marked, &ack)) {
-        ask_reliability(host, w, t, rx, data);
-        return;
-    }
-    send_ack(host, w, t, data, &ack);
+    rel->delivered += data->payload;
     rx->message = data->message;
+    send_plain_ack(host, w, t, data, rel->delivered);
     if (data->flags & FRAME_LAST)
         deliver(host, t, rx, data, data->seq, rel->delivered, sim_now(w));
 }

@@ -13,34 +13,14 @@ static void settle(struct host *host, struct worker *w, bool scans)
     node_rearm(&host->head, w);
 }
 
-/* The queue in which an ACK waits at the host, and whose pause holds it back. */
-static uint32_t ack_queue(const struct host *host, const struct frame *ack)
+void host_hold_ack(struct host *host, struct worker *w, const struct frame *ack, uint32_t queue)
 {
-    const struct net_spec *spec = &host->net->spec;
-    return spec->wire->acks_keep_class && spec->ack_priority >= 0 ? (uint32_t)spec->ack_priority
-                                                                  : ack->priority;
-}
-
-void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack)
-{
-    struct port *port = &host->port;
-    const uint32_t p = ack_queue(host, ack);
-    host->offered_bytes += ack->bytes;
-    if (__builtin_expect(port->is_watched, 0))
-        port_note_queued(port, ack, sim_now(w));
-    /* As in a switch, an ACK that finds nothing waiting is sent at once. */
-    if (!port->is_control_due && port->is_up && port_is_free(port, p, sim_now(w))) {
-        host->tx[ack->priority].frames++;
-        host->tx[ack->priority].bytes += ack->bytes;
-        port_tx_begin(port, w, ack);
-        return;
-    }
     const uint32_t place = store_take(&host->store);
-    frame_copy(store_at(&host->store, place), ack, host->store.step);
-    store_at(&host->store, place)->at = sim_now(w);
-    fifo_push(&host->acks[p], &host->store, place);
-    port->backlog |= (uint8_t)(1u << p);
-    port_wake(&host->head, port, w);
+    struct frame *held = store_at(&host->store, place);
+    frame_copy(held, ack, host->store.step);
+    held->at = sim_now(w);
+    fifo_push(&host->acks[queue], &host->store, place);
+    host->port.backlog |= (uint8_t)(1u << queue);
 }
 
 /* Bytes of the next frame of a priority: ACKs go before data. */

@@ -205,6 +205,9 @@ struct host {
     uint32_t *app_connections;      /* flow of each connection of each app; NET_NONE */
     uint32_t *app_first_connection; /* index into app_connections of each app's first connection */
     bool is_slow;                   /* it has a receiver or a shared limit */
+    int8_t ack_class; /* priority of ACKs; -1: that of what they answer */
+    int8_t ack_queue; /* queue in which ACKs wait, and whose pause holds them back; -1: that of
+                         their priority */
     struct receiver *receiver;
     struct bus *bus;
     struct rx_flow *rx; /* hash table with open addressing */
@@ -270,6 +273,12 @@ static inline uint32_t host_pace_timer(const struct host *host, uint32_t flow)
     return HOST_APPS + host->n_apps + 2 * flow;
 }
 
+/* Where the search for the state of a received flow begins in host.rx. */
+static inline uint32_t rx_home(const struct host *host, uint64_t key)
+{
+    return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & host->rx_mask;
+}
+
 /* host.c, flow.c */
 void host_arrive(struct host *host, struct worker *w, const struct frame *frame);
 void host_transmit(struct host *host, struct worker *w);
@@ -277,7 +286,26 @@ void host_timer(struct host *host, struct worker *w);
 void host_sample(struct host *host, xoff_time now);
 /* A frame leaves the receive path and goes to its flow. */
 void host_deliver(struct host *host, struct worker *w, const struct frame *frame);
-void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack);
+/* An ACK, CNP or probe waits for the wire. */
+void host_hold_ack(struct host *host, struct worker *w, const struct frame *ack, uint32_t queue);
+
+/* Sends an ACK, CNP or probe: as in a switch, at once if nothing waits. Called only where settle()
+ * of host.c follows, which wakes the port. */
+static inline void host_queue_ack(struct host *host, struct worker *w, const struct frame *ack)
+{
+    struct port *port = &host->port;
+    const uint32_t p = host->ack_queue < 0 ? ack->priority : (uint32_t)host->ack_queue;
+    host->offered_bytes += ack->bytes;
+    if (__builtin_expect(port->is_watched, 0))
+        port_note_queued(port, ack, sim_now(w));
+    if (port->is_control_due || !port->is_up || !port_is_free(port, p, sim_now(w))) {
+        host_hold_ack(host, w, ack, p);
+        return;
+    }
+    host->tx[ack->priority].frames++;
+    host->tx[ack->priority].bytes += ack->bytes;
+    port_tx_begin(port, w, ack);
+}
 
 /* flow.c: sending. */
 void flow_offer(struct host *host, struct worker *w, uint32_t app, const struct app_offer *offer);

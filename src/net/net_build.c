@@ -209,6 +209,11 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     build_use_transports(net, host);
     host->clock_at = host->timer_at = XOFF_NEVER;
     host->grain = net->spec.wire->grain;
+    host->ack_class = host->ack_queue = (int8_t)(net->spec.ack_priority < 0 ? -1 : net->spec.ack_priority);
+    if (net->spec.wire->acks_keep_class)
+        host->ack_class = -1;
+    else
+        host->ack_queue = -1;
     host->scan.is_on = net->spec.wire->scans;
     host->scan.next_at = XOFF_NEVER;
     if (net->spec.wire->hop)

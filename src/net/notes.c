@@ -323,7 +323,7 @@ void host_grow_rx(struct host *host)
     for (uint32_t k = 0; k < old_size; k++) {
         if (!old[k].key)
             continue;
-        uint32_t i = (uint32_t)xoff_mix64(old[k].key) & host->rx_mask;
+        uint32_t i = rx_home(host, old[k].key);
         while (host->rx[i].key)
             i = (i + 1) & host->rx_mask;
         host->rx[i] = old[k];
