@@ -136,13 +136,8 @@ static inline bool settle(struct host *host, uint32_t index, xoff_time now)
     return true;
 }
 
-void flow_settle(struct host *host, uint32_t index, xoff_time now)
+void flow_place(struct host *host, uint32_t index, xoff_time now)
 {
-    const struct flow *flow = flow_at(host, index);
-    /* Most ACKs find the flow where it already belongs. */
-    if (flow->is_ready && flow->is_sequential &&
-        xoff_rel_has_next(&flow->rel, flow->offered, flow->window_bytes))
-        return;
     settle(host, index, now);
 }
 
@@ -351,8 +346,8 @@ static void forget_message(struct host *host, struct flow *flow)
 }
 
 /* Fills the next frame of any flow. */
-__attribute__((noinline)) static void fill_any(struct host *host, struct flow *flow,
-                                               uint32_t index, xoff_time now, struct frame *frame)
+__attribute__((noinline)) static void fill_any(struct host *host, struct flow *flow, uint32_t index,
+                                               xoff_time now, struct frame *frame)
 {
     struct xoff_rel_segment s;
     XOFF_ASSERT(next_segment(host, flow, now, &s));

@@ -29,12 +29,11 @@ static void finish_acked(struct host *host, uint32_t index, uint64_t acked, xoff
 }
 
 /* Hands the frame to its flow's reliability, which reads neither counts of frames nor times. */
-static inline unsigned take_ack(struct host *host, const struct transport *t, struct flow *flow,
-                                const struct frame *frame, xoff_time now)
+__attribute__((noinline)) static unsigned ask_reliability(struct host *host,
+                                                          const struct transport *t,
+                                                          struct flow *flow,
+                                                          const struct frame *frame, xoff_time now)
 {
-    if (__builtin_expect(frame->kind == FRAME_ACK, 1) &&
-        xoff_rel_advance(&t->rel, &flow->rel, frame->seq, now))
-        return 0;
     struct xoff_rel_ack ack;
     ack.acked_to = frame->seq;
     ack.n_sacks = 0;
@@ -53,6 +52,16 @@ static inline unsigned take_ack(struct host *host, const struct transport *t, st
     return xoff_rel_on_ack(&t->rel, &flow->rel, &host->ranges, &ack, now - frame->sent_at, now);
 }
 
+/* The same, without a call where the ACK only moves the flow on. */
+static inline unsigned take_ack(struct host *host, const struct transport *t, struct flow *flow,
+                                const struct frame *frame, xoff_time now)
+{
+    if (__builtin_expect(frame->kind == FRAME_ACK, 1) &&
+        xoff_rel_advance(&t->rel, &flow->rel, frame->seq, now))
+        return 0;
+    return ask_reliability(host, t, flow, frame, now);
+}
+
 static bool is_same(const struct xoff_rp_answer *a, const struct xoff_rp_answer *b)
 {
     return a->rate_bps == b->rate_bps && a->window_bytes == b->window_bytes &&
@@ -60,10 +69,9 @@ static bool is_same(const struct xoff_rp_answer *a, const struct xoff_rp_answer 
 }
 
 /* Takes an ACK of a flow whose reaction point does not look at ACKs. */
-static void take_plain(struct host *host, const struct transport *t, uint32_t index,
-                       const struct frame *ack, xoff_time now)
+static inline void take_plain(struct host *host, const struct transport *t, struct flow *flow,
+                              uint32_t index, const struct frame *ack, xoff_time now)
 {
-    struct flow *flow = flow_at(host, index);
     const uint64_t before = flow->rel.una;
     take_ack(host, t, flow, ack, now);
     if (flow->rel.deadline == XOFF_NEVER || flow->rel.deadline < flow->timer_at)
@@ -74,17 +82,11 @@ static void take_plain(struct host *host, const struct transport *t, uint32_t in
         finish_acked(host, index, acked_to, now);
 }
 
-void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
+/* Takes an ACK that the reaction point hears of. */
+__attribute__((noinline)) static void take_heard(struct host *host, const struct transport *t,
+                                                 struct flow *flow, uint32_t index,
+                                                 const struct frame *ack, xoff_time now)
 {
-    const uint32_t index = host->flow_notes[ack->flow].open;
-    if (index == NET_NONE)
-        return;
-    struct flow *flow = flow_at(host, index);
-    const struct transport *t = &host->transports[flow->transport];
-    if (!xoff_rp_hears_acks(&t->rp)) {
-        take_plain(host, t, index, ack, now);
-        return;
-    }
     void *rp = flow_rp_state(host, flow);
     const bool has_hops = t->np.ops->has_telemetry && extra_at(ack)->telemetry.n;
     const uint64_t before = flow->rel.una;
@@ -118,6 +120,19 @@ void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
     flow_settle(host, index, now);
     if (about.newly_acked_bytes)
         finish_acked(host, index, about.acked_to, now);
+}
+
+void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
+{
+    const uint32_t index = host->flow_notes[ack->flow].open;
+    if (index == NET_NONE)
+        return;
+    struct flow *flow = flow_at(host, index);
+    const struct transport *t = &host->transports[flow->transport];
+    if (xoff_rp_hears_acks(&t->rp))
+        take_heard(host, t, flow, index, ack, now);
+    else
+        take_plain(host, t, flow, index, ack, now);
 }
 
 void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)

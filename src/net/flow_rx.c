@@ -54,9 +54,8 @@ static void return_state(struct host *host, uint32_t state)
 
 /* Makes the state of a flow at its receiver when its first frame comes; NULL: the flow has finished
  * before. */
-__attribute__((noinline)) static struct rx_flow *rx_make(struct host *host,
-                                                         const struct transport *t,
-                                                         const struct frame *data)
+__attribute__((noinline)) static struct rx_flow *
+rx_make(struct host *host, const struct transport *t, const struct frame *data)
 {
     const uint64_t key = key_of(data);
     /* The first frame of a flow needs no search among finished flows, unless copies of frames have

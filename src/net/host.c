@@ -3,14 +3,24 @@
 #include "net/model.h"
 #include "net/net_dcbx.h"
 
+/* node_rearm() for a host, whose timers are all in the heap. */
+static inline void rearm(struct host *host, struct worker *w)
+{
+    const xoff_time at = heap_top_at(&host->timers);
+    if (at == host->timer_at)
+        return;
+    host->timer_at = at;
+    sim_at_timer(w, host->node, at);
+}
+
 /* Called after an event: arms the port and the timers for what the event left to do. `scans`: a NIC
  * that scans its flows does so after this event. */
-static void settle(struct host *host, struct worker *w, bool scans)
+static inline void settle(struct host *host, struct worker *w, bool scans)
 {
     if (__builtin_expect(host->scan.is_on, 0))
         scan_wake(host, w, scans);
     port_wake(&host->head, &host->port, w);
-    node_rearm(&host->head, w);
+    rearm(host, w);
 }
 
 void host_hold_ack(struct host *host, struct worker *w, const struct frame *ack, uint32_t queue)
@@ -67,6 +77,37 @@ static void add_limiter(const struct host *host, const struct flow *flow, struct
             (struct xoff_notice){.cp_id = flow->rp.limiter, .kind = XOFF_NOTICE_LIMITED};
 }
 
+/* The first queued ACK of a priority goes onto the free wire. */
+static uint32_t send_ack(struct host *host, struct worker *w, uint32_t p)
+{
+    const uint32_t place = fifo_pop(&host->acks[p], &host->store);
+    const struct frame *frame = store_at(&host->store, place);
+    const uint32_t bytes = frame->bytes;
+    host->tx[frame->priority].frames++;
+    host->tx[frame->priority].bytes += bytes;
+    port_tx_begin(&host->port, w, frame);
+    store_return(&host->store, place);
+    return bytes;
+}
+
+/* The next frame of the first ready flow of a priority goes onto the free wire. */
+static inline uint32_t send_data(struct host *host, struct worker *w, uint32_t p)
+{
+    struct long_frame out;
+    struct frame *frame = &out.frame;
+    if (__builtin_expect(host->net->has_extra, 0)) {
+        extra_of(frame)->telemetry.n = 0;
+        extra_of(frame)->tag.kind = XOFF_NOTICE_NONE;
+        add_limiter(host, flow_at(host, host->ready[p].head), frame);
+    }
+    flow_fill(host, host->ready[p].head, host_now(host, w), frame);
+    const uint32_t bytes = frame->bytes;
+    host->tx[p].frames++;
+    host->tx[p].bytes += bytes;
+    port_tx_begin(&host->port, w, frame);
+    return bytes;
+}
+
 /* The next frame goes onto the free wire, if any may. */
 static void send(struct host *host, struct worker *w)
 {
@@ -92,28 +133,12 @@ static void send(struct host *host, struct worker *w)
             return;
         p = is_scheduled ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
     }
-    struct long_frame out;
-    struct frame *frame = &out.frame;
-    if (host->acks[p].n) {
-        const uint32_t place = fifo_pop(&host->acks[p], &host->store);
-        frame_copy(frame, store_at(&host->store, place), host->store.step);
-        store_return(&host->store, place);
-    } else {
-        if (host->net->has_extra) {
-            extra_of(frame)->telemetry.n = 0;
-            extra_of(frame)->tag.kind = XOFF_NOTICE_NONE;
-            add_limiter(host, flow_at(host, host->ready[p].head), frame);
-        }
-        flow_fill(host, host->ready[p].head, host_now(host, w), frame);
-    }
+    const uint32_t bytes = host->acks[p].n ? send_ack(host, w, p) : send_data(host, w, p);
     const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NONE;
     if (emptied)
         port->backlog &= (uint8_t) ~(1u << p);
     if (is_scheduled)
-        xoff_sched_charge(&host->sched, host->sched_state, p, frame->bytes, emptied);
-    host->tx[frame->priority].frames++;
-    host->tx[frame->priority].bytes += frame->bytes;
-    port_tx_begin(port, w, frame);
+        xoff_sched_charge(&host->sched, host->sched_state, p, bytes, emptied);
 }
 
 void host_transmit(struct host *host, struct worker *w)
@@ -130,7 +155,7 @@ void host_transmit(struct host *host, struct worker *w)
     if (__builtin_expect(host->scan.is_on, 0) && port->free_at > sim_now(w))
         port_arm(&host->head, port, w); /* a scan follows each frame */
     port_wake(&host->head, port, w);
-    node_rearm(&host->head, w);
+    rearm(host, w);
 }
 
 static void take_offers(struct host *host, struct worker *w, uint32_t a,
@@ -170,15 +195,10 @@ static void tell_apps(struct host *host, struct worker *w)
     host->n_pending = 0;
 }
 
-void host_deliver(struct host *host, struct worker *w, const struct frame *frame)
+/* Takes a frame that is neither data nor an ACK. */
+XOFF_SELDOM static void take_notice(struct host *host, struct worker *w, const struct frame *frame)
 {
-    host->consumed_bytes += frame->bytes;
-    host->arrived_at = sim_now(w);
-    if (frame->kind == FRAME_DATA)
-        flow_on_data(host, w, frame);
-    else if (frame->kind < FRAME_CNP)
-        flow_on_ack(host, frame, host_now(host, w));
-    else if (frame->kind == FRAME_CNP)
+    if (frame->kind == FRAME_CNP)
         flow_on_cnp(host, frame, host_now(host, w));
     else if (frame->kind == FRAME_NOTICE)
         flow_on_notice(host, frame, &extra_at(frame)->tag, host_now(host, w));
@@ -186,9 +206,26 @@ void host_deliver(struct host *host, struct worker *w, const struct frame *frame
         flow_on_probe(host, w, frame);
     else
         flow_on_tag(host, frame, host_now(host, w));
+}
+
+static inline void receive(struct host *host, struct worker *w, const struct frame *frame)
+{
+    host->consumed_bytes += frame->bytes;
+    host->arrived_at = sim_now(w);
+    if (frame->kind == FRAME_DATA)
+        flow_on_data(host, w, frame);
+    else if (frame->kind < FRAME_CNP)
+        flow_on_ack(host, frame, host_now(host, w));
+    else
+        take_notice(host, w, frame);
     if (__builtin_expect(host->n_pending, 0))
         tell_apps(host, w);
     settle(host, w, true);
+}
+
+void host_deliver(struct host *host, struct worker *w, const struct frame *frame)
+{
+    receive(host, w, frame);
 }
 
 static bool resumes(const struct frame *frame)
@@ -201,9 +238,14 @@ static bool resumes(const struct frame *frame)
     return does;
 }
 
-/* Out of line, so the fast path spills no registers. */
+/* Takes a frame where something besides its flow may have to see it. */
 XOFF_SELDOM static void arrive_slow(struct host *host, struct worker *w, const struct frame *frame)
 {
+    if (!port_rx(&host->head, &host->port, w, frame)) {
+        if (host->scan.is_on)
+            settle(host, w, resumes(frame));
+        return;
+    }
     if (host->bus)
         bus_receive(host, frame, sim_now(w));
     if (host->receiver)
@@ -214,15 +256,15 @@ XOFF_SELDOM static void arrive_slow(struct host *host, struct worker *w, const s
 
 void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 {
-    if (!port_rx(&host->head, &host->port, w, frame)) {
-        if (host->scan.is_on)
-            settle(host, w, resumes(frame));
+    struct port *port = &host->port;
+    if (__builtin_expect(port->is_watched || port->error_ppb || host->is_slow, 0) ||
+        __builtin_expect(frame_is_control(frame), 0)) {
+        arrive_slow(host, w, frame);
         return;
     }
-    if (__builtin_expect(host->is_slow, 0))
-        arrive_slow(host, w, frame);
-    else
-        host_deliver(host, w, frame);
+    port->rx[frame->priority].frames++;
+    port->rx[frame->priority].bytes += frame->bytes;
+    receive(host, w, frame);
 }
 
 void host_timer(struct host *host, struct worker *w)

@@ -25,13 +25,13 @@ struct flow {
     uint16_t header_bytes; /* of its next frame */
     uint8_t priority, transport;
     bool endless, is_ready, is_connection, has_messages;
-    bool is_bound;         /* the window holds the flow back */
-    bool is_sequential;    /* xoff_rel_is_sequential(), kept here since every frame asks */
-    bool has_acks;         /* that of its reliability */
-    bool is_plain;         /* flow_fill() has a short way for its frames */
-    bool hears_sent;       /* its reaction point is told of every frame sent */
-    uint8_t flags;         /* of all its frames: FRAME_TAGGED, or none; and of its next frame:
-                            * FRAME_ASKS_RATE */
+    bool is_bound;      /* the window holds the flow back */
+    bool is_sequential; /* xoff_rel_is_sequential(), kept here since every frame asks */
+    bool has_acks;      /* that of its reliability */
+    bool is_plain;      /* flow_fill() has a short way for its frames */
+    bool hears_sent;    /* its reaction point is told of every frame sent */
+    uint8_t flags;      /* of all its frames: FRAME_TAGGED, or none; and of its next frame:
+                         * FRAME_ASKS_RATE */
     uint64_t offered;   /* payload bytes */
     xoff_rate app_bps;  /* pace of the app, 0: none */
     xoff_rate pace_bps; /* pace in force, 0: line rate */
@@ -205,7 +205,7 @@ struct host {
     uint32_t *app_connections;      /* flow of each connection of each app; NET_NONE */
     uint32_t *app_first_connection; /* index into app_connections of each app's first connection */
     bool is_slow;                   /* it has a receiver or a shared limit */
-    int8_t ack_class; /* priority of ACKs; -1: that of what they answer */
+    int8_t ack_class;               /* priority of ACKs; -1: that of what they answer */
     int8_t ack_queue; /* queue in which ACKs wait, and whose pause holds them back; -1: that of
                          their priority */
     struct receiver *receiver;
@@ -316,7 +316,15 @@ uint32_t flow_next_bytes(const struct host *host, const struct flow *flow, xoff_
 /* Called from the run's stop on: takes endless flows off the ready list. */
 void flow_retire(struct host *host, xoff_time now);
 /* Puts a flow where it belongs: on the ready list, on its pacing timer, or off both. */
-void flow_settle(struct host *host, uint32_t flow, xoff_time now);
+void flow_place(struct host *host, uint32_t flow, xoff_time now);
+static inline void flow_settle(struct host *host, uint32_t index, xoff_time now)
+{
+    const struct flow *flow = flow_at(host, index);
+    /* Most ACKs find the flow where it already belongs. */
+    if (!flow->is_ready || !flow->is_sequential ||
+        !xoff_rel_has_next(&flow->rel, flow->offered, flow->window_bytes))
+        flow_place(host, index, now);
+}
 /* Brings a ready flow to the head of its list. */
 void flow_promote(struct host *host, uint32_t flow);
 void flow_close(struct host *host, uint32_t flow);

@@ -209,7 +209,8 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
     build_use_transports(net, host);
     host->clock_at = host->timer_at = XOFF_NEVER;
     host->grain = net->spec.wire->grain;
-    host->ack_class = host->ack_queue = (int8_t)(net->spec.ack_priority < 0 ? -1 : net->spec.ack_priority);
+    host->ack_class = host->ack_queue =
+        (int8_t)(net->spec.ack_priority < 0 ? -1 : net->spec.ack_priority);
     if (net->spec.wire->acks_keep_class)
         host->ack_class = -1;
     else
