@@ -326,10 +326,9 @@ static void expire(struct sw *sw, struct worker *w, uint32_t timer)
     }
 }
 
-void sw_timer(struct sw *sw, struct worker *w)
+/* Handles what is due besides the fabric's clock, or at the same time. */
+XOFF_SELDOM static void expire_all(struct sw *sw, struct worker *w, xoff_time now)
 {
-    const xoff_time now = sim_now(w);
-    sw->timer_at = XOFF_NEVER; /* that event has been handled */
     for (;;) {
         const bool is_due = heap_top_at(&sw->timers) <= now;
         if (sw->clock_at <= now &&
@@ -341,6 +340,16 @@ void sw_timer(struct sw *sw, struct worker *w)
         else
             break;
     }
+}
+
+void sw_timer(struct sw *sw, struct worker *w)
+{
+    const xoff_time now = sim_now(w);
+    sw->timer_at = XOFF_NEVER; /* that event has been handled */
+    if (__builtin_expect(heap_top_at(&sw->timers) > now, 1) && sw->clock_at <= now)
+        sw->fabric->clock(sw, w);
+    if (__builtin_expect(xoff_time_min(heap_top_at(&sw->timers), sw->clock_at) <= now, 0))
+        expire_all(sw, w, now);
     node_rearm(&sw->head, w);
 }
 

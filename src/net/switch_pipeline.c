@@ -56,6 +56,7 @@ struct pipeline {
     struct pipeline_egress egress;
     bool is_two_sided; /* mmu has books of egress queues, not the fabric */
     bool tells_policy; /* the pause policy is to see every frame of egress queues */
+    bool is_plain;     /* books of egress queues count bytes, and nobody has to see each frame */
     bool stops;
 
     struct ledger ledger; /* of ingress queues, and of egress queues if mmu is two-sided */
@@ -282,12 +283,12 @@ static void join(struct sw *sw, struct worker *w, uint32_t place)
     queue_up(sw, w, place);
 }
 
-/* Moves a frame into its egress queue, which has room. */
-EGRESS_INLINE void forward(struct pipeline *p, struct worker *w, uint32_t place)
+/* A frame that has left its ingress queue joins its egress queue, which has room. */
+__attribute__((noinline)) static void join_egress(struct pipeline *p, struct worker *w,
+                                                  uint32_t place)
 {
     struct sw *sw = &p->sw;
     const struct frame *f = store_at(&sw->store, place);
-    leave_input(p, w, f);
     const struct xoff_arrival arrival = sw_arrival(sw, f, f->in_port, f->out_port);
     sw_hold(sw, f, f->in_port, f->out_port);
     take(p, f);
@@ -295,6 +296,37 @@ EGRESS_INLINE void forward(struct pipeline *p, struct worker *w, uint32_t place)
                                                  sim_now(w), &p->ledger.edges))
         heed_policy(p, w);
     egress_join(sw, w, place, release, send);
+}
+
+/* Whether a frame of `bytes` may go straight to the wire, past an egress queue that nobody watches:
+ * joining and leaving it would change nothing but its counts. */
+static inline bool is_straight(const struct pipeline *p, struct port *port, uint32_t priority,
+                               uint32_t bytes, xoff_time now)
+{
+    return p->is_plain && !p->sw.is_watched && !p->sw.sched.shape.every_frame &&
+           !port->is_control_due && port_is_free(port, priority, now) &&
+           bytes <= port->quiet_below;
+}
+
+/* Moves a frame to its output, where there is room for it. */
+EGRESS_INLINE void forward(struct pipeline *p, struct worker *w, uint32_t place)
+{
+    struct sw *sw = &p->sw;
+    const struct frame *f = store_at(&sw->store, place);
+    struct port *port = &sw->ports[f->out_port];
+    leave_input(p, w, f);
+    if (!is_straight(p, port, f->priority, f->bytes, sim_now(w))) {
+        join_egress(p, w, place);
+        return;
+    }
+    struct egress *queue = sw_queue(sw, f->out_port, f->priority);
+    if (f->bytes > queue->peak_bytes)
+        queue->peak_bytes = f->bytes;
+    if (p->egress.used_bytes + f->bytes > p->egress.peak_bytes)
+        p->egress.peak_bytes = p->egress.used_bytes + f->bytes;
+    egress_count(queue, f, sim_now(w));
+    port_tx_begin(port, w, f);
+    store_return(&sw->store, place);
 }
 
 /* A frame found its egress queue full: it is lost, or the pipeline stops. */
@@ -320,7 +352,7 @@ XOFF_SELDOM static void overflow(struct pipeline *p, struct worker *w, uint32_t 
 }
 
 /* The first frame of the line has been processed: its output is decided. */
-static void decide(struct pipeline *p, struct worker *w)
+EGRESS_INLINE void decide(struct pipeline *p, struct worker *w)
 {
     struct sw *sw = &p->sw;
     const uint32_t place = fifo_pop(&p->line, &sw->store);
@@ -624,6 +656,7 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     if (code)
         return code;
     p->tells_policy = p->ledger.pause.shape.every_frame;
+    p->is_plain = !p->is_two_sided && !p->tells_policy;
     sw->signalling = p->ledger.pause.shape.signalling;
     try_egress(p, &limited, err);
     if (p->stops)
