@@ -49,6 +49,9 @@ struct xoff_path_shape {
     bool by_hash;
     bool draws;       /* needs a random value with every frame */
     bool sees_egress; /* reads the candidates' queues and links */
+    /* Not 0: where the links of all candidates are up and each has less than this in queue_bytes,
+     * the answer is xoff_path_by_value() of frame.draw, so the caller need not call choose(). */
+    int64_t even_below;
     /* By priority of the frame: the priorities whose bytes make up queue_bytes. The caller reads no
      * others, since each is a cache line of its own. */
     uint8_t counts[XOFF_N_PRIORITIES];

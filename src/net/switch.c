@@ -82,32 +82,64 @@ static inline uint64_t flow_id(const struct frame *f)
     return (uint64_t)!is_data << 63 | (uint64_t)(is_data ? f->src : f->dst) << 32 | f->flow;
 }
 
+static inline int64_t bytes_ahead(const struct sw *sw, const struct port *port, uint8_t counts)
+{
+    int64_t bytes = 0;
+    for (uint32_t mask = counts & port->backlog; mask; mask &= mask - 1)
+        bytes += sw_queue(sw, port->number, (uint32_t)__builtin_ctz(mask))->bytes;
+    return bytes;
+}
+
+/* Whether the path choice makes no difference between the candidates of a frame. */
+static inline bool is_even(const struct sw *sw, const uint16_t *ports, uint32_t n, uint8_t counts)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct port *port = &sw->ports[ports[i]];
+        if (!port->is_up || bytes_ahead(sw, port, counts) >= sw->path.shape.even_below)
+            return false;
+    }
+    return true;
+}
+
+/* Asks the path choice itself. Out of line, so that the rest spills no registers for it. */
+__attribute__((noinline)) static uint32_t ask_path(struct sw *sw, const struct frame *frame,
+                                                   const uint16_t *ports, uint32_t n, uint32_t draw,
+                                                   xoff_time now)
+{
+    const struct xoff_path_shape *shape = &sw->path.shape;
+    const struct xoff_path_frame about = {.hash = routes_mix(sw->node, frame->hash),
+                                          .draw = draw,
+                                          .flow = flow_id(frame),
+                                          .bytes = frame->bytes,
+                                          .priority = frame->priority,
+                                          .n = n,
+                                          .ports = ports,
+                                          .egress = sw->path_ports};
+    for (uint32_t i = 0; shape->sees_egress && i < n; i++) {
+        struct port *port = &sw->ports[ports[i]];
+        sw->path_ports[i] = (struct xoff_path_port){
+            .queue_bytes = bytes_ahead(sw, port, shape->counts[frame->priority]),
+            .open = port_open(port, now),
+            .is_up = port->is_up};
+    }
+    const uint32_t index = xoff_path_choose(&sw->path, &about, now);
+    XOFF_ASSERT(index < n);
+    return ports[index];
+}
+
 uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now)
 {
     const struct xoff_path_shape *shape = &sw->path.shape;
-    struct xoff_path_frame about = {.hash = routes_mix(sw->node, frame->hash),
-                                    .flow = flow_id(frame),
-                                    .bytes = frame->bytes,
-                                    .priority = frame->priority,
-                                    .egress = sw->path_ports};
-    about.n = routes_hops(sw->net->routes, sw->node, frame->dst, &about.ports);
-    if (about.n < 2)
-        return about.n ? about.ports[0] : ROUTE_NONE;
+    const uint16_t *ports;
+    const uint32_t n = routes_hops(sw->net->routes, sw->node, frame->dst, &ports);
+    if (n < 2)
+        return n ? ports[0] : ROUTE_NONE;
     if (sw->keeps_flows && !sw->by_hash)
-        return sw->net->spec.wire->hop(sw->net->topo, sw->node, frame, about.ports, about.n);
-    if (shape->draws)
-        about.draw = xoff_rng_u32(&sw->path_rng);
-    for (uint32_t i = 0; shape->sees_egress && i < about.n; i++) {
-        struct port *port = &sw->ports[about.ports[i]];
-        struct xoff_path_port *candidate = &sw->path_ports[i];
-        *candidate = (struct xoff_path_port){.open = port_open(port, now), .is_up = port->is_up};
-        for (uint32_t mask = shape->counts[frame->priority] & port->backlog; mask; mask &= mask - 1)
-            candidate->queue_bytes +=
-                sw_queue(sw, port->number, (uint32_t)__builtin_ctz(mask))->bytes;
-    }
-    const uint32_t index = xoff_path_choose(&sw->path, &about, now);
-    XOFF_ASSERT(index < about.n);
-    return about.ports[index];
+        return sw->net->spec.wire->hop(sw->net->topo, sw->node, frame, ports, n);
+    const uint32_t draw = shape->draws ? xoff_rng_u32(&sw->path_rng) : 0;
+    if (shape->even_below && is_even(sw, ports, n, shape->counts[frame->priority]))
+        return ports[xoff_path_by_value(draw, n)];
+    return ask_path(sw, frame, ports, n, draw, now);
 }
 
 void point_fill_notice(const struct net *net, const struct net_switch *kind, const struct frame *f,

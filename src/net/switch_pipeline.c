@@ -304,8 +304,7 @@ static inline bool is_straight(const struct pipeline *p, struct port *port, uint
                                uint32_t bytes, xoff_time now)
 {
     return p->is_plain && !p->sw.is_watched && !p->sw.sched.shape.every_frame &&
-           !port->is_control_due && port_is_free(port, priority, now) &&
-           bytes <= port->quiet_below;
+           !port->is_control_due && port_is_free(port, priority, now) && bytes <= port->quiet_below;
 }
 
 /* Moves a frame to its output, where there is room for it. */

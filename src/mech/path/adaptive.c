@@ -55,7 +55,8 @@ static int adaptive_configure(const void *params, const struct xoff_path_env *en
         return -XOFF_E_CONFLICT;
     }
     *c = (struct adaptive_cfg){.low_bytes = p->low, .high_bytes = p->high};
-    *shape = (struct xoff_path_shape){.draws = true, .sees_egress = true};
+    *shape = (struct xoff_path_shape){
+        .draws = true, .sees_egress = true, .even_below = p->low}; /* all are favoured */
     memcpy(shape->counts, env->ahead, sizeof shape->counts);
     return 0;
 }

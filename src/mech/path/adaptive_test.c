@@ -67,6 +67,21 @@ static void sees_what_goes_before_a_frame(void **unused)
     assert_memory_equal(f.path.shape.counts, env.ahead, sizeof env.ahead);
 }
 
+/* Below shape.even_below a caller need not ask: the draw alone decides. At it, it does not. */
+static void even_ports_are_chosen_by_the_draw(void **unused)
+{
+    (void)unused;
+    static const int64_t below[] = {15999, 0, 15999}, at[] = {15999, 16000, 0};
+    struct fixture f;
+    start(&f, "16KB", "32KB");
+    assert_int_equal(f.path.shape.even_below, 16000);
+    for (uint64_t draw = 0; draw <= UINT32_MAX; draw += 0x1000001)
+        assert_int_equal(choose(&f, below, 3, (uint32_t)draw),
+                         xoff_path_by_value((uint32_t)draw, 3));
+    assert_int_equal(xoff_path_by_value(0x80000000, 3), 1);
+    assert_int_equal(choose(&f, at, 3, 0x80000000), 2);
+}
+
 static void reversed_thresholds_are_refused(void **unused)
 {
     (void)unused;
@@ -178,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sees_what_goes_before_a_frame),
+        cmocka_unit_test(even_ports_are_chosen_by_the_draw),
         cmocka_unit_test(reversed_thresholds_are_refused),
         cmocka_unit_test(both_sides_of_each_threshold),
         cmocka_unit_test(equal_thresholds_make_two_bands),
