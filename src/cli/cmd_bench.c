@@ -47,12 +47,12 @@ struct bench_row {
     "switch: {buffer: 2MB, fabric: {kind: cioq, output_buffer: 500KB}}\n" \
     "transport: none\npriorities: {3: {lossless: true}}\n"
 
-/* The network of the CaPFC paper: pipelines with the sizes of its Table II, TCP, paths anew for
- * every frame. */
+/* The network of the CaPFC paper: pipelines with the sizes of its Table II, TCP, adaptive load
+ * balancing. Egress queues have 80 KB in place of 60 KB, with which nothing is lost. */
 #define FAT_TREE8 "{kind: fat-tree, k: 8, host_link: {rate: 1Gbps, delay: 1us}}"
 #define PIPELINES                                                               \
-    "switch: {buffer: 2MB, processing_delay: 25us, path: scatter,\n"            \
-    "         fabric: {kind: pipeline, packet_rate: 1M, egress_queue: 60KB},\n" \
+    "switch: {buffer: 2MB, processing_delay: 25us, path: adaptive,\n"           \
+    "         fabric: {kind: pipeline, packet_rate: 1M, egress_queue: 80KB},\n" \
     "         mmu: {kind: static, xoff: 50KB, xon: 40KB, headroom: 10KB},\n"    \
     "         marking: {kind: step, k: 20KB}}\n"                                \
     "transport: tcp\npriorities: {3: {lossless: true}}\n"
