@@ -455,6 +455,7 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
         return;
     }
     /* Field by field: for a compound literal, compilers first read all that goes into it. */
+    frame->at = 0;
     frame->seq = seq;
     frame->sent_at = now;
     frame->src = flow->from;
@@ -471,6 +472,9 @@ void flow_fill(struct host *host, uint32_t index, xoff_time now, struct frame *f
     frame->payload = flow->payload_max;
     const uint32_t bytes = (uint32_t)flow->payload_max + flow->header_bytes;
     frame->bytes = (uint16_t)bytes;
+    frame->pool = 0;
+    frame->in_port = frame->out_port = 0;
+    frame->next = 0;
     host->offered_bytes += bytes;
     tx->next = tx->sent_to = end;
     flow->ready_at = flow->paced_at = now;

@@ -448,6 +448,7 @@ static inline void send_plain_ack(struct host *host, struct worker *w, const str
 {
     const bool is_marked = data->flags & FRAME_MARKED;
     struct frame back;
+    back.at = 0;
     back.seq = acked_to;
     back.src = host->node;
     back.dst = data->src;
@@ -461,6 +462,9 @@ static inline void send_plain_ack(struct host *host, struct worker *w, const str
     back.transport = data->transport;
     back.priority = ack_priority(host, data);
     back.flags = is_marked ? FRAME_MARKED : 0;
+    back.pool = 0;
+    back.in_port = back.out_port = 0;
+    back.next = 0;
     back.message = back.word = 0;
     host_queue_ack(host, w, &back);
 }
