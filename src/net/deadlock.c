@@ -52,15 +52,6 @@ static bool is_frozen(struct net *net, uint32_t sw, uint32_t port, uint32_t prio
            out->closed_at[priority] <= since && queue->left_at <= since;
 }
 
-/* Whether the switch waits for itself, and with a frame for this queue. */
-static bool is_locked(const struct net *net, uint32_t sw, uint32_t port, uint32_t priority,
-                      xoff_time now)
-{
-    const struct sw *s = net->switches[sw];
-    return s->fabric->waits_for_itself && s->stopped_at <= now - net->spec.deadlock_after &&
-           s->fabric->waits_for_itself(s, port, priority);
-}
-
 static uint8_t *mark_of(struct net *net, const struct stuck *q)
 {
     const uint32_t port = net->topo->nodes[net->n_hosts + q->sw].first_port + q->port;
@@ -161,12 +152,18 @@ static void find_stuck(struct net *net, struct waiting *w, xoff_time now)
 {
     for (uint32_t s = 0; s < net->n_switches; s++) {
         const struct sw *sw = net->switches[s];
-        for (uint32_t port = 0; sw && port < sw->n_ports; port++)
+        if (!sw)
+            continue;
+        const bool may_lock =
+            sw->fabric->waits_for_itself && sw->stopped_at <= now - net->spec.deadlock_after;
+        for (uint32_t port = 0; port < sw->n_ports; port++) {
+            const struct port *out = &sw->ports[port];
+            if (out->open == 0xff && !may_lock) /* almost all ports, at each check */
+                continue;
             for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++) {
-                const struct port *out = &sw->ports[port];
                 const bool frozen =
                     out->open != 0xff && sw_is_lossless(sw, p) && is_frozen(net, s, port, p, now);
-                const bool locked = is_locked(net, s, port, p, now);
+                const bool locked = may_lock && sw->fabric->waits_for_itself(sw, port, p);
                 if (!frozen && !locked)
                     continue;
                 w->queues = grow(w->queues, w->n_queues, sizeof *w->queues);
@@ -178,6 +175,7 @@ static void find_stuck(struct net *net, struct waiting *w, xoff_time now)
                                    .is_locked = locked,
                                    .since = locked ? sw->stopped_at : out->closed_at[p]};
             }
+        }
     }
     w->queues = share(net, w->queues, &w->n_queues, sizeof *w->queues, compare_queues);
 }
@@ -246,13 +244,16 @@ static void clear_marks(struct net *net, const struct waiting *w)
         XOFF_ASSERT(net->deadlock_marks);
         return;
     }
-    for (uint32_t i = 0; i < w->n_queues && net->n_deadlocks; i++) {
+    if (!net->n_deadlocks) {
+        memset(net->deadlock_marks, UNSEEN, n);
+        return;
+    }
+    for (uint32_t i = 0; i < w->n_queues; i++) {
         uint8_t *mark = mark_of(net, &w->queues[i]);
         *mark = *mark == REPORTED ? ON_PATH : UNSEEN; /* for the time of the next loop */
     }
     for (uint32_t i = 0; i < n; i++)
-        net->deadlock_marks[i] =
-            net->n_deadlocks && net->deadlock_marks[i] == ON_PATH ? REPORTED : UNSEEN;
+        net->deadlock_marks[i] = net->deadlock_marks[i] == ON_PATH ? REPORTED : UNSEEN;
 }
 
 void deadlock_check(struct net *net, xoff_time now)
