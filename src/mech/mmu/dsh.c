@@ -161,6 +161,32 @@ static inline enum xoff_pool dsh_place(const struct dsh_cfg *c, struct dsh_state
     return XOFF_POOL_INSURANCE;
 }
 
+/* Admits a frame to a lossless queue that is above a threshold of its own or of its port, or may
+ * come to be with it. `before` and `after` are its bytes beyond the reserve. A function of its own,
+ * so the usual case is cheaper. */
+__attribute__((noinline)) static enum xoff_pool
+dsh_admit_above(const struct dsh_cfg *c, struct dsh_state *s, const struct xoff_arrival *arrival,
+                int64_t before, int64_t after, struct xoff_crossings *out)
+{
+    struct dsh_port *port = &s->ports[arrival->in_port];
+    struct dsh_queue *queue = &port->queues[arrival->priority];
+    const int64_t bytes = arrival->bytes, beyond = after - before;
+    int64_t free_bytes = dsh_free(c, s);
+    enum xoff_pool pool = XOFF_POOL_RESERVED;
+    if (beyond > 0)
+        pool = dsh_place(c, s, port, arrival, beyond, &free_bytes);
+    if (pool == XOFF_POOL_DROP) {
+        dsh_consider_xoff(c, port, arrival, free_bytes, before, beyond, out);
+        return pool;
+    }
+    queue->bytes += bytes;
+    if (beyond < bytes)
+        shared_raise(&s->base, XOFF_POOL_RESERVED, bytes - beyond);
+    shared_raise_total(&s->base, bytes);
+    dsh_consider_xoff(c, port, arrival, free_bytes, after, 0, out);
+    return pool;
+}
+
 static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_arrival *arrival,
                                 xoff_time now, struct xoff_crossings *out)
 {
@@ -172,8 +198,7 @@ static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_
     struct dsh_port *port = &s->ports[arrival->in_port];
     struct dsh_queue *queue = &port->queues[arrival->priority];
     const int64_t bytes = arrival->bytes;
-    int64_t free_bytes = dsh_free(c, s);
-    enum xoff_pool pool = XOFF_POOL_RESERVED;
+    const int64_t free_bytes = dsh_free(c, s);
     if (!(c->base.lossless >> arrival->priority & 1)) {
         return shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes,
                                   &queue->bytes);
@@ -181,18 +206,18 @@ static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_
     const int64_t before = shared_beyond(queue->bytes, c->base.reserved_bytes);
     const int64_t after = shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
     const int64_t beyond = after - before;
-    if (beyond > 0)
-        pool = dsh_place(c, s, port, arrival, beyond, &free_bytes);
-    if (pool == XOFF_POOL_DROP) { /* a call of its own, so the usual case is cheaper */
-        dsh_consider_xoff(c, port, arrival, free_bytes, before, beyond, out);
-        return pool;
-    }
+    if (queue->is_above | port->is_above || beyond > free_bytes)
+        return dsh_admit_above(c, s, arrival, before, after, out);
+    /* Queue and port that are below the thresholds which the frame leaves were below those which it
+     * found. */
+    const int64_t threshold = ratio_times(&c->base.alpha, free_bytes - beyond); /* T */
+    if (after > shared_beyond(threshold, c->eta_bytes[arrival->in_port]) ||
+        port->shared_bytes + beyond > c->base.n_lossless * threshold)
+        return dsh_admit_above(c, s, arrival, before, after, out);
     queue->bytes += bytes;
-    if (beyond < bytes)
-        shared_raise(&s->base, XOFF_POOL_RESERVED, bytes - beyond);
+    port->shared_bytes += beyond;
     shared_raise_total(&s->base, bytes);
-    dsh_consider_xoff(c, port, arrival, free_bytes, after, 0, out);
-    return pool;
+    return shared_join(&s->base, bytes, beyond);
 }
 
 /* `beyond` bytes of a queue, which now has `left` beyond its reserve, leave insurance and pool. */

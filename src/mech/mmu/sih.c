@@ -105,6 +105,31 @@ static void sih_consider_xoff(const struct sih_cfg *c, const struct sih_state *s
                  threshold < shared + free_bytes ? threshold : shared + free_bytes, out);
 }
 
+/* Admits a frame of a lossless queue that is above its threshold, or may come to be with it. A
+ * function of its own, so the usual case is cheaper. */
+__attribute__((noinline)) static enum xoff_pool sih_admit_above(const struct sih_cfg *c,
+                                                                struct sih_state *s,
+                                                                const struct xoff_arrival *arrival,
+                                                                struct xoff_crossings *out)
+{
+    struct sih_queue *queue = &s->ports[arrival->in_port].queues[arrival->priority];
+    const int64_t bytes = arrival->bytes;
+    enum xoff_pool pool = shared_admit_below(&c->base, &s->base, bytes,
+                                             shared_free(&c->base, &s->base), &queue->bytes);
+    if (pool == XOFF_POOL_DROP &&
+        queue->headroom_bytes + bytes <= c->headroom_limit_bytes[arrival->in_port]) {
+        queue->headroom_bytes += bytes;
+        if (queue->headroom_bytes > queue->headroom_peak_bytes)
+            queue->headroom_peak_bytes = queue->headroom_bytes;
+        shared_raise(&s->base, XOFF_POOL_HEADROOM, bytes);
+        pool = XOFF_POOL_HEADROOM;
+    }
+    if (pool != XOFF_POOL_DROP)
+        shared_raise_total(&s->base, bytes);
+    sih_consider_xoff(c, s, queue, arrival, pool == XOFF_POOL_DROP ? bytes : 0, out);
+    return pool;
+}
+
 static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_arrival *arrival,
                                 xoff_time now, struct xoff_crossings *out)
 {
@@ -120,19 +145,15 @@ static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_
     if (!(c->base.lossless >> arrival->priority & 1))
         return shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes,
                                   &queue->bytes);
-    enum xoff_pool pool = shared_admit_below(&c->base, &s->base, bytes, free_bytes, &queue->bytes);
-    if (pool == XOFF_POOL_DROP &&
-        queue->headroom_bytes + bytes <= c->headroom_limit_bytes[arrival->in_port]) {
-        queue->headroom_bytes += bytes;
-        if (queue->headroom_bytes > queue->headroom_peak_bytes)
-            queue->headroom_peak_bytes = queue->headroom_bytes;
-        shared_raise(&s->base, XOFF_POOL_HEADROOM, bytes);
-        pool = XOFF_POOL_HEADROOM;
-    }
-    if (pool != XOFF_POOL_DROP)
-        shared_raise_total(&s->base, bytes);
-    sih_consider_xoff(c, s, queue, arrival, pool == XOFF_POOL_DROP ? bytes : 0, out);
-    return pool;
+    const int64_t after = shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
+    const int64_t shared = after - shared_beyond(queue->bytes, c->base.reserved_bytes);
+    /* A queue that is below the threshold which the frame leaves was below that which it found. */
+    if (queue->is_above || shared > free_bytes ||
+        after >= ratio_times(&c->base.alpha, free_bytes - shared))
+        return sih_admit_above(c, s, arrival, out);
+    queue->bytes += bytes;
+    shared_raise_total(&s->base, bytes);
+    return shared_join(&s->base, bytes, shared);
 }
 
 /* Release */
