@@ -36,6 +36,7 @@ struct net {
     struct net_spec spec;
     const struct topo *topo;
     struct sim *sim;
+    struct sim_node *handlers; /* by node */
     struct net_sequence *sequence; /* NULL: not wanted */
     struct routes *routes;
     struct host *hosts;

@@ -4,60 +4,87 @@
 
 #include "net/model.h"
 
-static void on_arrive(void *context, struct worker *w, uint32_t node, uint32_t port,
-                      const struct frame *frame)
+static void on_arrive_at_switch(void *self, struct worker *w, uint32_t port,
+                                const struct frame *frame)
 {
-    struct net *net = context;
-    if (node >= net->n_hosts) {
-        struct sw *sw = net_sw(net, node);
-        sw->fabric->arrive(sw, w, port, frame);
-    } else {
-        host_arrive(&net->hosts[node], w, frame);
-    }
+    struct sw *sw = self;
+    sw->fabric->arrive(sw, w, port, frame);
 }
 
-/* In place of on_arrive() where hops are limited: a switch gets a copy of the frame, which counts.
- */
-static void on_arrive_counted(void *context, struct worker *w, uint32_t node, uint32_t port,
+static void on_arrive_at_host(void *self, struct worker *w, uint32_t port,
                               const struct frame *frame)
 {
-    struct net *net = context;
+    (void)port;
+    host_arrive(self, w, frame);
+}
+
+/* The next two are in place of those where hops are limited: a switch gets a copy of the frame,
+ * which counts. */
+static void on_arrive_counted(void *self, struct worker *w, uint32_t port,
+                              const struct frame *frame)
+{
+    struct sw *sw = self;
     struct long_frame copy;
     if (frame_is_control(frame)) {
-        on_arrive(context, w, node, port, frame);
+        sw->fabric->arrive(sw, w, port, frame);
         return;
     }
-    frame_copy(&copy.frame, frame, net_frame_lines(net));
-    if (node < net->n_hosts) {
-        copy.frame.sent_at = frame_sent_at(frame);
-        host_arrive(&net->hosts[node], w, &copy.frame);
-        return;
-    }
-    struct sw *sw = net_sw(net, node);
-    if (frame_count_hop(&copy.frame) <= net->spec.max_hops)
+    frame_copy(&copy.frame, frame, net_frame_lines(sw->net));
+    if (frame_count_hop(&copy.frame) <= sw->net->spec.max_hops)
         sw->fabric->arrive(sw, w, port, &copy.frame);
     else if (port_rx(&sw->head, &sw->ports[port], w, frame))
         sw_drop(sw, frame, port, UINT32_MAX, RESULT_DROP_HOPS, sim_now(w));
 }
 
-static void on_transmit(void *context, struct worker *w, uint32_t node, uint32_t port)
+static void on_arrive_uncounted(void *self, struct worker *w, uint32_t port,
+                                const struct frame *frame)
 {
-    struct net *net = context;
-    if (node >= net->n_hosts) {
-        struct sw *sw = net_sw(net, node);
-        sw->fabric->transmit(sw, w, port);
-    } else {
-        host_transmit(&net->hosts[node], w);
+    struct host *host = self;
+    struct long_frame copy;
+    (void)port;
+    if (frame_is_control(frame)) {
+        host_arrive(host, w, frame);
+        return;
     }
+    frame_copy(&copy.frame, frame, net_frame_lines(host->net));
+    copy.frame.sent_at = frame_sent_at(frame);
+    host_arrive(host, w, &copy.frame);
 }
 
-static void on_timer(void *context, struct worker *w, uint32_t node)
+static void on_transmit_of_switch(void *self, struct worker *w, uint32_t port)
 {
-    struct net *net = context;
-    if (node >= net->n_hosts)
-        sw_timer(net_sw(net, node), w);
-    else
-        host_timer(&net->hosts[node], w);
+    struct sw *sw = self;
+    sw->fabric->transmit(sw, w, port);
+}
+
+static void on_transmit_of_host(void *self, struct worker *w, uint32_t port)
+{
+    (void)port;
+    host_transmit(self, w);
+}
+
+static void on_timer_of_switch(void *self, struct worker *w)
+{
+    sw_timer(self, w);
+}
+
+static void on_timer_of_host(void *self, struct worker *w)
+{
+    host_timer(self, w);
+}
+
+static struct sim_node handlers_of(const struct net *net, uint32_t node)
+{
+    const bool counts = net->spec.max_hops > 0;
+    if (node < net->n_hosts)
+        return (struct sim_node){.self = &net->hosts[node],
+                                 .arrive = counts ? on_arrive_uncounted : on_arrive_at_host,
+                                 .transmit = on_transmit_of_host,
+                                 .timer = on_timer_of_host};
+    return (struct sim_node){.self = net_sw(net, node),
+                             .arrive = counts ? on_arrive_counted : on_arrive_at_switch,
+                             .transmit = on_transmit_of_switch,
+                             .timer = on_timer_of_switch};
 }
 
 static void on_warm(void *context, uint32_t node)
@@ -247,11 +274,13 @@ static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
 
 void net_start(struct net *net, struct sim_model *model)
 {
+    net->handlers = malloc(sizeof *net->handlers * net->topo->n_nodes);
+    XOFF_ASSERT(net->handlers);
+    for (uint32_t n = 0; n < net->topo->n_nodes; n++)
+        net->handlers[n] = handlers_of(net, n);
     *model = (struct sim_model){
         .net = net,
-        .arrive = net->spec.max_hops > 0 ? on_arrive_counted : on_arrive,
-        .transmit = on_transmit,
-        .timer = on_timer,
+        .nodes = net->handlers,
         .warm = on_warm,
         .begin = on_begin,
         .instant = on_instant,

@@ -576,7 +576,7 @@ void net_destroy(struct net *net)
     sim_destroy(net->sim);
     routes_destroy(net->routes);
     free(net->hosts_block), free(net->switches), free(net->apps), free(net->facts);
-    free(net->part_of), free(net->unstamped);
+    free(net->part_of), free(net->unstamped), free(net->handlers);
     build_free_transports(net);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);

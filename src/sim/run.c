@@ -241,10 +241,9 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
 {
     struct sim *sim = w->worker.sim;
     const struct cell *cell = &sim->cells[index];
-    const struct sim_model *model = &sim->model;
     xoff_time *at = sim->at + cell->first_slot;
     struct slot *s = &sim->slots[cell->first_slot];
-    const uint32_t node = s->node;
+    const struct sim_node *on = &sim->model.nodes[s->node];
     w->first_slot = cell->first_slot;
     w->n_slots = END_NODE_SLOTS;
     w->uses_queue = false;
@@ -257,15 +256,15 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
         w->events++;
         if (at[0] == now) {
             w->arrivals++;
-            model->arrive(model->net, &w->worker, node, 0, front(s));
+            on->arrive(on->self, &w->worker, 0, front(s));
             step(w, s);
             at[0] = front_at(w, s);
         } else if (at[2] == now) {
             at[2] = XOFF_NEVER;
-            model->timer(model->net, &w->worker, node);
+            on->timer(on->self, &w->worker);
         } else {
             at[1] = XOFF_NEVER;
-            model->transmit(model->net, &w->worker, node, 0);
+            on->transmit(on->self, &w->worker, 0);
         }
     }
     w->n_slots = 0;
@@ -360,6 +359,7 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
     xoff_time *at = sim->at + cell->first_slot;
     struct slot *slots = &sim->slots[cell->first_slot];
     const uint32_t node = slots->node, n_ports = (cell->n_slots - 1) / 2;
+    const struct sim_node *on = &model->nodes[node];
     const xoff_time end = w->window_end;
 
     open_queue(w, cell, most_events(cell));
@@ -386,7 +386,7 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
             at[2 * n_ports] = XOFF_NEVER;
             w->timer_key = QUEUE_NONE;
             events++;
-            model->timer(model->net, &w->worker, node);
+            on->timer(on->self, &w->worker);
             continue;
         }
         w->worker.now = queue_key_at(q, key);
@@ -394,16 +394,16 @@ __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
         if (i < n_ports) {
             struct slot *s = &slots[i];
             if (__builtin_expect(s->is_remote, 0)) {
-                model->arrive(model->net, &w->worker, node, i, front(s));
+                on->arrive(on->self, &w->worker, i, front(s));
                 s->head += w->step;
                 continue;
             }
-            model->arrive(model->net, &w->worker, node, i, s->frames);
+            on->arrive(on->self, &w->worker, i, s->frames);
             step_within(w, s);
         } else {
             at[i] = XOFF_NEVER;
             events++;
-            model->transmit(model->net, &w->worker, node, i - n_ports);
+            on->transmit(on->self, &w->worker, i - n_ports);
         }
     }
     for (uint32_t i = 0; i < n_ports; i++)
@@ -424,7 +424,7 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
 {
     struct sim *sim = w->worker.sim;
     const struct cell *cell = &sim->cells[index];
-    const struct sim_model *model = &sim->model;
+    const struct sim_node *nodes = sim->model.nodes;
     struct queue *q = &w->queue;
     xoff_time *at = sim->at + cell->first_slot;
     const xoff_time end = w->window_end;
@@ -441,11 +441,12 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
             break;
         const uint32_t i = queue_key_slot(key);
         struct slot *s = &slots[i];
+        const struct sim_node *on = &nodes[s->node];
         w->worker.now = queue_key_at(q, key);
         const enum sim_kind kind = queue_key_kind(key);
         if (kind == SIM_ARRIVAL) {
             arrivals++;
-            model->arrive(model->net, &w->worker, s->node, s->port, front(s));
+            on->arrive(on->self, &w->worker, s->port, front(s));
             step(w, s);
             at[i] = front_at(w, s);
             if (at[i] < end)
@@ -453,9 +454,9 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
         } else {
             at[i] = XOFF_NEVER;
             if (kind == SIM_TRANSMIT)
-                model->transmit(model->net, &w->worker, s->node, s->port);
+                on->transmit(on->self, &w->worker, s->port);
             else
-                model->timer(model->net, &w->worker, s->node);
+                on->timer(on->self, &w->worker);
         }
     }
     w->events += events;

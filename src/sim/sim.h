@@ -31,13 +31,18 @@ struct worker {
     xoff_time advances_before; /* sim_advance() reaches no time from here on */
 };
 
+/* What a node does about its events; `self` is the node as the model knows it. */
+struct sim_node {
+    void *self;
+    void (*arrive)(void *self, struct worker *w, uint32_t port, const struct frame *frame);
+    void (*transmit)(void *self, struct worker *w, uint32_t port);
+    void (*timer)(void *self, struct worker *w);
+};
+
 /* The modelled network, as the engine sees it. */
 struct sim_model {
     void *net;
-    void (*arrive)(void *net, struct worker *w, uint32_t node, uint32_t port,
-                   const struct frame *frame);
-    void (*transmit)(void *net, struct worker *w, uint32_t node, uint32_t port);
-    void (*timer)(void *net, struct worker *w, uint32_t node);
+    const struct sim_node *nodes; /* stay the model's */
     /* A cell will run soon: prefetches the data that its first node needs. */
     void (*warm)(void *net, uint32_t node); /* may be NULL */
     /* The cell starts running and warm() data is cached: prefetches what that data points to. */

@@ -112,6 +112,53 @@ static void ref_set(struct reference *ref, enum sim_kind kind, uint32_t node, ui
         ref_insert(ref, &(struct event){.at = at, .kind = kind, .node = node, .port = port});
 }
 
+/* ---- Nodes of the networks below: their handlers get the network and a number. ---- */
+
+struct handlers {
+    void (*arrive)(void *net, struct worker *w, uint32_t index, uint32_t port,
+                   const struct frame *frame);
+    void (*transmit)(void *net, struct worker *w, uint32_t index, uint32_t port);
+    void (*timer)(void *net, struct worker *w, uint32_t index);
+};
+
+struct member {
+    void *net;
+    uint32_t index;
+    const struct handlers *on;
+};
+
+static void member_arrive(void *self, struct worker *w, uint32_t port, const struct frame *frame)
+{
+    const struct member *m = self;
+    m->on->arrive(m->net, w, m->index, port, frame);
+}
+
+static void member_transmit(void *self, struct worker *w, uint32_t port)
+{
+    const struct member *m = self;
+    m->on->transmit(m->net, w, m->index, port);
+}
+
+static void member_timer(void *self, struct worker *w)
+{
+    const struct member *m = self;
+    m->on->timer(m->net, w, m->index);
+}
+
+/* For one network at a time. */
+static void give_handlers(struct sim_spec *spec, void *net, const struct handlers *on)
+{
+    static struct member members[MAX_NODES];
+    static struct sim_node nodes[MAX_NODES];
+    assert_true(spec->n_nodes <= MAX_NODES);
+    for (uint32_t n = 0; n < spec->n_nodes; n++) {
+        members[n] = (struct member){net, n, on};
+        nodes[n] = (struct sim_node){&members[n], member_arrive, member_transmit, member_timer};
+    }
+    spec->model.net = net;
+    spec->model.nodes = nodes;
+}
+
 /* ---- The toy network. ---- */
 
 struct toy_port {
@@ -531,10 +578,8 @@ static xoff_time ref_run(struct toy *t, xoff_time end)
     }
 }
 
-static const struct sim_model toy_model = {.arrive = toy_arrive,
-                                           .transmit = toy_transmit,
-                                           .timer = toy_timer,
-                                           .instant = toy_instant,
+static const struct handlers toy_handlers = {toy_arrive, toy_transmit, toy_timer};
+static const struct sim_model toy_model = {.instant = toy_instant,
                                            .sample = toy_sample,
                                            .wants_sample = toy_wants_sample,
                                            .has_changes = toy_has_changes,
@@ -556,7 +601,7 @@ static uint64_t check_equal(const struct toy *expected, uint64_t seed, uint32_t 
                             .has_extra = has_extra,
                             .ties_by_port = ties_by_port,
                             .model = toy_model};
-    spec.model.net = &t;
+    give_handlers(&spec, &t, &toy_handlers);
     assert_int_equal(sim_create(&spec, &t.sim), 0);
     toy_start(&t, sim_exclusive(t.sim));
     const xoff_time reached = sim_run(t.sim, toy_next_instant(&t), end);
@@ -750,10 +795,8 @@ static bool probe_progress(void *net, xoff_time now, uint64_t arrivals)
     return ++p->n_calls != p->stop_after_calls;
 }
 
-static const struct sim_model probe_model = {.arrive = probe_arrive,
-                                             .transmit = probe_transmit,
-                                             .timer = probe_timer,
-                                             .instant = probe_instant,
+static const struct handlers probe_handlers = {probe_arrive, probe_transmit, probe_timer};
+static const struct sim_model probe_model = {.instant = probe_instant,
                                              .sample = probe_sample,
                                              .wants_sample = probe_wants_sample,
                                              .has_changes = probe_has_changes,
@@ -782,7 +825,7 @@ static void probe_create(struct probe *p, uint32_t n_nodes, const xoff_time *loo
                             .n_threads = n_threads,
                             .cell_bound = bound,
                             .model = probe_model};
-    spec.model.net = p;
+    give_handlers(&spec, p, &probe_handlers);
     assert_int_equal(sim_create(&spec, &p->sim), 0);
 }
 
