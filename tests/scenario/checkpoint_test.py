@@ -66,12 +66,20 @@ def stopped_and_resumed(scenario, args, times, tmp):
     is_same(f"{name} {at}", part, whole)
 
 
+def variants_of(path, tmp):
+    """The options for each variant of a scenario."""
+    xoff("run", path, "--no-report", "-o", tmp / "variants", **LONG)
+    runs = json.loads((tmp / "variants/summary.json").read_text())["runs"]
+    return [["--variant", run["variant"]] for run in runs] if len(runs) > 1 else [[]]
+
+
 def all_scenarios(seed, names, tmp):
     for path in sorted((ROOT / "scenarios").glob("*.yaml")):
         draw = random.Random(f"{seed} {path.stem}")
         if path.stem.startswith("sweep-") or names and path.stem not in names:
             continue
-        stopped_and_resumed(path, [], [draw.random() for _ in range(3)], tmp)
+        for variant in variants_of(path, tmp): # a stop is one of the first variant to come to it
+            stopped_and_resumed(path, variant, [draw.random() for _ in range(3)], tmp)
         print(path.stem, flush=True)
 
 
@@ -262,7 +270,9 @@ with tempfile.TemporaryDirectory() as name:
         finish()
     for i, (scenario, args) in enumerate((
             ("quickstart", ["--set", "stop=500us", "--capture", "leaf0:0"]),
-            ("dcb-interop", []), ("pause-vs-pfc", []), ("link-failure", []))):
+            ("dcb-interop", []), ("pause-vs-pfc", []), ("link-failure", []),
+            ("load-balancers", ["--variant", "scatter", "--set", "stop=5ms"]),
+            ("hotspot", ["--variant", "occupancy-input", "--set", "stop=40ms"]))):
         stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml", args, [0.2 + i / 20, 0.6], tmp)
     for part in (killed, interrupted, refused, forked):
         (tmp / part.__name__).mkdir()
