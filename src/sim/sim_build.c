@@ -4,7 +4,7 @@
  * that the lookahead between cells reaches WORTHWHILE, as long as no cell gets larger than
  * CELL_SLOTS; below that, windows of single frames cost more than the larger cell does. Where links
  * are so slow that a window has room for less than a quarter of a frame, one thread runs all nodes
- * as one cell. Its windows last sixteen frames: each looks through all slots once at its start and
+ * as one cell. Its windows last eight frames: each looks through all slots once at its start and
  * once at its end, which longer windows make rarer, and fuller buckets dearer.
  */
 #include <errno.h>
@@ -99,7 +99,7 @@ static xoff_time choose_cells(const struct sim_spec *spec, uint32_t *parent)
     if (spec->n_threads == 1 && lookahead < spec->frame_for / 4) {
         const xoff_time whole = join(spec, XOFF_NEVER, parent, &largest);
         if (largest <= CELL_SLOTS)
-            return xoff_time_min(whole, 16 * spec->frame_for);
+            return xoff_time_min(whole, 8 * spec->frame_for);
     }
     lookahead = join(spec, bound, parent, &largest);
     XOFF_ASSERT(largest <= QUEUE_MAX_SLOTS);
@@ -206,7 +206,7 @@ static void number_slots(struct sim *sim)
         cell->first_slot = slot;
         slot += (cell->n_slots + 7) / 8 * 8;
         cell->bucket_bits = LEAST_BUCKET_BITS;
-        while (cell->bucket_bits < 13 && (UINT32_C(1) << cell->bucket_bits) < 16 * cell->n_slots)
+        while (cell->bucket_bits < 14 && (UINT32_C(1) << cell->bucket_bits) < 16 * cell->n_slots)
             cell->bucket_bits++;
         cell->n_slots = 0;
     }

@@ -294,6 +294,7 @@ def check_ranks(file, folder, whole):
         print("no MPI: sweeps over ranks are not tried")
         return
     env = os.environ | {
+        "ASAN_OPTIONS": "detect_leaks=0", # MPI leaves what it has at the end
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 

@@ -4,7 +4,8 @@
     threads_test.py XOFF
 
 Counted is processor time, which other work on the machine changes little, and of several runs the
-least. Threads that wait by spinning took 35 times as much.
+least. Threads that wait by spinning took 35 times as much. In builds with sanitizers, where links
+between threads are dearer than the rest, the bound is only to find that.
 """
 import os
 import pathlib
@@ -15,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 XOFF = str(pathlib.Path(sys.argv[1]).resolve())
-LIMIT = 1.2
+LIMIT = 2 if os.environ.get("XOFF_QUICK") else 1.2
 TRIES = 12
 
 
