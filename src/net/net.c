@@ -274,8 +274,6 @@ static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
 
 void net_start(struct net *net, struct sim_model *model)
 {
-    net->handlers = malloc(sizeof *net->handlers * net->topo->n_nodes);
-    XOFF_ASSERT(net->handlers);
     for (uint32_t n = 0; n < net->topo->n_nodes; n++)
         net->handlers[n] = handlers_of(net, n);
     *model = (struct sim_model){

@@ -328,6 +328,7 @@ static struct sim_spec sim_spec_of(const struct net *net)
 static void build_sim(struct net *net)
 {
     struct sim_spec spec = sim_spec_of(net);
+    net->handlers = build_block(net->topo->n_nodes, sizeof *net->handlers);
     net_start(net, &spec.model);
     XOFF_ASSERT(sim_create(&spec, &net->sim) == 0);
     free((void *)spec.n_ports), free((void *)spec.links);

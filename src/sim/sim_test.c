@@ -901,7 +901,7 @@ static void one_cell_for_slow_links(void **state)
         xoff_time lookahead;
     } rows[] = {
         {1, XOFF_PARAM_AUTO, 2000003, 3, 500 * XOFF_NS},
-        {1, XOFF_PARAM_AUTO, 2000004, 1, 32000064},
+        {1, XOFF_PARAM_AUTO, 2000004, 1, 16000032},
         {2, XOFF_PARAM_AUTO, 2000004, 3, 500 * XOFF_NS},
         {1, 0, 2000004, 3, 500 * XOFF_NS},
         {1, XOFF_PARAM_AUTO, QUEUE_MAX_WINDOW, 1, QUEUE_MAX_WINDOW},
