@@ -81,6 +81,13 @@ int build_path(struct net *net, struct sw *sw, struct xoff_err *err);
 /* parts_build.c: refuses what ranks cannot share yet, and divides the nodes among them
  * (net->part_of). */
 int parts_build(struct net *net, const struct sim_spec *spec, struct xoff_err *err);
+/* agree_build.c: a step builds items that are divided among ranks. At its end all ranks have the
+ * first error, and the warnings, of a single process; of switches also what others want to know. */
+void build_begin_step(struct net *net);
+int build_end_step(struct net *net, int code, struct net_blame *blame, struct xoff_err *err);
+void build_share_facts(struct net *net);
+/* warning_build.c: adds a warning, or counts its nodes with those of an equal one of this step. */
+void build_keep_warning(struct net *net, const struct net_warning *w);
 /* transport_build.c: builds the transports for all rates, and picks those that a host uses. *index
  * is the transport that an error is about. */
 int build_transports(struct net *net, uint32_t *index, struct xoff_err *err);

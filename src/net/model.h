@@ -28,15 +28,21 @@ struct sw_facts {
 
 /* A transport reads telemetry that a switch does not write as it should: what is wrong. */
 struct unstamped {
-    uint32_t transport;
+    uint32_t transport, node;
     struct xoff_err err;
+};
+
+/* The item of a step of building that is being built, and the first warning of the step. The items
+ * of a step are divided among ranks (agree_build.c). */
+struct build_step {
+    uint32_t item, first_warning;
 };
 
 struct net {
     struct net_spec spec;
     const struct topo *topo;
     struct sim *sim;
-    struct sim_node *handlers; /* by node */
+    struct sim_node *handlers;     /* by node */
     struct net_sequence *sequence; /* NULL: not wanted */
     struct routes *routes;
     struct host *hosts;
@@ -72,6 +78,7 @@ struct net {
     uint32_t n_deadlock_ports;
     uint8_t *deadlock_marks;     /* per (port, priority), of the last check */
     struct unstamped *unstamped; /* the first found for the first transport; NULL: all is well */
+    struct build_step step;
     struct net_warning *warnings;
     uint32_t n_warnings;
     xoff_time end_at;

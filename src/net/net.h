@@ -235,6 +235,7 @@ void net_destroy(struct net *net);
 struct net_warning {
     struct net_blame blame;
     uint32_t first_node, last_node, n_nodes;
+    uint32_t first_item; /* of a step of building: which of them gave it first */
     struct xoff_err err; /* subject, value and message, without a place in the file */
 };
 const struct net_warning *net_warnings(const struct net *net, uint32_t *n);

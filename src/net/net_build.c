@@ -241,19 +241,21 @@ static int build_host(struct net *net, struct host *host, uint32_t index, enum n
 static void build_apps(struct net *net)
 {
     const struct app_set *set = net->spec.apps;
-    net->apps = build_block(set->n, sizeof *net->apps);
     uint32_t *next = build_block(net->n_hosts + 1, sizeof *next);
     for (uint32_t i = 0; i < set->n; i++)
-        next[set->apps[i].host + 1]++;
-    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        if (net_owns(net, set->apps[i].host))
+            next[set->apps[i].host + 1]++;
+    for (uint32_t h = 0; h < net->n_hosts; h++)
+        next[h + 1] += next[h];
+    net->apps = build_block(next[net->n_hosts], sizeof *net->apps);
+    for (uint32_t h = 0; h < net->n_hosts; h++)
         if (net_owns(net, h)) {
             net->hosts[h].apps = net->apps + next[h];
-            net->hosts[h].n_apps = next[h + 1];
+            net->hosts[h].n_apps = next[h + 1] - next[h];
         }
-        next[h + 1] += next[h];
-    }
     for (uint32_t i = 0; i < set->n; i++)
-        net->apps[next[set->apps[i].host]++] = set->apps[i];
+        if (net_owns(net, set->apps[i].host))
+            net->apps[next[set->apps[i].host]++] = set->apps[i];
     free(next);
     for (uint32_t h = 0; h < net->n_hosts; h++) {
         if (!net_owns(net, h))
@@ -355,9 +357,7 @@ static int check_delays(const struct net *net, struct xoff_err *err)
     return 0;
 }
 
-/* Builds a switch and notes what others want to know of it. The whole network is checked by every
- * rank, so that errors and warnings are the same everywhere; a switch of another rank is then
- * freed. */
+/* Builds a switch and notes what others want to know of it. */
 static int build_switch(struct net *net, uint32_t s, enum net_part *part, struct xoff_err *err)
 {
     const int code = sw_build(net, net->n_hosts + s, &net->switches[s], part, err);
@@ -373,11 +373,55 @@ static int build_switch(struct net *net, uint32_t s, enum net_part *part, struct
             net->facts[s].largest_bytes = view.capacity_total_bytes;
     }
     build_check_stamps(net, sw);
-    if (!net_owns(net, net->n_hosts + s)) {
-        sw_destroy(net->switches[s]);
-        net->switches[s] = NULL;
-    }
     return 0;
+}
+
+static int build_switches(struct net *net, struct net_blame *blame, struct xoff_err *err)
+{
+    int code = 0;
+    build_begin_step(net);
+    for (uint32_t s = 0; s < net->n_switches && !code; s++) {
+        if (!net_owns(net, net->n_hosts + s))
+            continue;
+        net->step.item = s;
+        blame->index = net_kind_of(&net->spec, net->n_hosts + s);
+        code = build_switch(net, s, &blame->part, err);
+    }
+    code = build_end_step(net, code, blame, err);
+    if (!code)
+        build_share_facts(net);
+    return code;
+}
+
+static int build_receive_points(struct net *net, struct net_blame *blame, struct xoff_err *err)
+{
+    const struct net_receiver *receivers = net->spec.receivers;
+    int code = 0;
+    build_begin_step(net);
+    for (uint32_t i = 0; i < net->spec.n_receivers && !code; i++) {
+        if (!net_owns(net, receivers[i].host))
+            continue;
+        net->step.item = i;
+        *blame = (struct net_blame){NET_PART_RECEIVE_POINT, receivers[i].entry};
+        code = build_receive_point(net, &receivers[i], err);
+    }
+    return build_end_step(net, code, blame, err);
+}
+
+static int build_hosts(struct net *net, struct net_blame *blame, struct xoff_err *err)
+{
+    int code = 0;
+    build_begin_step(net);
+    for (uint32_t h = 0; h < net->n_hosts && !code; h++) {
+        if (!net_owns(net, h))
+            continue;
+        net->step.item = h;
+        blame->index = net_kind_of(&net->spec, h);
+        code = build_host(net, &net->hosts[h], h, &blame->part, err);
+        if (code && blame->part == NET_PART_RECEIVERS)
+            blame->index = net->hosts[h].receiver->spec->entry;
+    }
+    return build_end_step(net, code, blame, err);
 }
 
 static void build_captures(struct net *net)
@@ -474,19 +518,6 @@ static void free_host(struct host *host)
     build_free_notes(&host->notes);
 }
 
-/* Builds a host of another rank for the sake of errors and warnings, and frees it. */
-static int try_host(struct net *net, uint32_t index, enum net_part *part, struct xoff_err *err)
-{
-    struct host *host = build_aligned(1, sizeof *host);
-    host->receiver = net->hosts[index].receiver;
-    const int code = build_host(net, host, index, part, err);
-    if (host->receiver)
-        net->hosts[index].receiver = NULL;
-    free_host(host);
-    free(host);
-    return code;
-}
-
 int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,
                struct xoff_err *err)
 {
@@ -520,30 +551,20 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     }
     if (spec->wire->is_one_sequence)
         net->sequence = build_block(1, sizeof *net->sequence);
-    for (uint32_t s = 0; s < net->n_switches && !code; s++) {
-        blame->index = net_kind_of(spec, net->n_hosts + s);
-        code = build_switch(net, s, &blame->part, err);
-    }
+    if (!code)
+        code = build_switches(net, blame, err);
     if (!code) {
         net_warn_of_pauses(net, err);
         blame->part = NET_PART_TRANSPORT;
         code = build_check_telemetry(net, &blame->index, err);
     }
-    for (uint32_t i = 0; i < spec->n_receivers && !code; i++) {
-        *blame = (struct net_blame){NET_PART_RECEIVE_POINT, spec->receivers[i].entry};
-        code = build_receive_point(net, &spec->receivers[i], err);
-    }
+    if (!code)
+        code = build_receive_points(net, blame, err);
     for (uint32_t s = 0; s < net->n_switches && !code; s++)
         if (net->switches[s])
             build_store(net->switches[s]); /* by now every mechanism has said what frames carry */
-    for (uint32_t h = 0; h < net->n_hosts && !code; h++) {
-        blame->index = net_kind_of(spec, h);
-        const uint32_t entry = net->hosts[h].receiver ? net->hosts[h].receiver->spec->entry : 0;
-        code = net_owns(net, h) ? build_host(net, &net->hosts[h], h, &blame->part, err)
-                                : try_host(net, h, &blame->part, err);
-        if (code && blame->part == NET_PART_RECEIVERS)
-            blame->index = entry;
-    }
+    if (!code)
+        code = build_hosts(net, blame, err);
     if (code) {
         net_destroy(net);
         return code;

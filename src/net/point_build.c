@@ -230,7 +230,7 @@ void build_check_stamps(struct net *net, const struct sw *sw)
             continue;
         if (!net->unstamped)
             net->unstamped = build_block(1, sizeof *net->unstamped);
-        *net->unstamped = (struct unstamped){i, err};
+        *net->unstamped = (struct unstamped){i, sw->node, err};
         return;
     }
 }

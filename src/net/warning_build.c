@@ -7,27 +7,37 @@
 
 #include "net/build.h"
 
-static bool is_same(const struct net_warning *w, struct net_blame blame, const struct xoff_err *err)
+static bool is_same(const struct net_warning *a, const struct net_warning *b)
 {
-    return w->blame.part == blame.part && w->blame.index == blame.index &&
-           !strcmp(w->err.subject, err->subject) && !strcmp(w->err.value, err->value) &&
-           !strcmp(w->err.message, err->message);
+    return a->blame.part == b->blame.part && a->blame.index == b->blame.index &&
+           !strcmp(a->err.subject, b->err.subject) && !strcmp(a->err.value, b->err.value) &&
+           !strcmp(a->err.message, b->err.message);
 }
 
-static void keep(struct net *net, struct net_blame blame, uint32_t node, const struct xoff_err *err)
+void build_keep_warning(struct net *net, const struct net_warning *w)
 {
-    uint32_t i = 0;
-    while (i < net->n_warnings && !is_same(&net->warnings[i], blame, err))
+    uint32_t i = net->step.first_warning;
+    while (i < net->n_warnings && !is_same(&net->warnings[i], w))
         i++;
     if (i == net->n_warnings) {
         net->warnings = realloc(net->warnings, sizeof *net->warnings * (i + 1));
         XOFF_ASSERT(net->warnings);
-        net->warnings[net->n_warnings++] = (struct net_warning){
-            .blame = blame, .first_node = node, .last_node = node, .n_nodes = 1, .err = *err};
-    } else if (net->warnings[i].last_node != node) { /* a node may repeat it for each port */
-        net->warnings[i].last_node = node;
-        net->warnings[i].n_nodes++;
+        net->warnings[net->n_warnings++] = *w;
+        return;
     }
+    struct net_warning *same = &net->warnings[i];
+    same->n_nodes += w->n_nodes - (same->last_node == w->first_node); /* once for all its ports */
+    same->last_node = w->last_node;
+}
+
+static void keep(struct net *net, struct net_blame blame, uint32_t node, const struct xoff_err *err)
+{
+    build_keep_warning(net, &(struct net_warning){.blame = blame,
+                                                  .first_node = node,
+                                                  .last_node = node,
+                                                  .n_nodes = 1,
+                                                  .first_item = net->step.item,
+                                                  .err = *err});
 }
 
 /* The index that goes with a part of a node. */

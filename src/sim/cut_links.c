@@ -37,15 +37,20 @@ struct exchange *exchange_create(struct sim *sim, const struct sim_spec *spec)
     x->in = calloc(n, sizeof *x->in);
     x->capacity = calloc(n, sizeof *x->capacity);
     XOFF_ASSERT(x->links && x->first && x->out && x->in && x->capacity);
-    uint32_t k = 0;
+    for (uint32_t i = 0; i < spec->n_links; i++)
+        if (sim->links[i].is_out)
+            x->first[spec->part_of[spec->links[i].to_node] + 1]++;
     for (uint32_t r = 0; r < n; r++) {
-        x->first[r] = k;
-        for (uint32_t i = 0; i < spec->n_links; i++)
-            if (sim->links[i].is_out && spec->part_of[spec->links[i].to_node] == r)
-                x->links[k++] = i;
-        x->out[r].is_neighbour = x->in[r].is_neighbour = k > x->first[r];
+        x->out[r].is_neighbour = x->in[r].is_neighbour = x->first[r + 1] > 0;
+        x->first[r + 1] += x->first[r];
     }
-    x->first[n] = k;
+    uint32_t *next = malloc(sizeof *next * (n + 1));
+    XOFF_ASSERT(next);
+    memcpy(next, x->first, sizeof *next * (n + 1));
+    for (uint32_t i = 0; i < spec->n_links; i++)
+        if (sim->links[i].is_out)
+            x->links[next[spec->part_of[spec->links[i].to_node]]++] = i;
+    free(next);
     x->earliest = XOFF_NEVER;
     return x;
 }
