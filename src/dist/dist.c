@@ -34,7 +34,7 @@ uint32_t dist_environment(uint32_t *rank)
             return n;
     }
     *rank = 0;
-    return 1;
+    return 0;
 }
 
 /* Beside the command, as in a build folder, else where it is installed. */
@@ -67,6 +67,15 @@ int dist_start(const struct dist_calls *calls, const struct sim_ranks **ranks, s
     const char *why = found->start(calls, &the_ranks);
     if (why)
         return xoff_err_set(err, XOFF_E_CONFLICT, "mpirun", NULL, why);
+    uint32_t rank;
+    if (the_ranks.n != dist_environment(&rank)) { /* each process would run all by itself */
+        xoff_err_set(err, XOFF_E_CONFLICT, "mpirun", NULL,
+                     "is not that of the MPI which xoff was built with, ");
+        xoff_err_add(err, found->library);
+        xoff_err_add(err, ": ranks do not find each other. Give the mpirun of that MPI, or build "
+                          "xoff for the other one (meson setup -Dmpi_kind=)");
+        return -XOFF_E_CONFLICT;
+    }
     module = found;
     return 0;
 }

@@ -17,14 +17,15 @@ struct dist_calls {
 /* The module's only symbol, dist_module. */
 struct dist_module {
     uint32_t version;
+    const char *library; /* whose MPI it is */
     /* Returns NULL, or why there are no ranks. */
     const char *(*start)(const struct dist_calls *calls, struct sim_ranks *ranks);
     void (*end)(void);
 };
-#define DIST_VERSION 1
+#define DIST_VERSION 2
 
 /* The number of ranks that this process was started as one of, and which it is, as the environment
- * tells: mpirun of Open MPI and MPICH, and srun. 1 and 0 without them. */
+ * tells: mpirun of Open MPI and MPICH, and srun. 0 and 0 without them. */
 uint32_t dist_environment(uint32_t *rank);
 
 /* Loads the module and starts MPI, once. */

@@ -64,11 +64,11 @@ struct wait {
 
 static bool is_over(struct wait *w)
 {
-    int is_done = 0;
-    if (w->n)
-        MPI_Testall(w->n, w->requests, &is_done, MPI_STATUSES_IGNORE);
-    else
+    int is_done = 1;
+    if (!w->n)
         MPI_Iprobe(w->from, TAG_FRAMES, the.comm, &is_done, &w->status);
+    for (int i = 0; i < w->n && is_done; i++) /* one that is done stays so */
+        MPI_Test(&w->requests[i], &is_done, MPI_STATUS_IGNORE);
     return is_done;
 }
 
@@ -259,4 +259,12 @@ static void end(void)
     MPI_Finalize();
 }
 
-const struct dist_module dist_module = {DIST_VERSION, start, end};
+#ifdef OPEN_MPI
+#define LIBRARY "Open MPI"
+#elif defined MPICH
+#define LIBRARY "MPICH"
+#else
+#define LIBRARY "neither Open MPI nor MPICH"
+#endif
+
+const struct dist_module dist_module = {DIST_VERSION, LIBRARY, start, end};

@@ -2,9 +2,10 @@
 """xoff run under mpirun: every table is that of one process, for any number of ranks and threads,
 however the network is cut; an error or a dead rank ends all with one message and writes nothing.
 
-    ranks_test.py XOFF [--all]
+    ranks_test.py XOFF [MODULE | --share | --all]
 
---all runs every shipped scenario with 1 to 4 ranks of 1 and 2 threads.
+MODULE is xoff_mpi.so of MPICH, with which a share of the tests is run again. --all runs every shipped
+scenario with 1 to 4 ranks of 1 and 2 threads. MPIRUN in the environment is the mpirun to use.
 """
 import json
 import os
@@ -21,6 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from command import XOFF, check, finish, xoff
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+MPIRUN = os.environ.get("MPIRUN", "mpirun")
 # More ranks than cores, possibly as root; an idle rank gives its core away.
 ENV = os.environ | {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -55,9 +57,9 @@ deadlock: {after: 10us}
 """
 
 
-def mpirun(n, *args, **more):
+def mpirun(n, *args, starter=MPIRUN, **more):
     usual = {"capture_output": True, "text": True, "timeout": 300, "check": False, "env": ENV}
-    return subprocess.run(["mpirun", "-n", str(n), XOFF, *map(str, args)], **usual | more)
+    return subprocess.run([starter, "-n", str(n), XOFF, *map(str, args)], **usual | more)
 
 
 def tables(folder):
@@ -111,10 +113,12 @@ def layers(file):
     return [depth[n] for n in names]
 
 
-def test_equal(tmp, file):
+def test_equal(tmp, file, share=False):
     wanted = alone(file, tmp)
-    for n, threads in ((2, 1), (3, 2), (4, 1)):
+    for n, threads in ((2, 1), (3, 2), (4, 1))[:2 if share else 3]:
         compare(f"{n} ranks, {threads} threads", file, n, tmp, wanted, "--threads", threads)
+    if share:
+        return
     n_nodes = 11
     parts = tmp / "parts"
     for what, n, numbers in (("every node a rank of its own or so", 3, [i % 3 for i in
@@ -161,11 +165,27 @@ def test_without_module(tmp, file):
     check("no module: nothing is written", not (tmp / "out").exists())
 
 
+def test_mpich(tmp, file, module):
+    """Another mpirun than that of the MPI xoff was built with is refused; with its own it works."""
+    run = mpirun(2, "run", file, "-o", tmp / "other", starter="mpirun.mpich")
+    check("mpirun of another MPI: refused", run.returncode == 2, run)
+    check("mpirun of another MPI: said once", run.stderr.count("built with, Open MPI") == 1, run)
+    check("mpirun of another MPI: nothing is written", not (tmp / "other").exists(), run)
+    folder = tmp / "mpich"
+    folder.mkdir()
+    shutil.copy(XOFF, folder / "xoff")
+    shutil.copy(module, folder / "xoff_mpi.so")
+    run = subprocess.run([sys.executable, __file__, folder / "xoff", "--share"],
+                         env=os.environ | {"MPIRUN": "mpirun.mpich"}, check=False,
+                         capture_output=True, text=True, timeout=200)
+    check("MPICH: a share of these tests", run.returncode == 0, run)
+
+
 def test_killed(tmp, file):
     out = tmp / "killed"
     long = tmp / "long.yaml"
     long.write_text(file.read_text().replace("stop: 80us", "stop: 10s"))
-    process = subprocess.Popen(["mpirun", "-n", "2", XOFF, "run", str(long), "-o", str(out)],
+    process = subprocess.Popen([MPIRUN, "-n", "2", XOFF, "run", str(long), "-o", str(out)],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
     victim = None
     for _ in range(200):
@@ -186,13 +206,19 @@ def test_killed(tmp, file):
     if victim:
         os.kill(victim, signal.SIGKILL)
     try:
-        told = process.communicate(timeout=60)[1]
+        told = "".join(process.communicate(timeout=60))
     except subprocess.TimeoutExpired:
         process.kill()
-        told = process.communicate()[1]
+        told = "".join(process.communicate())
         check("killed: the others end", False, told)
     check("killed: mpirun fails", process.returncode != 0, told)
-    check("killed: nothing is written", not out.exists(), told)
+    # mpirun of MPICH kills all ranks at once: a folder without results may stay, to be used again.
+    check("killed: nothing is written", not list(out.glob("[!.]*")), told)
+    if "mpich" not in MPIRUN:
+        check("killed: no folder is left", not out.exists(), told)
+    again = xoff("run", file, "-o", out, "--no-report")
+    check("killed: another run can write there", (out / "run.sqlite").exists(), again)
+    shutil.rmtree(out)
     check("killed: it is said", "nothing is written" in told or "signal 9" in told, told)
 
 
@@ -210,7 +236,7 @@ def test_memory(tmp):
     def peaks(n):
         for old in tmp.glob("peak.*"):
             old.unlink()
-        subprocess.run(["mpirun", "-n", str(n), sys.executable, "-c", script, str(tmp / "peak"),
+        subprocess.run([MPIRUN, "-n", str(n), sys.executable, "-c", script, str(tmp / "peak"),
                         XOFF, "run", str(file), "-o", str(tmp / "large"), "--no-report"],
                        env=ENV, timeout=120, check=False, capture_output=True)
         return [int(p.read_text()) for p in tmp.glob("peak.*")]
@@ -239,7 +265,7 @@ def test_all(tmp):
 
 
 def main():
-    if not shutil.which("mpirun") or not (pathlib.Path(XOFF).parent / "xoff_mpi.so").exists():
+    if not shutil.which(MPIRUN) or not (pathlib.Path(XOFF).parent / "xoff_mpi.so").exists():
         print("without MPI: skipped")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
@@ -248,12 +274,17 @@ def main():
         file.write_text(SCENARIO)
         if "--all" in sys.argv:
             test_all(tmp)
+        elif "--share" in sys.argv:
+            test_equal(tmp, file, share=True)
+            test_killed(tmp, file)
         else:
             test_equal(tmp, file)
             test_refused(tmp, file)
             test_without_module(tmp, file)
             test_killed(tmp, file)
             test_memory(tmp)
+            for module in sys.argv[2:]:
+                test_mpich(tmp, file, module)
     finish()
 
 
