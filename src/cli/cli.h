@@ -86,6 +86,9 @@ char *cli_warning_text(const struct xoff_err *warning);
 /* Prints one line each to standard error. */
 void cli_print_warnings(char *const *warnings, uint32_t n_warnings);
 
+/* Whether someone may look at it as it is written. Not under mpirun, which gives processes a
+ * terminal whose other end it writes to a file or a pipe. */
+bool cli_is_terminal(FILE *stream);
 /* Escape sequences; empty when standard output (or error) is no terminal or NO_COLOR is set. */
 struct cli_style {
     const char *bold, *dim, *red, *green, *yellow, *off;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <xoff/units.h>
 
@@ -273,7 +272,7 @@ static int add_papers(const struct reproduce_arguments *a, struct scoreboard *bo
 static bool on_progress(void *context, uint32_t n_done, uint32_t n_runs)
 {
     const double *began_s = context;
-    if (!isatty(STDERR_FILENO))
+    if (!cli_is_terminal(stderr))
         return !cli_is_interrupted();
     fprintf(stderr, "\r%u of %u runs, %.0f s", n_done, n_runs, cli_clock() - *began_s);
     fprintf(stderr, n_done == n_runs ? "\r\033[K" : "\033[K");
@@ -308,7 +307,7 @@ static void print_board(const struct reproduce_arguments *a, const struct scoreb
                         const char *json)
 {
     const struct cli_style *s = cli_style(stdout);
-    const bool is_fixed = isatty(STDOUT_FILENO) || getenv("COLUMNS");
+    const bool is_fixed = cli_is_terminal(stdout) || getenv("COLUMNS");
     const struct scoreboard_style style = {s->bold,
                                            s->dim,
                                            s->red,
@@ -464,7 +463,7 @@ static int reproduce(struct reproduce_arguments *a)
         status = add_papers(a, &board);
     if (!status && !runs_go(&board.runs)) {
         fprintf(stderr, "%sinterrupted: nothing is written; runs that had ended are kept\n",
-                isatty(STDERR_FILENO) ? "\r\033[K" : "");
+                cli_is_terminal(stderr) ? "\r\033[K" : "");
         status = EXIT_FAILED;
     }
     if (!status)

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <xoff/units.h>
 
@@ -165,7 +164,7 @@ static bool on_progress(void *context, uint32_t n_done, uint32_t n_runs)
     struct progress *p = context;
     if (n_runs != p->n_runs || n_done < p->n_before)
         *p = (struct progress){cli_clock(), n_done, n_runs};
-    if (!isatty(STDERR_FILENO))
+    if (!cli_is_terminal(stderr))
         return !cli_is_interrupted();
     const double spent_s = cli_clock() - p->began_s;
     fprintf(stderr, "\r%u of %u runs, %.0f s", n_done, n_runs, spent_s);
@@ -374,7 +373,7 @@ static int sweep_all(struct sweep_arguments *a, const char *output)
         status = status ? status : EXIT_FAILED;
     } else if (!sweep_go(&sweep)) {
         fprintf(stderr, "%sinterrupted: nothing is written; repeat the command to go on\n",
-                isatty(STDERR_FILENO) ? "\r\033[K" : "");
+                cli_is_terminal(stderr) ? "\r\033[K" : "");
         status = EXIT_FAILED;
     } else {
         status = finish(a, &sweep, output, folder);

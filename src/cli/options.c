@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <xoff/units.h>
 
@@ -138,7 +137,7 @@ const struct cli_style *cli_style(FILE *stream)
     static const struct cli_style colour = {"\033[1m",  "\033[2m",  "\033[31m",
                                             "\033[32m", "\033[33m", "\033[0m"};
     const char *no_color = getenv("NO_COLOR");
-    if ((no_color && *no_color) || !isatty(fileno(stream)))
+    if ((no_color && *no_color) || !cli_is_terminal(stream))
         return &plain;
     return &colour;
 }

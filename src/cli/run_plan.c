@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <xoff/units.h>
 
@@ -197,8 +196,9 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
                  struct cli_input *input, struct cli_run *run, struct xoff_err *err)
 {
     *run = (struct cli_run){0};
-    struct progress progress = {
-        .is_shown = input && isatty(STDERR_FILENO), .stop = plan->net.stop, .name = plan->variant};
+    struct progress progress = {.is_shown = input && cli_is_terminal(stderr),
+                                .stop = plan->net.stop,
+                                .name = plan->variant};
     struct build_options options = *given;
     if (input) {
         progress.checkpoint = input->checkpoint;

@@ -44,6 +44,12 @@ static void mute(void)
     close(nowhere);
 }
 
+bool cli_is_terminal(FILE *stream)
+{
+    uint32_t rank;
+    return isatty(fileno(stream)) && !dist_environment(&rank);
+}
+
 bool cli_enter_ranks(const char *verb)
 {
     if (dist_environment(&own_rank) < 2)

@@ -62,7 +62,7 @@ static struct summary *simulate(void *context, const struct run *other, struct x
 static bool on_progress(void *context, uint32_t n_done, uint32_t n_runs)
 {
     const double *began_s = context;
-    if (isatty(STDERR_FILENO)) {
+    if (cli_is_terminal(stderr)) {
         fprintf(stderr, "\rother seeds: %u of %u runs, %.0f s", n_done, n_runs,
                 cli_clock() - *began_s);
         fprintf(stderr, n_done == n_runs ? "\r\033[K" : "\033[K");
@@ -152,7 +152,7 @@ int seeds_go(struct seeds_run *run, struct cli_run *firsts)
         status = settle(run, runs, n);
     } else {
         fprintf(stderr, "%sinterrupted: nothing is written; repeat the command to go on\n",
-                isatty(STDERR_FILENO) ? "\r\033[K" : "");
+                cli_is_terminal(stderr) ? "\r\033[K" : "");
         for (uint32_t i = 0; i < n; i++)
             summary_destroy(runs[i].summary);
     }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -69,7 +68,7 @@ struct write_progress *cli_begin_writing(const char *folder)
     pthread_condattr_t clock;
     XOFF_ASSERT(p);
     p->began_s = cli_clock();
-    if (!isatty(STDERR_FILENO))
+    if (!cli_is_terminal(stderr))
         return p;
     snprintf(p->folder, sizeof p->folder, "%s", folder);
     pthread_mutex_init(&p->lock, NULL);

@@ -165,6 +165,15 @@ def test_without_module(tmp, file):
     check("no module: nothing is written", not (tmp / "out").exists())
 
 
+def test_plain(tmp, file):
+    """mpirun gives the first rank a terminal, and sends what is written to it into this pipe."""
+    for n in (1, 2):
+        run = mpirun(n, "run", file, "-o", tmp / "plain", "--no-report")
+        check(f"{n} ranks: output has a digest", "digest" in run.stdout, run)
+        check(f"{n} ranks: output is plain", "\033" not in run.stdout + run.stderr, run)
+        shutil.rmtree(tmp / "plain", ignore_errors=True)
+
+
 def test_mpich(tmp, file, module):
     """Another mpirun than that of the MPI xoff was built with is refused; with its own it works."""
     run = mpirun(2, "run", file, "-o", tmp / "other", starter="mpirun.mpich")
@@ -281,6 +290,7 @@ def main():
             test_equal(tmp, file)
             test_refused(tmp, file)
             test_without_module(tmp, file)
+            test_plain(tmp, file)
             test_killed(tmp, file)
             test_memory(tmp)
             for module in sys.argv[2:]:
