@@ -1,11 +1,13 @@
-/* The JSON schema (draft 2020-12) of scenario files, from the tables that the parser uses.
+/* The JSON schema (draft 2020-12) of scenario files, from the tables that the parser uses; and
+ * what schemas of other files share (schema.h).
  *
  * Editors use it for completion and early warnings. The schema knows keys, words, the form of
  * quantities and the range of plain numbers. Checks that need arithmetic (the range of 2us,
  * combinations of keys) are left to `xoff check`, so the schema accepts a little more than the
  * parser and never less.
  */
-#include <jansson.h>
+#include "scenario/schema.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,9 +153,7 @@ static void add_params(json_t *properties, json_t *required, const struct xoff_p
     }
 }
 
-/* Makes a closed mapping and takes ownership of `properties` and `required`; a table may extend
- * either. */
-static json_t *mapping_of(json_t *properties, json_t *required, const struct xoff_param *table)
+json_t *schema_mapping(json_t *properties, json_t *required, const struct xoff_param *table)
 {
     add_params(properties, required, table);
     json_t *mapping = object_of("object");
@@ -168,7 +168,7 @@ static json_t *mapping_of(json_t *properties, json_t *required, const struct xof
 
 static json_t *table_schema(const struct xoff_param *table, const char *about)
 {
-    json_t *mapping = mapping_of(json_object(), json_array(), table);
+    json_t *mapping = schema_mapping(json_object(), json_array(), table);
     put(mapping, "description", json_string(about));
     return mapping;
 }
@@ -217,7 +217,7 @@ static json_t *mechanism_schema(enum kinds_role role, bool has_default)
                     put(properties, xoff_rels[k]->name,
                         table_schema(xoff_rels[k]->params, xoff_rels[k]->summary));
         }
-        json_t *mapping = mapping_of(properties, required, kind.params);
+        json_t *mapping = schema_mapping(properties, required, kind.params);
         put(mapping, "title", json_string(kind.name));
         json_array_append_new(choices, mapping);
     }
@@ -244,7 +244,7 @@ static json_t *custom_link_schema(void)
     put(ends, "maxItems", json_integer(2));
     put(properties, "endpoints", ends);
     json_array_append_new(required, json_string("endpoints"));
-    return mapping_of(properties, required, section_link);
+    return schema_mapping(properties, required, section_link);
 }
 
 static json_t *custom_nodes_schema(void)
@@ -252,7 +252,7 @@ static json_t *custom_nodes_schema(void)
     const struct xoff_param *kind = xoff_param_find(section_node, "kind");
     json_t *by_name = object_of("object");
     put(by_name, "additionalProperties",
-        any_of(words_of(kind->choices), mapping_of(json_object(), json_array(), kind), NULL));
+        any_of(words_of(kind->choices), schema_mapping(json_object(), json_array(), kind), NULL));
     return any_of(by_name, list_of(table_schema(section_node, "A node.")), NULL);
 }
 
@@ -274,7 +274,7 @@ static json_t *topology_schema(void)
             put(properties, "nodes", custom_nodes_schema());
             put(properties, "links", list_of(custom_link_schema()));
         }
-        json_t *mapping = mapping_of(properties, required, kind.params);
+        json_t *mapping = schema_mapping(properties, required, kind.params);
         put(mapping, "title", json_string(kind.name));
         json_array_append_new(choices, mapping);
     }
@@ -299,7 +299,7 @@ static json_t *traffic_schema(void)
         if (traffic->items_key)
             put(properties, traffic->items_key,
                 list_of(table_schema(traffic->item_params, "An entry.")));
-        json_t *mapping = mapping_of(properties, required, kind.params);
+        json_t *mapping = schema_mapping(properties, required, kind.params);
         put(mapping, "title", json_string(kind.name));
         json_array_append_new(choices, mapping);
     }
@@ -316,7 +316,7 @@ static json_t *switch_schema(bool is_entry)
         add_params(properties, required, section_match);
     for (const struct switch_role *role = switch_roles; role->key; role++)
         put(properties, role->key, mechanism_schema(role->role, !is_entry));
-    json_t *mapping = mapping_of(properties, required, section_switch);
+    json_t *mapping = schema_mapping(properties, required, section_switch);
     put(mapping, "description",
         json_string(is_entry ? "Switches that differ from the others." : "Every switch."));
     return mapping;
@@ -329,7 +329,7 @@ static json_t *priorities_schema(void)
         const char name[] = {(char)('0' + i), '\0'};
         put(properties, name, reference("priority"));
     }
-    return mapping_of(properties, NULL, NULL);
+    return schema_mapping(properties, NULL, NULL);
 }
 
 static json_t *variants_schema(void)
@@ -340,7 +340,7 @@ static json_t *variants_schema(void)
     json_t *set = object_of("object");
     put(set, "description", json_string("Values by dotted key, such as switch.mmu.alpha: 1/4."));
     put(properties, "set", set);
-    return list_of(mapping_of(properties, required, NULL));
+    return list_of(schema_mapping(properties, required, NULL));
 }
 
 static json_t *receivers_schema(void)
@@ -348,7 +348,7 @@ static json_t *receivers_schema(void)
     json_t *properties = json_object();
     put(properties, "marking", mechanism_schema(KINDS_MARKING, true));
     put(properties, "vms", list_of(table_schema(section_vm, "A virtual machine.")));
-    json_t *mapping = mapping_of(properties, json_array(), section_receiver);
+    json_t *mapping = schema_mapping(properties, json_array(), section_receiver);
     put(mapping, "description", json_string("Hosts that take frames slower than they come."));
     return list_of(mapping);
 }
@@ -360,6 +360,15 @@ static json_t *curves_schema(void)
         table_schema(section_curve, "A series of measure at one place."));
     put(mapping, "description", json_string("Curves by name: letters, digits, _ and -."));
     return mapping;
+}
+
+char *schema_text(json_t *schema, const char *title)
+{
+    put(schema, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
+    put(schema, "title", json_string(title));
+    char *text = json_dumps(schema, JSON_INDENT(2) | JSON_SORT_KEYS);
+    json_decref(schema);
+    return text;
 }
 
 char *scenario_schema(void)
@@ -391,11 +400,7 @@ char *scenario_schema(void)
     put(properties, "expect", list_of(object_of("string")));
     json_array_append_new(required, json_string("topology"));
 
-    json_t *schema = mapping_of(properties, required, section_top);
-    put(schema, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
-    put(schema, "title", json_string("xoff scenario"));
+    json_t *schema = schema_mapping(properties, required, section_top);
     put(schema, "$defs", defs);
-    char *text = json_dumps(schema, JSON_INDENT(2) | JSON_SORT_KEYS);
-    json_decref(schema);
-    return text;
+    return schema_text(schema, "xoff scenario");
 }

@@ -14,7 +14,7 @@ struct range {
     int64_t steps, scale, whole;
 };
 #define AT(field) offsetof(struct range, field)
-static const struct xoff_param range_params[] = {
+const struct xoff_param axes_range[] = {
     {"from", XOFF_P_TEXT, AT(from), NULL, NULL, NULL, NULL, false,
      "The first value, with its unit."},
     {"to", XOFF_P_TEXT, AT(to), NULL, NULL, NULL, NULL, false, "The last value."},
@@ -172,7 +172,7 @@ static int read_range(struct fields_reader *r, struct sweep_file *file,
 {
     struct range range;
     uint32_t n;
-    int rc = fields_read(r, node, range_params, &range, NULL);
+    int rc = fields_read(r, node, axes_range, &range, NULL);
     if (!rc)
         rc = read_end(r, node, "from", &axis->from);
     if (!rc)

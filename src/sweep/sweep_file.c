@@ -10,7 +10,7 @@
 #include "traffic/words.h"
 
 #define AT(field) offsetof(struct sweep_params, field)
-static const struct xoff_param params[] = {
+const struct xoff_param sweep_params[] = {
     {"sweep", XOFF_P_TEXT, AT(title), NULL, NULL, NULL, NULL, false, "What the sweep is about."},
     {"scenario", XOFF_P_TEXT, AT(scenario), NULL, NULL, NULL, NULL, false,
      "The scenario that is run, beside the sweep's file."},
@@ -244,7 +244,7 @@ static int read_part(struct fields_reader *r, struct sweep_file *f, const char *
 static int read_root(struct fields_reader *r, struct sweep_file *f)
 {
     const struct yaml_node *root = f->doc.root, *until = yaml_find(root, "until");
-    int rc = fields_read(r, root, params, &f->params, others);
+    int rc = fields_read(r, root, sweep_params, &f->params, others);
     if (!rc && yaml_find(root, "grid") && f->params.grid && f->params.latin)
         rc = fail_key(r, yaml_find(root, "latin"), "latin", XOFF_E_CONFLICT,
                       "grid is given, too; give one of them");

@@ -71,6 +71,8 @@ struct sweep_file {
 int sweep_file_read(const char *file, struct sweep_file **out, struct xoff_err *err);
 int sweep_file_read_text(const char *file, const char *text, size_t size, struct sweep_file **out,
                          struct xoff_err *err);
+/* Returns the JSON schema of sweep files, made from the same tables; the caller frees it. */
+char *sweep_schema(void);
 void sweep_file_destroy(struct sweep_file *file);
 
 /* Gives an error in a setting of the sweep its place there. `point` are the values of all axes. */
