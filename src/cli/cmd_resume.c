@@ -8,12 +8,16 @@
 
 struct resume_arguments {
     struct checkpoint how;
-    const char *dir, *threads;
+    const char *dir, *threads, *memory;
 };
+
+enum { OPTION_MEMORY = 768 };
 
 static const struct argp_option options[] = {
     {"threads", 't', "N", 0,
      "Run on N threads from here on (default: as before); the results are the same", 0},
+    {"memory", OPTION_MEMORY, "SIZE", 0,
+     "Take at most SIZE from here on, such as 4GB (default: as before)", 0},
     {0},
 };
 
@@ -26,6 +30,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 't':
         a->threads = arg;
+        return 0;
+    case OPTION_MEMORY:
+        a->memory = arg;
         return 0;
     case ARGP_KEY_ARG:
         if (a->dir)
@@ -56,13 +63,17 @@ static int go_on(const struct resume_arguments *a, const struct checkpoint_comma
     int argc = 1;
     while (command->words[argc - 1])
         argc++;
-    char **argv = calloc((size_t)argc + 3, sizeof *argv);
+    char **argv = calloc((size_t)argc + 5, sizeof *argv);
     XOFF_ASSERT(argv);
     argv[0] = "xoff run";
     memcpy(argv + 1, command->words, sizeof *argv * (size_t)(argc - 1));
     if (a->threads) {
         argv[argc++] = "--threads";
         argv[argc++] = (char *)a->threads;
+    }
+    if (a->memory) {
+        argv[argc++] = "--memory";
+        argv[argc++] = (char *)a->memory;
     }
     const int status = cli_run_again(argc, argv, dir, command->scenario, &a->how);
     free(argv);

@@ -344,7 +344,7 @@ static int run_file(const struct run_arguments *a, const char *file)
         fprintf(stderr, "interrupted: xoff resume %s goes on\n", dir);
         is_kept = true;
     }
-    if (is_kept && cli_is_interrupted())
+    if (is_kept && (cli_is_interrupted() || is_short))
         status = EXIT_FAILED;
     if (!status && !n) { /* a Ctrl-C arrived while the file was read */
         fprintf(stderr, "interrupted: %s has not been run\n", file);

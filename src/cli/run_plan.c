@@ -186,7 +186,7 @@ static void simulate(struct progress *p)
     const bool is_whole = net_run(p->net);
     if (!p->checkpoint || p->is_kept)
         return;
-    if (!is_whole && interrupted)
+    if (!is_whole && (interrupted || p->is_short))
         p->is_kept = keep(p, p->now, false);
     else if (is_whole && p->checkpoint->scenario->n_plans > 1)
         keep(p, p->now, true); /* others follow, and may be interrupted */
@@ -238,10 +238,12 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     run->is_kept = progress.is_kept;
     if (run->is_kept) {
         char text[32];
-        fprintf(stderr, "%s at %s: xoff resume %s goes on from here\n",
-                interrupted ? "interrupted" : "stopped",
+        fprintf(stderr, "%s at %s: xoff resume %s%s goes on from here\n",
+                run->is_short ? "out of memory (--memory)"
+                : interrupted ? "interrupted"
+                              : "stopped",
                 cli_figure(text, sizeof text, (double)progress.now / (double)XOFF_S, "s"),
-                progress.checkpoint->dir);
+                progress.checkpoint->dir, run->is_short ? " --memory SIZE" : "");
         return 0;
     }
     struct results *r = run->results = net_collect(run->built->net);

@@ -126,6 +126,64 @@ def interrupted(tmp):
           [f.name for f in part.iterdir()] == ["checkpoint-0.xoff"], err)
 
 
+# The first variant has so many flows that collecting its results takes a moment.
+TWO = """topology: {kind: star, hosts: 16}
+stop: 300ns
+traffic: [{kind: poisson, load: 0.9, sizes: 1B}]
+variants: [{name: a}, {name: b, set: {stop: 1ns}}]
+"""
+
+
+def between(tmp):
+    """An interrupt after the end of a variant, which its checkpoint tells, and before the next begins."""
+    file, part = tmp / "two.yaml", tmp / "part"
+    file.write_text(TWO)
+    common = [file, "--csv", "--no-report", "-o"]
+    xoff("run", *common, tmp / "whole")
+    p = subprocess.Popen([XOFF, "run", *map(str, common), part, "--checkpoint", "1h"],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while p.poll() is None and not (part / "checkpoint-0.xoff").exists():
+        time.sleep(0.001)
+    p.send_signal(signal.SIGTERM)
+    _, err = p.communicate()
+    check("an interrupt between two variants leaves the first one's state",
+          p.returncode == 1 and "interrupted: xoff resume" in err and
+          [f.name for f in part.iterdir()] == ["checkpoint-0.xoff"], err)
+    done = xoff("resume", part)
+    check("and the second is run then", done.returncode == 0, done)
+    is_same("between two variants", part, told(tmp / "whole"))
+
+
+# Samples fill the memory while the network drains for long, at rest from early on.
+GROWS = """topology: {kind: star, hosts: 16}
+stop: 20us
+drain: 1800us
+priorities: {0: {lossless: true}}
+receivers: [{host: h0, rate: 0bps}]
+measure: {every: 100ns, series: [queue, throughput, pause]}
+deadlock: {after: 0s}
+traffic: [{kind: cbr, from: h1..h15, to: h0, transport: none}]
+"""
+
+
+def short_of_memory(tmp):
+    """A run that takes more than it may leaves a checkpoint, from which one that may take more goes on."""
+    file, part = tmp / "grows.yaml", tmp / "part"
+    file.write_text(GROWS)
+    common = [file, "--no-report", "-o"]
+    whole = xoff("run", *common, tmp / "whole")
+    p = xoff("run", *common, part, "--memory", "80MB", "--checkpoint", "1h")
+    check("a run that takes too much memory leaves a checkpoint, and no results", p.returncode == 1 and
+          re.search(r"out of memory \(--memory\) at .*: xoff resume .* --memory SIZE goes on", p.stderr) and
+          [f.name for f in part.iterdir()] == ["checkpoint-0.xoff"], p)
+    p = xoff("resume", part)
+    check("with no more memory it ends there again", p.returncode == 1 and
+          "out of memory (--memory) at" in p.stderr and (part / "checkpoint-0.xoff").exists(), p)
+    p = xoff("resume", part, "--memory", "8GB")
+    check("with more it goes on", p.returncode == whole.returncode, p)
+    is_same("short of memory", part, told(tmp / "whole"))
+
+
 def mix64(x):
     """xoff_mix64 of rng.h."""
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 & (1 << 64) - 1
@@ -201,6 +259,15 @@ def refused(tmp):
         check(f"{args} are refused", p.returncode == 2 and words in p.stderr, p)
 
 
+# Who is told of a full queue is drawn from the frames of four senders that lie in it.
+DRAWN = """topology: {kind: star, hosts: 5, host_link: {rate: 10Gbps}}
+stop: 2ms
+drain: 0s
+switch: {buffer: 2MB, marking: {kind: qcn, sampling: occupancy}}
+transport: qcn
+priorities: {3: {lossless: true}}
+traffic: [{kind: cbr, from: h1..h4, to: h0, priority: 3}]
+"""
 FORKED = """topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 2}
 stop: 400us
 switch: {marking: {kind: ecn, kmin: 100KB, kmax: 400KB}}
@@ -274,7 +341,9 @@ with tempfile.TemporaryDirectory() as name:
             ("load-balancers", ["--variant", "scatter", "--set", "stop=5ms"]),
             ("hotspot", ["--variant", "occupancy-input", "--set", "stop=40ms"]))):
         stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml", args, [0.2 + i / 20, 0.6], tmp)
-    for part in (killed, interrupted, refused, forked):
+    (tmp / "drawn.yaml").write_text(DRAWN)
+    stopped_and_resumed(tmp / "drawn.yaml", [], [0.4, 0.7], tmp)
+    for part in (killed, interrupted, between, short_of_memory, refused, forked):
         (tmp / part.__name__).mkdir()
         part(tmp / part.__name__)
     finish()
