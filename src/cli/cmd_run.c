@@ -242,6 +242,14 @@ static int finish(const struct run_arguments *a, const struct scenario *scenario
     return status;
 }
 
+static bool has_summaries(const struct scenario *scenario)
+{
+    for (uint32_t i = 0; i < scenario->n_plans; i++)
+        if (scenario->plans[i]->net.summarises)
+            return true;
+    return false;
+}
+
 static int run_file(const struct run_arguments *a, const char *file)
 {
     struct cli_input input;
@@ -253,6 +261,10 @@ static int run_file(const struct run_arguments *a, const char *file)
         code = xoff_err_set(&err, XOFF_E_CONFLICT, "--write", a->write,
                             "node ids and ports of these files come from a config.txt; give one");
     struct theirs theirs = {0};
+    if (!code && a->compare && has_summaries(input.scenario))
+        code = xoff_err_set(&err, XOFF_E_CONFLICT, "--compare", a->compare,
+                            "flows are compared one by one, and results: summary does not keep "
+                            "them; give results: full");
     if (!code && a->compare) {
         theirs.path = compare_path(a->compare, input.import);
         code = hpcc_fct_read(theirs.path, &theirs.fct, &err);

@@ -70,6 +70,7 @@ static const struct {
     {"measure_end", "  measured until", "until"},
     {"delivered", "data delivered", "delivered"},
     {"drained", "  of it while draining", "drained"},
+    {"flows.summarised", "flows summarised (+-0.1 %)", "summarised"},
     {"starved", "flows that starve", "starving"},
     {"slowdown.ns3.mean", "slowdown of fct.txt, mean", "slowdown"},
     {"slowdown.ns3.p99", "  99th percentile", "its p99"},

@@ -250,9 +250,9 @@ void audit_flows(struct net *net, const struct host *host, struct results *resul
 {
     for (uint32_t i = 0; i < host->n_flow_notes; i++) {
         const struct flow_note *note = &host->flow_notes[i];
-        if (note->open == NET_NONE || !note->reliable)
+        if (!note->open || !note->reliable)
             continue;
-        const struct flow *flow = flow_at(host, note->open);
+        const struct flow *flow = flow_at(host, note->open - 1);
         const uint64_t acked = flow->rel.una, sent = flow->rel.sent_to;
         if (acked < sent || sent < flow_end(host, flow, net->end_at))
             results_add_finding(

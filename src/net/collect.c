@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/flow_record.h"
+#include "net/fold.h"
 #include "net/harvest.h"
 
 static void *make(uint64_t n, size_t size)
@@ -10,86 +12,6 @@ static void *make(uint64_t n, size_t size)
     void *array = calloc(n ? n : 1, size);
     XOFF_ASSERT(array);
     return array;
-}
-
-/* A hop of an empty network: over a link, or through the fabric of a switch. */
-struct hop {
-    xoff_time full_for, full_last_bit; /* full frame: wire held, last bit sent */
-    xoff_time tail_last_bit;           /* the same for the last bit of the last frame */
-    xoff_time after;                   /* propagation and processing */
-};
-
-static struct hop hop_of(const struct net *net, const struct topo_link *link, uint32_t full,
-                         uint32_t tail, xoff_rate pace_bps)
-{
-    struct hop hop = {.after = link->delay};
-    xoff_time unused;
-    net->spec.wire->times(link->rate_bps, full, &hop.full_last_bit, &hop.full_for);
-    net->spec.wire->times(link->rate_bps, tail, &hop.tail_last_bit, &unused);
-    if (pace_bps) {
-        const xoff_time gap = xoff_time_of_bits((uint64_t)full * 8, pace_bps);
-        hop.full_for = gap > hop.full_for ? gap : hop.full_for;
-    }
-    return hop;
-}
-
-static struct hop hop_through(const struct net *net, uint32_t node, uint32_t full, uint32_t tail)
-{
-    struct hop hop;
-    const xoff_time transit = path_transit(net, node, full, &hop.full_for);
-    path_transit(net, node, tail, &hop.tail_last_bit);
-    hop.full_last_bit = hop.full_for;
-    hop.after = transit - hop.full_for;
-    return hop;
-}
-
-/* Returns the time from the first byte to the last at the receiver in an otherwise empty network:
- * the longest way through the grid of frames and hops. All frames but the last are full. The last
- * one follows them hop by hop, so only the hop where it falls behind them has to be tried. */
-static xoff_time ideal_of(const struct net *net, const struct routes *routes, uint32_t from,
-                          const struct flow_note *note, struct hop *hops)
-{
-    const uint64_t payload_max = (uint64_t)(note->frame_bytes - note->header_bytes);
-    const uint64_t n = (note->offered + payload_max - 1) / payload_max;
-    uint32_t tail = (uint32_t)(note->offered - (n - 1) * payload_max) + note->header_bytes;
-    if (tail < net->spec.wire->min_bytes)
-        tail = net->spec.wire->min_bytes;
-    xoff_time after = 0, before = 0, behind = 0, worst_gap = 0, longest = 0;
-    uint32_t n_hops = 0, node = from, port = 0;
-    while (node != note->to) {
-        if (n_hops + 2 > 2 * net->topo->n_nodes) /* stated routes may form a loop */
-            return 0;
-        const struct topo_port *p = &net->topo->ports[net->topo->nodes[node].first_port + port];
-        const bool is_first = n_hops == 0;
-        if (!is_first)
-            hops[n_hops++] = hop_through(net, node, note->frame_bytes, tail);
-        hops[n_hops++] = hop_of(net, &net->topo->links[p->link], note->frame_bytes, tail,
-                                is_first ? note->rate_bps : 0);
-        node = topo_peer(net->topo, node, port);
-        if (node == note->to)
-            break;
-        if (node < net->n_hosts)
-            return 0;
-        const uint16_t out = routes_lookup(routes, node, note->to, note->hash);
-        if (out == ROUTE_NONE)
-            return 0;
-        port = out;
-    }
-    for (uint32_t h = 0; h < n_hops; h++) {
-        behind += hops[h].tail_last_bit;
-        after += hops[h].after;
-    }
-    if (n == 1)
-        return behind + after;
-    for (uint32_t h = 0; h < n_hops; h++) {
-        if (hops[h].full_for > worst_gap)
-            worst_gap = hops[h].full_for;
-        const xoff_time way = before + (xoff_time)(n - 2) * worst_gap + hops[h].full_for + behind;
-        longest = way > longest ? way : longest;
-        before += hops[h].full_last_bit;
-        behind -= hops[h].tail_last_bit;
-    }
-    return longest + after;
 }
 
 static int compare_flows(const void *a, const void *b)
@@ -122,44 +44,19 @@ static void *join(const struct net *net, const struct harvests *all, uint32_t ar
 static void collect_sent(const struct net *net, const struct harvests *all, const uint64_t *first,
                          struct results *r)
 {
-    /* Ideal times are by the routes at the start, which may have changed since. */
-    struct routes *routes = net->routes, *made = NULL;
-    struct xoff_err err;
-    if (routes_next_change(net->topo, 0) != XOFF_NEVER) {
-        XOFF_ASSERT(routes_create(net->topo, 0, false, &made, &err) == 0);
-        routes = made;
-    }
-    struct hop *hops = make(2 * (uint64_t)net->topo->n_nodes, sizeof *hops);
+    struct flow_records records;
+    flow_records_init(&records, net);
     for (uint32_t h = 0; h < net->n_hosts; h++) {
         uint64_t n_notes;
         const struct flow_note *notes = harvest_flows(&all->nodes[h], &n_notes);
-        for (uint32_t i = 0; i < n_notes; i++) {
-            const struct flow_note *n = &notes[i];
-            r->flows[first[h] + i] = (struct result_flow){
-                .from = h,
-                .to = n->to,
-                .number = i,
-                .tag = n->tag,
-                .priority = n->priority,
-                .reliable = n->reliable,
-                .offered_bytes = n->offered,
-                .sent_bytes = n->sent,
-                .start_at = n->start_at,
-                .finish_at = XOFF_NEVER,
-                .acked_at = n->acked_at,
-                .ideal_for = n->is_connection ? 0 : ideal_of(net, routes, h, n, hops),
-                .retransmitted_frames = n->again_frames,
-                .notices = n->n_notices,
-                .tags_sent = n->n_tags_sent,
-                .tags_back = n->n_tags_back,
-            };
-        }
+        for (uint64_t i = 0; i < n_notes; i++)
+            r->flows[first[h] + i] = flow_record(&records, h, &notes[i]);
         const struct mark_flow *endless = all->nodes[h].arrays[HARVEST_ENDLESS].at;
         for (uint64_t i = 0; i < all->nodes[h].arrays[HARVEST_ENDLESS].n; i++)
-            r->flows[first[h] + endless[i].number].offered_bytes = endless[i].bytes;
+            r->flows[harvest_place(all, first, h, endless[i].number)].offered_bytes =
+                endless[i].bytes;
     }
-    routes_destroy(made);
-    free(hops);
+    flow_records_fini(&records);
 }
 
 static void collect_received(const struct net *net, const struct harvests *all,
@@ -169,13 +66,15 @@ static void collect_received(const struct net *net, const struct harvests *all,
         const struct harvest *host = &all->nodes[h];
         const struct harvest_rx *open = host->arrays[HARVEST_RX_OPEN].at;
         for (uint64_t i = 0; i < host->arrays[HARVEST_RX_OPEN].n; i++) {
-            struct result_flow *f = &r->flows[first[open[i].from] + open[i].number];
+            struct result_flow *f =
+                &r->flows[harvest_place(all, first, open[i].from, open[i].number)];
             f->delivered_bytes = open[i].delivered;
             f->marked_frames = open[i].marked;
         }
         const struct rx_note *notes = host->arrays[HARVEST_RX_NOTES].at;
         for (uint64_t i = 0; i < host->arrays[HARVEST_RX_NOTES].n; i++) {
-            struct result_flow *f = &r->flows[first[notes[i].from] + notes[i].number];
+            struct result_flow *f =
+                &r->flows[harvest_place(all, first, notes[i].from, notes[i].number)];
             f->delivered_bytes = notes[i].received;
             f->marked_frames = notes[i].marked;
             f->finish_at = notes[i].finish_at;
@@ -194,6 +93,8 @@ static void collect_flows(const struct net *net, const struct harvests *all, str
     collect_received(net, all, first, r);
     marks_collect_flows(net, all, first, r);
     free(first);
+    if (net->fold)
+        r->sums = fold_take_sums(net, r);
     qsort(r->flows, r->n_flows, sizeof *r->flows, compare_flows);
 }
 
@@ -464,6 +365,8 @@ struct results *net_collect(struct net *net)
     const bool is_first = !net->spec.ranks || net->spec.ranks->rank == 0;
     struct results *r = is_first ? create_results(net) : NULL;
     struct harvests all;
+    if (net->fold)
+        fold_flows(net);
     harvest_create(net, r ? r->ports : NULL, &all);
     if (net->spec.ranks)
         harvest_gather(net, &all);
@@ -500,6 +403,7 @@ void net_free_results(struct results *r)
         return;
     free(r->nodes), free(r->buffers), free(r->ports), free(r->flows), free(r->drops),
         free(r->pauses);
+    flow_sums_destroy(r->sums);
     for (uint32_t i = 0; i < r->n_histograms; i++)
         free(r->histograms[i].counts);
     free(r->histograms), free(r->headroom_maxima);

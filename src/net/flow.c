@@ -163,7 +163,7 @@ void flow_close(struct host *host, uint32_t index)
     heap_remove(&host->timers, host_pace_timer(host, index));
     heap_remove(&host->timers, host_pace_timer(host, index) + 1);
     xoff_rel_fini_tx(&host->transports[flow->transport].rel, &flow->rel, &host->ranges);
-    host->flow_notes[flow->number].open = NET_NONE;
+    host->flow_notes[flow->number].open = 0;
     flow->next = host->free_flow;
     host->free_flow = index;
 }
@@ -529,7 +529,7 @@ static uint32_t tag_room(const struct transport *t)
     return t->rp.ops->sends_tags ? XOFF_RATE_TAG_BYTES : 0;
 }
 
-/* Adds the record of a flow, or of a message that has its own. */
+/* Adds the record of a flow, or of a message that has its own: then `open` is NET_NONE. */
 static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8_t priority,
                          uint32_t hash, uint32_t open, xoff_time now)
 {
@@ -548,10 +548,11 @@ static uint32_t new_note(struct host *host, const struct app_offer *offer, uint8
                        tag_room(t)),
         .header_bytes = (uint16_t)(t->header_bytes - tag_room(t)),
         .hash = hash,
+        .number = host->n_flow_notes,
         .rate_bps = offer->rate_bps,
         .start_at = now,
         .acked_at = XOFF_NEVER,
-        .open = open,
+        .open = open + 1,
     };
     return host->n_flow_notes++;
 }

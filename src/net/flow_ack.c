@@ -1,7 +1,7 @@
 /* Flows at their sender, continued: ACKs, NACKs, CNPs, notifications and timers. The flow's
  * reliability (rel.h) reads what an ACK acknowledges; the reaction point (rp.h) decides what
  * follows for rate and window. */
-#include "net/model.h"
+#include "net/fold.h"
 
 /* Every byte before `acked` has arrived: completes the messages that end there, or the flow itself.
  */
@@ -124,9 +124,10 @@ __attribute__((noinline)) static void take_heard(struct host *host, const struct
 
 void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
 {
-    const uint32_t index = host->flow_notes[ack->flow].open;
-    if (index == NET_NONE)
+    const uint32_t open = host->flow_notes[ack->flow].open;
+    if (!open)
         return;
+    const uint32_t index = open - 1;
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
     if (xoff_rp_hears_acks(&t->rp))
@@ -137,9 +138,10 @@ void flow_on_ack(struct host *host, const struct frame *ack, xoff_time now)
 
 void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
 {
-    const uint32_t index = host->flow_notes[cnp->flow].open;
-    if (index == NET_NONE)
+    const uint32_t open = host->flow_notes[cnp->flow].open;
+    if (!open)
         return;
+    const uint32_t index = open - 1;
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
     if (!xoff_rp_on_cnp(&t->rp, flow_rp_state(host, flow), now, &flow->rp))
@@ -149,10 +151,11 @@ void flow_on_cnp(struct host *host, const struct frame *cnp, xoff_time now)
 }
 
 /* Tells the reaction point of a message for its flow. */
-static void heed(struct host *host, uint32_t index, const struct xoff_notice *notice, xoff_time now)
+static void heed(struct host *host, uint32_t open, const struct xoff_notice *notice, xoff_time now)
 {
-    if (index == NET_NONE)
+    if (!open)
         return;
+    const uint32_t index = open - 1;
     struct flow *flow = flow_at(host, index);
     const struct transport *t = &host->transports[flow->transport];
     if (!xoff_rp_on_notice(&t->rp, flow_rp_state(host, flow), notice, now, &flow->rp))
@@ -165,6 +168,10 @@ void flow_on_notice(struct host *host, const struct frame *frame, const struct x
                     xoff_time now)
 {
     struct flow_note *note = &host->flow_notes[frame->flow];
+    if (!note_is_left(note)) {
+        host->net->fold->hosts[host->node].late_notices++;
+        return;
+    }
     note->n_notices++;
     heed(host, note->open, notice, now);
 }
@@ -172,6 +179,10 @@ void flow_on_notice(struct host *host, const struct frame *frame, const struct x
 void flow_on_tag(struct host *host, const struct frame *frame, xoff_time now)
 {
     struct flow_note *note = &host->flow_notes[frame->flow];
+    if (!note_is_left(note)) {
+        host->net->fold->hosts[host->node].late_tags++;
+        return;
+    }
     note->n_tags_back++;
     heed(host, note->open, &extra_at(frame)->tag, now);
 }

@@ -189,17 +189,25 @@ static void harvest_switch(struct net *net, struct sw *sw, struct harvests *all)
     }
 }
 
+/* Whether it never closes. */
+static bool is_endless(const struct flow_note *note)
+{
+    return note_is_left(note) && !note->offered;
+}
+
 static void harvest_flows_of(const struct host *host, struct harvests *all)
 {
     struct harvest *h = &all->nodes[host->node];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < host->n_flow_notes; i++)
-        n += !host->flow_notes[i].offered;
+    uint32_t n = 0, n_left = 0;
+    for (uint32_t i = 0; i < host->n_flow_notes; i++) {
+        n += is_endless(&host->flow_notes[i]);
+        n_left += note_is_left(&host->flow_notes[i]);
+    }
     struct mark_flow *endless = begin(all, h, HARVEST_ENDLESS, n);
     for (uint32_t i = 0; i < host->n_flow_notes; i++)
-        if (!host->flow_notes[i].offered) /* it never closes */
+        if (is_endless(&host->flow_notes[i]))
             endless[h->arrays[HARVEST_ENDLESS].n++] = (struct mark_flow){
-                host->node, i, flow_at(host, host->flow_notes[i].open)->rel.sent_to};
+                host->node, i, flow_at(host, host->flow_notes[i].open - 1)->rel.sent_to};
     struct harvest_rx *open = begin(all, h, HARVEST_RX_OPEN, host->n_rx);
     for (uint32_t i = 0; host->rx && i <= host->rx_mask; i++) {
         struct rx_flow *rx = &host->rx[i];
@@ -211,6 +219,12 @@ static void harvest_flows_of(const struct host *host, struct harvests *all)
                                     .marked = rx->marked};
     }
     set(h, HARVEST_FLOWS, host->flow_notes, host->n_flow_notes);
+    if (n_left < host->n_flow_notes) {
+        struct flow_note *left = begin(all, h, HARVEST_FLOWS, n_left);
+        for (uint32_t i = 0; i < host->n_flow_notes; i++)
+            if (note_is_left(&host->flow_notes[i]))
+                left[h->arrays[HARVEST_FLOWS].n++] = host->flow_notes[i];
+    }
     set(h, HARVEST_RX_NOTES, host->rx_notes, host->n_rx_notes);
 }
 
@@ -285,6 +299,25 @@ void harvest_create(struct net *net, struct result_port *ports, struct harvests 
         dcbx_harvest(net, n, &h->dcbx);
         audit_one(net, n, all);
     }
+}
+
+uint64_t harvest_place(const struct harvests *all, const uint64_t *first, uint32_t from,
+                       uint32_t number)
+{
+    uint64_t n, low = 0;
+    const struct flow_note *notes = harvest_flows(&all->nodes[from], &n);
+    if (number < n && notes[number].number == number)
+        return first[from] + number;
+    while (low < n) {
+        const uint64_t middle = (low + n) / 2;
+        if (notes[middle].number == number)
+            return first[from] + middle;
+        if (notes[middle].number < number)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return HARVEST_NO_FLOW;
 }
 
 void harvest_fini(struct harvests *all)

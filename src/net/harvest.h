@@ -81,6 +81,12 @@ static inline const struct flow_note *harvest_flows(const struct harvest *h, uin
     return h->arrays[HARVEST_FLOWS].at;
 }
 
+/* The place of a flow among all, where those of host h begin at first[h]; HARVEST_NO_FLOW: it was
+ * summarised. */
+#define HARVEST_NO_FLOW UINT64_MAX
+uint64_t harvest_place(const struct harvests *all, const uint64_t *first, uint32_t from,
+                       uint32_t number);
+
 /* audit.c: checks one node, and adds what it finds to scratch results; sets h->node.held_bytes.
  * audit_flows() is of a host in a network at rest. */
 void audit_node(struct net *net, uint32_t node, struct harvest *h, struct results *scratch);

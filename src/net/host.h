@@ -64,20 +64,27 @@ struct message_store {
     uint32_t free, used, capacity;
 };
 
+/* What a sender knows of a flow or message. All zero: the flow has been summarised (fold.c), and
+ * nothing of it is left. */
 struct flow_note {
     uint32_t to, tag;
     uint8_t priority, reliable, is_connection, transport;
     uint16_t frame_bytes, header_bytes;
-    uint32_t hash;
+    uint32_t hash, number;
     uint64_t offered, sent;
     uint64_t again_frames;
     xoff_rate rate_bps;
     xoff_time start_at, acked_at;
-    uint32_t
-        open; /* index of the open flow; NET_NONE: closed, or a later message of its connection */
+    uint32_t open;      /* index of the open flow, plus 1; 0: closed, or a later message of its
+                         * connection */
     uint32_t n_notices; /* notifications received; of a connection, at its first record */
     uint32_t n_tags_sent, n_tags_back; /* the same of tags that it sent, and that came back */
 };
+
+static inline bool note_is_left(const struct flow_note *note)
+{
+    return note->frame_bytes;
+}
 
 /* A flow at its receiver. */
 struct rx_flow {

@@ -1,4 +1,5 @@
 /* The image of a host (sim/image.h): its flows at both ends, apps, notes and slow receiver. */
+#include "net/fold.h"
 #include "net/image.h"
 
 IMAGE_SIZE(struct host, 2560)
@@ -74,7 +75,7 @@ static void put_back(struct host *host, const struct host *built)
     host->n_flows_to = built->n_flows_to;
 }
 
-static void image_flows(struct image *image, struct host *host)
+static void image_flows(struct image *image, struct host *host, const struct host *built)
 {
     image_part(image, "flows");
     image_array(image, &host->flows, host->n_flows, host->flows_capacity, host->flow_bytes);
@@ -92,8 +93,11 @@ static void image_flows(struct image *image, struct host *host)
                 sizeof *host->scan.flows);
     const uint64_t n_rx = host->rx_mask ? (uint64_t)host->rx_mask + 1 : 0;
     image_array(image, &host->rx, n_rx, n_rx, sizeof *host->rx);
-    image_array(image, &host->flow_notes, host->n_flow_notes, host->flow_notes_capacity,
-                sizeof *host->flow_notes);
+    if (host->net->fold)
+        image_flow_notes(image, host, built);
+    else
+        image_array(image, &host->flow_notes, host->n_flow_notes, host->flow_notes_capacity,
+                    sizeof *host->flow_notes);
     image_array(image, &host->rx_notes, host->n_rx_notes, host->rx_notes_capacity,
                 sizeof *host->rx_notes);
     image_array(image, &host->operations, host->n_operations, host->operations_capacity,
@@ -120,7 +124,7 @@ void image_host(struct image *image, struct host *host)
     image_port(image, &host->head, &host->port, &built.port);
     image_part(image, "the scheduler");
     image_bytes(image, host->sched_state, host->sched.shape.state_size);
-    image_flows(image, host);
+    image_flows(image, host, &built);
     image_apps(image, host);
     if (image_has(image, host->bus))
         image_bytes(image, &host->bus->free_at, sizeof host->bus->free_at);

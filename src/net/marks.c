@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/fold.h"
 #include "net/harvest.h"
 
 static void *make(uint64_t n, size_t size)
@@ -67,7 +68,7 @@ static void copy_received(const struct net *net, struct mark *mark)
 /* Whether what the flow is offered grows while it is open. */
 static bool is_growing(const struct flow_note *note)
 {
-    return note->is_connection && note->offered && note->open != NET_NONE;
+    return note->is_connection && note->offered && note->open;
 }
 
 static void copy_offered(const struct net *net, struct mark *mark)
@@ -107,12 +108,34 @@ static void copy_ports(struct net *net, struct mark *mark)
     }
 }
 
+static int compare_flows(const void *a, const void *b)
+{
+    const struct mark_flow *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+uint64_t marks_received(const struct mark *mark, const struct result_flow *flow)
+{
+    if (flow->finish_at < mark->at)
+        return flow->delivered_bytes;
+    if (!mark->is_taken)
+        return 0;
+    const struct mark_flow key = {.from = flow->from, .number = flow->number};
+    const struct mark_flow *found =
+        bsearch(&key, mark->received, mark->n_received, sizeof key, compare_flows);
+    return !found ? 0 : found->bytes > flow->delivered_bytes ? flow->delivered_bytes : found->bytes;
+}
+
 void marks_take(struct net *net, xoff_time now)
 {
     for (; net->next_mark < N_MARKS && net->marks[net->next_mark].at <= now; net->next_mark++) {
         struct mark *mark = &net->marks[net->next_mark];
         mark->is_taken = true;
         copy_received(net, mark);
+        if (net->fold)
+            qsort(mark->received, mark->n_received, sizeof *mark->received, compare_flows);
         if (net->next_mark == MARK_TENTH)
             copy_offered(net, mark);
         else if (net->next_mark != MARK_HALF)
@@ -128,13 +151,23 @@ void marks_free(struct net *net)
     }
 }
 
+/* Puts bytes of flows in their places. */
+static void spread_flows(const struct mark_flow *flows, uint64_t n, const struct harvests *all,
+                         const uint64_t *first, uint64_t *bytes)
+{
+    for (uint64_t k = 0; k < n; k++) {
+        const uint64_t place = harvest_place(all, first, flows[k].from, flows[k].number);
+        if (place != HARVEST_NO_FLOW)
+            bytes[place] = flows[k].bytes;
+    }
+}
+
 /* Returns what each flow had received by the mark. */
-static uint64_t *received_by(const struct mark *mark, const uint64_t *first,
-                             const struct results *r)
+static uint64_t *received_by(const struct mark *mark, const struct harvests *all,
+                             const uint64_t *first, const struct results *r)
 {
     uint64_t *bytes = make(r->n_flows, sizeof *bytes);
-    for (uint64_t k = 0; k < mark->n_received; k++)
-        bytes[first[mark->received[k].from] + mark->received[k].number] = mark->received[k].bytes;
+    spread_flows(mark->received, mark->n_received, all, first, bytes);
     for (uint64_t i = 0; i < r->n_flows; i++)
         if (r->flows[i].finish_at < mark->at || bytes[i] > r->flows[i].delivered_bytes)
             bytes[i] = r->flows[i].delivered_bytes;
@@ -171,12 +204,14 @@ static void find_starving(const struct net *net, const struct harvests *all,
                           struct results *r)
 {
     const xoff_time part = net->marks[MARK_TO].at - mark->at;
-    uint64_t *received = received_by(mark, first, r), *offered = make(r->n_flows, sizeof *offered);
+    uint64_t *received = received_by(mark, all, first, r),
+             *offered = make(r->n_flows, sizeof *offered);
     const bool is_lossy = has_drops(net, all);
     uint8_t *is_served = make(net->n_hosts, sizeof *is_served); /* mask of priorities */
-    for (uint64_t k = 0; k < mark->n_offered; k++)
-        offered[first[mark->offered[k].from] + mark->offered[k].number] = mark->offered[k].bytes;
-    r->is_standing = !is_of_streams;
+    spread_flows(mark->offered, mark->n_offered, all, first, offered);
+    r->is_standing = !is_of_streams && !(net->fold && net->fold->has_moved);
+    for (uint32_t h = 0; net->fold && h < net->n_hosts; h++)
+        is_served[h] = net->fold->hosts[h].served;
     for (uint64_t i = 0; i < r->n_flows; i++)
         if (r->flows[i].delivered_bytes > received[i]) {
             is_served[r->flows[i].from] |= (uint8_t)(1u << r->flows[i].priority);
@@ -207,13 +242,13 @@ void marks_collect_flows(const struct net *net, const struct harvests *all, cons
 {
     const struct mark *marks = net->marks;
     if (marks[MARK_FROM].is_taken) {
-        uint64_t *early = received_by(&marks[MARK_FROM], first, r);
+        uint64_t *early = received_by(&marks[MARK_FROM], all, first, r);
         for (uint64_t i = 0; i < r->n_flows; i++)
             r->flows[i].early_bytes = early[i];
         free(early);
     }
     if (marks[MARK_TO].is_taken) {
-        uint64_t *in_time = received_by(&marks[MARK_TO], first, r);
+        uint64_t *in_time = received_by(&marks[MARK_TO], all, first, r);
         for (uint64_t i = 0; i < r->n_flows; i++)
             r->flows[i].late_bytes = r->flows[i].delivered_bytes - in_time[i];
         free(in_time);

@@ -67,6 +67,7 @@ struct net {
     xoff_time sample_at, deadlock_at, reroute_at, hold_at;
     xoff_time routed_at; /* the time of `routes` */
     struct mark marks[N_MARKS];
+    struct fold *fold; /* summarises finished flows; NULL: they are kept */
     uint32_t next_mark;
     bool stopped;              /* progress() asked for it */
     bool is_at_rest;           /* the run ended because nothing was pending */
@@ -186,6 +187,9 @@ void marks_init(struct net *net);
 xoff_time marks_next(const struct net *net);
 void marks_take(struct net *net, xoff_time now);
 void marks_free(struct net *net);
+/* What a finished flow had received by the mark. Once taken, the mark must be sorted, as it is
+ * where flows are summarised. */
+uint64_t marks_received(const struct mark *mark, const struct result_flow *flow);
 void marks_collect_flows(const struct net *net, const struct harvests *all, const uint64_t *first,
                          struct results *r);
 void marks_collect_port(const struct net *net, uint32_t index, struct result_port *port);

@@ -2,7 +2,7 @@
  * the estimate of memory. */
 #include <stdlib.h>
 
-#include "net/model.h"
+#include "net/fold.h"
 
 static void on_arrive_at_switch(void *self, struct worker *w, uint32_t port,
                                 const struct frame *frame)
@@ -202,6 +202,7 @@ static xoff_time next_instant(const struct net *net)
     xoff_time next = xoff_time_min(net->sample_at, net->deadlock_at);
     next = xoff_time_min(next, xoff_time_min(net->reroute_at, net->hold_at));
     next = xoff_time_min(next, marks_next(net));
+    next = xoff_time_min(next, fold_next(net));
     if (net->next_change < net->topo->n_changes)
         next = xoff_time_min(next, net->topo->changes[net->next_change].at);
     if (net->next_route < net->topo->n_routes)
@@ -217,6 +218,8 @@ static xoff_time on_instant(void *context, xoff_time now)
     if (net->hold_at <= now)
         net->hold_at = XOFF_NEVER;
     marks_take(net, now);
+    if (fold_next(net) <= now)
+        fold_take(net, now);
     while (net->next_change < topo->n_changes && topo->changes[net->next_change].at <= now)
         change_link(net, &topo->changes[net->next_change++], now);
     while (net->next_route < topo->n_routes && topo->routes[net->next_route].at <= now) {

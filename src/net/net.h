@@ -176,6 +176,7 @@ struct net_spec {
     /* These curves are handed on to the results. */
     const struct result_curve_spec *curves;
     uint32_t n_curves;
+    int64_t summarises; /* finished flows are summarised, not kept */
     const struct net_capture *captures;
     uint32_t n_captures;
     uint64_t capture_limit; /* frames kept for each port; 0: NET_CAPTURE_LIMIT */

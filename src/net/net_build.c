@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "net/build.h"
+#include "net/fold.h"
 
 void *build_block(size_t n, size_t size)
 {
@@ -510,7 +511,11 @@ static void free_host(struct host *host)
     free(host->bus);
     build_free_sched(&host->sched, 1), free(host->sched_state);
     free(host->store.frames), free(host->flows), free(host->timer_entries), free(host->timer_pos);
-    free(host->app_rngs), free(host->app_connections), free(host->rx), free(host->flow_notes);
+    free(host->app_rngs), free(host->app_connections), free(host->rx);
+    if (host->net && host->net->fold)
+        fold_free_notes(host);
+    else
+        free(host->flow_notes);
     free(host->rx_notes), free(host->operations), free(host->app_first_connection);
     free(host->messages.at), free(host->ranges.blocks), free(host->rx_states), free(host->delayed);
     free(host->finished), free(host->pending), free(host->n_flows_to);
@@ -583,6 +588,8 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     build_captures(net);
     build_tracers(net);
     build_checks(net);
+    if (spec->summarises)
+        fold_create(net);
     *out = net;
     return 0;
 }
@@ -595,6 +602,7 @@ void net_destroy(struct net *net)
         sw_destroy(net->switches[s]);
     for (uint32_t h = 0; h < net->n_hosts; h++)
         free_host(&net->hosts[h]);
+    fold_destroy(net);
     sim_destroy(net->sim);
     routes_destroy(net->routes);
     free(net->hosts_block), free(net->switches), free(net->apps), free(net->facts);

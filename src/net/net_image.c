@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "net/fold.h"
 #include "net/image.h"
 #include "net/net_dcbx.h"
 
@@ -254,6 +255,7 @@ void net_image(struct net *net, struct image *image)
         image_bytes(image, net->sequence, sizeof *net->sequence);
     image_instants(image, net);
     image_marks(image, net);
+    image_fold(image, net);
     image_deadlocks(image, net);
     sim_image(net->sim, image);
     image_part(image, "the end");

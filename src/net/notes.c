@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "net/fold.h"
 #include "net/model.h"
 #include "net/net_dcbx.h"
 
@@ -209,6 +210,9 @@ uint32_t message_take(struct message_store *store)
  * table of finished flows is only brought up to date when it is asked. */
 bool host_has_finished(struct host *host, uint64_t key)
 {
+    if (host->net->fold &&
+        fold_has(host->net->fold, (uint32_t)((key - 1) >> 32), (uint32_t)(key - 1)))
+        return true;
     if (2 * (host->n_rx_notes + 1) > host->finished_mask) {
         uint32_t size = 64;
         while (size < 4 * (host->n_rx_notes + 1))
@@ -303,8 +307,11 @@ void host_grow_scan(struct host *host)
 
 void host_grow_flow_notes(struct host *host)
 {
-    host->flow_notes =
-        grown32(host->flow_notes, &host->flow_notes_capacity, sizeof *host->flow_notes);
+    if (host->net->fold)
+        fold_grow_notes(host);
+    else
+        host->flow_notes =
+            grown32(host->flow_notes, &host->flow_notes_capacity, sizeof *host->flow_notes);
 }
 
 void host_grow_rx_notes(struct host *host)

@@ -537,8 +537,8 @@ static int build_dcbx(const struct plan *plan, struct built *b, struct xoff_err 
     return 0;
 }
 
-static int build_captures(const struct build_options *options, struct built *b,
-                          struct xoff_err *err)
+static int build_captures(const struct plan *plan, const struct build_options *options,
+                          struct built *b, struct xoff_err *err)
 {
     b->captures = calloc(options->n_captures + 1, sizeof *b->captures);
     XOFF_ASSERT(b->captures);
@@ -547,6 +547,11 @@ static int build_captures(const struct build_options *options, struct built *b,
         char message[FIND_MESSAGE];
         if (!find_port(&b->topo, options->captures[i], new, message))
             return refuse_capture(options->captures[i], message, err);
+        if (plan->net.summarises)
+            return refuse_capture(options->captures[i],
+                                  "captures need the flows that results: summary does not keep; "
+                                  "give results: full",
+                                  err);
         bool is_there = false;
         for (uint32_t k = 0; k < b->n_captures; k++)
             is_there |= b->captures[k].node == new->node && b->captures[k].port == new->port;
@@ -745,7 +750,7 @@ int build_create(const struct plan *plan, const struct build_options *options, s
     if (!code)
         code = build_curves(plan, b, err);
     if (!code)
-        code = build_captures(options, b, err);
+        code = build_captures(plan, options, b, err);
     if (!code) {
         fill_spec(plan, options, b);
         code = build_traffic(plan, b, err);

@@ -1,9 +1,9 @@
 /* What a run will take of memory, before it starts.
  *
  * Counted are the network, samples until stop, and the flows that traffic is known to start, each
- * with its record among the results. More than may be taken is refused. Samples while the run
- * drains are taken only if it does not come to rest: where they would be too many, that is warned
- * about.
+ * with its record among the results, unless flows are summarised. More than may be taken is
+ * refused. Samples while the run drains are taken only if it does not come to rest: where they
+ * would be too many, that is warned about.
  */
 #include <stdio.h>
 #include <string.h>
@@ -59,11 +59,12 @@ int build_check_memory(const struct plan *plan, uint64_t memory_bytes, struct bu
     if (!memory_bytes)
         return 0;
     const double may_take = (double)memory_bytes, network = (double)net_estimate(&b->spec);
-    const double flows = b->apps.n_flows * (double)net_flow_bytes();
+    const double flows = b->spec.summarises ? 0 : b->apps.n_flows * (double)net_flow_bytes();
     if (network > may_take)
         return refuse(plan, "topology", network, memory_bytes, "use fewer hosts or ports", err);
     if (network + flows > may_take) {
-        snprintf(message, sizeof message, "start fewer flows than %.3g", b->apps.n_flows);
+        snprintf(message, sizeof message, "start fewer flows than %.3g, or give results: summary",
+                 b->apps.n_flows);
         return refuse(plan, "traffic", network + flows, memory_bytes, message, err);
     }
     const double least = network + flows + samples * each;

@@ -1025,7 +1025,7 @@ static void test_schema(void **state)
         "topology", "switch",     "port",      "transport", "transports", "host",
         "links",    "priorities", "receivers", "measure",   "traffic",    "expect",
         "deadlock", "variants",   "routes",    "curves",    "switches",   "cn_ports",
-        "hops",     "lldp",       "dcbx"};
+        "hops",     "lldp",       "dcbx",      "results"};
     assert_int_equal(json_object_size(properties), sizeof keys / sizeof keys[0]);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_non_null(json_object_get(properties, keys[i]));

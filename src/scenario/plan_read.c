@@ -158,10 +158,18 @@ static int read_top(struct fields_reader *r, const struct yaml_node *root, struc
     plan->net.stop = top.stop;
     plan->net.drain = top.drain;
     plan->net.max_hops = top.hops;
+    plan->net.summarises = top.results;
     plan->net.wire = top.compat ? &net_wire_ns3 : &net_wire_ethernet;
     plan->title = strdup(top.title);
     if (!plan->title)
         return fields_no_memory(r);
+    if (top.results && top.compat) {
+        const size_t length = fields_enter(r, "results");
+        rc = fields_fail(r, yaml_find(root, "results"), XOFF_E_CONFLICT,
+                         "fct.txt of compat: ns3 has every flow; give full");
+        fields_leave(r, length);
+        return rc;
+    }
     plan->reroute_after = XOFF_NEVER;
     if (strcmp(top.reroute_after, "never") != 0 &&
         (xoff_parse_time(top.reroute_after, &plan->reroute_after) ||

@@ -39,7 +39,8 @@ char *plan_print(const struct plan *plan)
                              .stop = net->stop,
                              .drain = net->drain,
                              .hops = net->max_hops,
-                             .compat = net->wire == &net_wire_ns3};
+                             .compat = net->wire == &net_wire_ns3,
+                             .results = net->summarises};
     snprintf(top.title, sizeof top.title, "%s", plan->title);
     snprintf(top.reroute_after, sizeof top.reroute_after, "never");
     if (plan->reroute_after != XOFF_NEVER)

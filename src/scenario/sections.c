@@ -15,6 +15,7 @@
 #define FIELD(type, field) .offset = offsetof(struct type, field)
 
 static const char *const compats[] = {"none", "ns3", NULL};
+static const char *const kept[] = {"full", "summary", NULL};
 
 const struct xoff_param section_top[] = {
     {"title", XOFF_P_TEXT, FIELD(top_fields, title), .preset = "",
@@ -28,6 +29,9 @@ const struct xoff_param section_top[] = {
     {"compat", XOFF_P_CHOICE, FIELD(top_fields, compat), .preset = "none", .choices = compats,
      .help = "ns3: frame sizes, whole nanoseconds and order of equal times as in the ns-3 RDMA "
              "family, see docs/import.md."},
+    {"results", XOFF_P_CHOICE, FIELD(top_fields, results), .preset = "full", .choices = kept,
+     .help = "full: every flow is kept; summary: of finished flows only counts, distributions and "
+             "the slowest, so that millions of flows do not fill memory, see docs/results.md."},
     {"reroute_after", XOFF_P_TEXT, FIELD(top_fields, reroute_after), .preset = "1ms",
      .help = "Time from the failure or repair of a link to new shortest paths, or never."},
     {"hops", XOFF_P_INT, FIELD(top_fields, hops), .preset = "auto", .min = "1", .max = "254",

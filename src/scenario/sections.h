@@ -23,7 +23,7 @@ extern const struct xoff_param section_transport[]; /* struct plan_transport */
 /* Tables with fields of their own, which are converted into the plan's after reading. */
 struct top_fields {
     char title[XOFF_PARAM_TEXT];
-    int64_t seed, stop, drain, compat;
+    int64_t seed, stop, drain, compat, results;
     char reroute_after[XOFF_PARAM_TEXT]; /* a time or "never" */
     int64_t hops;
 };

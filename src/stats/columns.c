@@ -108,6 +108,17 @@ static void digest_row(const struct table *table, uint32_t n_words, const void *
         digest_u64(digest, words[i]);
 }
 
+uint64_t table_digest_flow(const struct result_flow *flow)
+{
+    const struct table *t = tables;
+    while (strcmp(t->name, "flow") != 0)
+        t++;
+    struct digest digest;
+    digest_init(&digest);
+    digest_row(t, words_of(t), flow, &digest);
+    return digest.state;
+}
+
 void table_digest(const struct table *all, const struct results *results, struct digest *digest)
 {
     const struct table_run run = {results, NULL};
@@ -117,6 +128,8 @@ void table_digest(const struct table *all, const struct results *results, struct
         const struct table *inner = t + 1;
         const uint32_t n_inner = inner->name ? inner->n_per_outer : 0;
         const uint32_t n_words = words_of(t), n_inner_words = n_inner ? words_of(inner) : 0;
+        if (t->digest && t->digest(&run, digest))
+            continue;
         const uint64_t n = t->count(&run);
         if (t->digests_count)
             digest_u64(digest, n);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/output.h"
+#include "stats/flow_sums.h"
 
 const char *output_text(const char *text)
 {
@@ -66,7 +66,13 @@ struct output_span output_traffic(const struct results *results)
         span.from = xoff_time_min(span.from, f->start_at);
         span.to = last > span.to ? last : span.to;
     }
-    return results->n_flows ? span : (struct output_span){0, results->end_at};
+    const struct flow_sums *sums = results->sums;
+    if (sums && sums->tally.n) {
+        span.from = xoff_time_min(span.from, sums->from);
+        span.to = sums->to > span.to ? sums->to : span.to;
+    }
+    return results->n_flows || (sums && sums->tally.n) ? span
+                                                       : (struct output_span){0, results->end_at};
 }
 
 struct output_span output_measured(const struct results *results)

@@ -324,8 +324,8 @@ struct results {
     xoff_time end_at; /* simulated */
     xoff_time stop_at;
     xoff_time measure_from,
-        measure_to;  /* as the scenario asks for it; 0: while traffic is offered */
-    bool is_at_rest; /* it ended because nothing was left to happen */
+        measure_to;   /* as the scenario asks for it; 0: while traffic is offered */
+    bool is_at_rest;  /* it ended because nothing was left to happen */
     bool is_standing; /* nothing of any flow arrived in the last half of the measured time */
     double wall_s;
     uint32_t threads; /* of each rank */
@@ -352,6 +352,8 @@ struct results {
     uint32_t n_ports;
     struct result_flow *flows; /* sorted by (start_at, from, number) */
     uint64_t n_flows;
+    /* Of finished flows that are not among them (results: summary); NULL: all are. */
+    struct flow_sums *sums;
     struct result_operation *operations; /* sorted by (finish_at, host) */
     uint64_t n_operations;
     struct result_running *running; /* by host; not part of the digest */

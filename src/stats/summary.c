@@ -110,7 +110,7 @@ static bool is_reserved(const char *label)
 {
     static const char *const words[] = {"ack",   "bytes", "finished", "unfinished", "all",
                                         "flows", "mean",  "min",      "max",        "ns3",
-                                        "p50",   "p95",   "p99",      "rate"};
+                                        "p50",   "p95",   "p99",      "rate",       "summarised"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(label, words[i]))
             return true;
@@ -178,6 +178,25 @@ static void tally_flow(const struct build *b, struct tally *t, const struct resu
     t->rate_square_sum += rate * rate;
 }
 
+/* Begins with what is known of the flows that were summarised. */
+static struct tally begin_tally(const struct flow_tally *t)
+{
+    return (struct tally){
+        .n_flows = t->n,
+        .n_finished = t->n,
+        .n_notices = t->notices,
+        .sent_bytes = t->sent_bytes,
+        .delivered_bytes = t->delivered_bytes,
+        .measured_bytes = t->delivered_bytes - t->early_bytes - t->late_bytes,
+        .drained_bytes = t->late_bytes,
+        .n_rates = t->n_rates,
+        .rate_sum = (double)t->rate_sum,
+        .rate_square_sum = (double)t->rate_square_sum,
+        .rate_min = (double)t->rate_min,
+        .rate_max = (double)t->rate_max,
+    };
+}
+
 static void add_flows(struct build *b)
 {
     const struct results *r = b->results;
@@ -187,17 +206,25 @@ static void add_flows(struct build *b)
         b->failed = true;
         return;
     }
+    uint64_t retransmitted = 0;
+    if (r->sums) {
+        all = begin_tally(&r->sums->tally);
+        retransmitted = r->sums->tally.retransmitted_frames;
+        for (uint32_t i = 0; i < r->n_tags && i < r->sums->n_entries; i++)
+            by_tag[i] = begin_tally(&r->sums->entries[i].tally);
+    }
     for (uint64_t i = 0; i < r->n_flows; i++) {
         tally_flow(b, &all, &r->flows[i]);
         if (r->flows[i].tag < r->n_tags)
             tally_flow(b, &by_tag[r->flows[i].tag], &r->flows[i]);
     }
     add_throughput(b, &all, NULL);
+    if (r->sums)
+        add(b, "flows", NULL, "summarised", "", (double)r->sums->tally.n,
+            "finished flows that are not kept: percentiles of flows are within 0.1 %");
     for (uint32_t i = 0; i < r->n_tags; i++)
         add_throughput(b, &by_tag[i], b->labels[i].text);
     free(by_tag);
-
-    uint64_t retransmitted = 0;
     for (uint64_t i = 0; i < r->n_flows; i++)
         retransmitted += r->flows[i].retransmitted_frames;
     add(b, "retransmissions", NULL, NULL, "frames", (double)retransmitted,
@@ -342,6 +369,11 @@ static void add_pauses(struct build *b)
             samples += q->samples;
             notices += q->notices;
         }
+    if (r->sums) {
+        heard = r->sums->tally.notices + r->sums->late_notices;
+        tags = r->sums->tally.tags_sent;
+        tags_back = r->sums->tally.tags_back + r->sums->late_tags;
+    }
     for (uint64_t i = 0; i < r->n_flows; i++) {
         heard += r->flows[i].notices;
         tags += r->flows[i].tags_sent;

@@ -6,6 +6,9 @@
  * by traffic entry and by size bucket then leaves every group sorted too, so that a million flows
  * cost a sort per family whatever the number of groups.
  *
+ * Where flows were summarised there are sketches (sketch.h) in place of values, and percentiles are
+ * answered within the error stated there.
+ *
  * A flow that did not finish has no completion time, but it has waited for some time already: the
  * largest completion time is at least its age at the end of the run. Otherwise a network that stops
  * for ever would look faster than a slow one.
@@ -108,6 +111,9 @@ static size_t gather_flows(struct build *b, const struct family *family)
     for (uint64_t i = 0; i < b->results->n_flows; i++) {
         const struct result_flow *f = &b->results->flows[i];
         uint64_t key;
+        /* The sketches have all of them but the ages of those that did not finish. */
+        if (b->results->sums && (family != &flow_families[FAMILY_ALL] || output_is_finished(f)))
+            continue;
         if (family == &flow_families[FAMILY_SLOWDOWN]) {
             if (!output_has_slowdown(f))
                 continue;
@@ -159,10 +165,42 @@ static double real_of(const struct family *family, uint64_t key)
     return value;
 }
 
-/* Adds the figures of n sorted keys; `age` is that of the oldest flow that has none. */
-static void add_distribution(struct build *b, const struct family *family, const char *group,
-                             const uint64_t *keys, size_t n, uint64_t age)
+static double real_of_sketch(const struct family *family, double value)
 {
+    return value / (double)(family->is_real ? FLOW_SLOWDOWN_ONE : (uint64_t)XOFF_S);
+}
+
+/* Adds the figures of a sketch and n further keys: a sketch has none if no flow finished. */
+static void add_sketch(struct build *b, const struct family *family, const char *group,
+                       const struct sketch *of, const uint64_t *keys, size_t n, uint64_t age)
+{
+    struct sketch sketch = {0};
+    bool is_good = sketch_merge(&sketch, of);
+    for (size_t i = 0; i < n && is_good; i++)
+        is_good = sketch_add(
+            &sketch, family->is_real ? flow_slowdown_fixed(real_of(family, keys[i])) : keys[i]);
+    b->failed |= !is_good;
+    for (uint32_t i = 0; i < N_STATS && is_good; i++) {
+        const uint64_t rank =
+            (uint64_t)(((unsigned __int128)sketch.n * stat_percents[i] + 99) / 100);
+        const double value = i == STAT_MEAN  ? (double)sketch.sum / (double)sketch.n
+                             : i == STAT_MAX ? (double)(sketch.max > age ? sketch.max : age)
+                                             : (double)sketch_rank(&sketch, rank);
+        add(b, family->name, group, stat_names[i], family->unit, real_of_sketch(family, value),
+            family->meanings[i]);
+    }
+    sketch_fini(&sketch);
+}
+
+/* Adds the figures of n sorted keys; `age` is that of the oldest flow that has none. `of` has more
+ * values; NULL: there are none. */
+static void add_distribution(struct build *b, const struct family *family, const char *group,
+                             const struct sketch *of, const uint64_t *keys, size_t n, uint64_t age)
+{
+    if (of && of->n) {
+        add_sketch(b, family, group, of, keys, n, age);
+        return;
+    }
     unsigned __int128 whole = 0; /* times are summed exactly */
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -221,8 +259,22 @@ static uint64_t count_unfinished(const struct build *b, uint32_t bucket)
     return n;
 }
 
+/* The sketches of a family; NULL: nothing of it was summarised. A finished flow counts among all
+ * flows with its completion time. */
+static const struct sketch *sketch_of(const struct build *b, const struct family *family,
+                                      const struct sketch *times)
+{
+    if (!b->results->sums || !times || family == &operation_family ||
+        family == &flow_families[FAMILY_SLOWDOWN_NS3])
+        return NULL;
+    return &times[family == &flow_families[FAMILY_ACK]        ? FLOW_ACK
+                  : family == &flow_families[FAMILY_SLOWDOWN] ? FLOW_SLOWDOWN
+                                                              : FLOW_FCT];
+}
+
 static void add_family(struct build *b, const struct family *family)
 {
+    const struct flow_sums *sums = b->results->sums;
     const size_t n = family == &operation_family ? gather_operations(b) : gather_flows(b, family);
     const struct value *sorted = sort_values(b->values, b->scratch, n);
     uint64_t first = 0;
@@ -232,11 +284,14 @@ static void add_family(struct build *b, const struct family *family)
         gather_ages(b);
     for (size_t i = 0; i < n; i++)
         b->keys[i] = sorted[i].key;
-    add_distribution(b, family, NULL, b->keys, n, b->ages[0]);
+    add_distribution(b, family, NULL, sketch_of(b, family, sums ? sums->times : NULL), b->keys, n,
+                     b->ages[0]);
 
     scatter(b, sorted, n, true, b->results->n_tags);
     for (uint32_t g = 0; g < b->results->n_tags; g++) {
-        add_distribution(b, family, b->labels[g].text, b->keys + first,
+        const struct sketch *of =
+            sketch_of(b, family, sums && g < sums->n_entries ? sums->entries[g].times : NULL);
+        add_distribution(b, family, b->labels[g].text, of, b->keys + first,
                          (size_t)(b->offsets[g] - first), b->ages[1 + g]);
         first = b->offsets[g];
     }
@@ -246,13 +301,14 @@ static void add_family(struct build *b, const struct family *family)
     first = 0;
     for (uint32_t g = 0; g < OUTPUT_BUCKETS; g++) {
         const size_t count = (size_t)(b->offsets[g] - first);
+        const struct sketch *of = sketch_of(b, family, sums ? sums->by_size[g] : NULL);
         if (family == &flow_families[FAMILY_SLOWDOWN]) {
-            add(b, family->name, output_bucket_names[g], "flows", "", (double)count,
+            add(b, family->name, output_bucket_names[g], "flows", "", (double)(of ? of->n : count),
                 "finished flows of this size, by bytes offered");
             add(b, family->name, output_bucket_names[g], "unfinished", "",
                 (double)count_unfinished(b, g), "flows of this size that did not finish");
         }
-        add_distribution(b, family, output_bucket_names[g], b->keys + first, count,
+        add_distribution(b, family, output_bucket_names[g], of, b->keys + first, count,
                          b->ages[1 + b->results->n_tags + g]);
         first = b->offsets[g];
     }

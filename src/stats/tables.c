@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "stats/output.h"
+#include "stats/flow_sums.h"
 #include "stats/spread.h"
 #include "stats/tables.h"
 
@@ -44,7 +44,6 @@ static void get_index(const struct table_row *row, struct cell *cell)
     }
 ARRAY(nodes)
 ARRAY(buffers)
-ARRAY(flows)
 ARRAY(operations)
 ARRAY(ports)
 ARRAY(drops)
@@ -191,7 +190,33 @@ static const struct column buffer_columns[] = {
     {0},
 };
 
-/* flow */
+/* flow: those that are kept, then the worst of those that were summarised */
+
+static uint64_t count_flows(const struct table_run *run)
+{
+    const struct results *r = run->results;
+    return r->n_flows + (r->sums ? r->sums->n_worst : 0);
+}
+
+static const void *fields_flows(const struct table_run *run, uint64_t index)
+{
+    const struct results *r = run->results;
+    return index < r->n_flows ? &r->flows[index] : &r->sums->worst[index - r->n_flows];
+}
+
+/* Flows that were summarised are in no order: the digests of all flows are added up. */
+static bool digest_flows(const struct table_run *run, struct digest *digest)
+{
+    const struct results *r = run->results;
+    if (!r->sums)
+        return false;
+    uint64_t sum = r->sums->digest;
+    for (uint64_t i = 0; i < r->n_flows; i++)
+        sum += table_digest_flow(&r->flows[i]);
+    digest_u64(digest, r->n_flows + r->sums->tally.n);
+    digest_u64(digest, sum);
+    return true;
+}
 
 static void get_fct(const struct table_row *row, struct cell *cell)
 {
@@ -640,11 +665,50 @@ static const struct column spread_columns[] = {
     {0},
 };
 
+/* flow_bin */
+
+static uint64_t count_bins(const struct table_run *run)
+{
+    return run->results->sums ? run->results->sums->n_bins : 0;
+}
+
+static const void *fields_bins(const struct table_run *run, uint64_t index)
+{
+    return &run->results->sums->bins[index];
+}
+
+static const char *time_word(uint8_t time)
+{
+    static const char *const words[N_FLOW_TIMES] = {
+        [FLOW_FCT] = "fct", [FLOW_ACK] = "fct.ack", [FLOW_SLOWDOWN] = "slowdown"};
+    return words[time];
+}
+
+static const char *size_word(uint8_t size)
+{
+    return size < OUTPUT_BUCKETS ? output_bucket_names[size] : "";
+}
+
+static const struct column bin_columns[] = {
+    {"quantity", COLUMN_WORD, "", "`fct`, `fct.ack` or `slowdown`", FIELD(flow_bin, time),
+     .word = time_word},
+    {"traffic", COLUMN_TRAFFIC, "", "name of the traffic entry; empty: all of them",
+     FIELD(flow_bin, tag)},
+    {"size", COLUMN_WORD, "", "size bucket, such as `le10KB`; empty: all sizes",
+     FIELD(flow_bin, size), .word = size_word},
+    {"low", COLUMN_REAL, "", "smallest value counted here, in seconds, or a ratio",
+     FIELD(flow_bin, low)},
+    {"high", COLUMN_REAL, "", "where the next bin begins", FIELD(flow_bin, high)},
+    {"flows", COLUMN_UNSIGNED, "", "flows with such a value", FIELD(flow_bin, flows)},
+    {0},
+};
+
 const struct table tables[] = {
     {"run", .key = "id INTEGER PRIMARY KEY", .columns = run_columns, ROWS(run)},
     {"node", .columns = node_columns, ROWS(nodes)},
     {"buffer", "buffers.csv", .columns = buffer_columns, ROWS(buffers)},
-    {"flow", "flows.csv", .columns = flow_columns, ROWS(flows), .digests_count = true},
+    {"flow", "flows.csv", .columns = flow_columns, ROWS(flows), .digests_count = true,
+     .digest = digest_flows},
     {"operations", "operations.csv", .columns = operation_columns, ROWS(operations)},
     {"port", .columns = port_columns, ROWS(ports)},
     {"queue", "ports.csv", .columns = queue_columns, ROWS(queues),
@@ -659,5 +723,6 @@ const struct table tables[] = {
     {"expectation", .columns = expectation_columns, ROWS(expectations)},
     {"metric", .columns = metric_columns, ROWS(metrics)},
     {"spread", .columns = spread_columns, ROWS(spreads)},
+    {"flow_bin", .columns = bin_columns, ROWS(bins)},
     {0},
 };

@@ -10,6 +10,8 @@
 
 #include "stats/results.h"
 
+struct digest;
+
 /* One run and the figures computed from it. Without a summary (NULL) there are no metrics. */
 struct table_run {
     const struct results *results;
@@ -76,6 +78,8 @@ struct table {
     bool digests_count; /* the digest takes the number of rows before the rows */
     /* Whether the digest takes the row; NULL: all of them. */
     bool (*is_digested)(const struct table_run *run, const void *fields);
+    /* Takes the whole table into the digest in place of its rows, and says whether it has. */
+    bool (*digest)(const struct table_run *run, struct digest *digest);
 };
 
 /* Every table of results. The digest takes them in this order. */
@@ -102,7 +106,8 @@ void table_write_schema(const struct table *table, FILE *out);
 void table_write_csv_header(const struct table *table, FILE *out);
 void table_write_csv(const struct table *table, const struct table_run *run, FILE *out);
 /* Takes all rows of all tables into the digest. */
-struct digest;
 void table_digest(const struct table *all, const struct results *results, struct digest *digest);
+/* The digest of a row of `flow`. */
+uint64_t table_digest_flow(const struct result_flow *flow);
 
 #endif

@@ -141,6 +141,7 @@ def test_refused(tmp, file):
     for what, n, args, words in (
             ("more ranks than nodes", 4, ("run", small), "more ranks than nodes"),
             ("a capture", 2, ("run", file, "--capture", "h0"), "--capture"),
+            ("summarised flows", 2, ("run", file, "--set", "results=summary"), "results: summary"),
             ("a trace", 2, ("run", file, "--trace", tmp / "t"), "--trace"),
             ("seeds", 2, ("run", file, "--seeds", "1..2"), "--seeds"),
             ("parts of another network", 2, ("run", file, "--parts", wrong_parts), "11 numbers"),
