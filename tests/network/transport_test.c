@@ -76,6 +76,13 @@ struct long_flows {
     bool is_lossy;
 };
 
+/* XOFF_QUICK set, under sanitizers: long flows run for a part of their time, and nothing is claimed
+ * of what they come to. */
+static bool is_quick(void)
+{
+    return getenv("XOFF_QUICK") != NULL;
+}
+
 static struct shares run_long_flows(const struct long_flows *l, uint32_t n)
 {
     struct rig rig;
@@ -87,8 +94,8 @@ static struct shares run_long_flows(const struct long_flows *l, uint32_t n)
             "traffic: [{kind: cbr, from: \"h1..h%u\", to: h0, priority: 3}]\n"
             "measure: {every: 10us, series: [queue, throughput]}\n"
             "%s\n",
-            l->stop, n + 1, l->rate ? l->rate : "100Gbps", l->is_lossy ? "false" : "true",
-            l->transport, n, l->more ? l->more : "");
+            is_quick() ? "5ms" : l->stop, n + 1, l->rate ? l->rate : "100Gbps",
+            l->is_lossy ? "false" : "true", l->transport, n, l->more ? l->more : "");
     const struct result_port *link = rig_port(&rig, "s0", "h0");
     const xoff_time half = rig.results->stop_at / 2;
     const double bps = span_of(&rig, link->node, link->port, 3, RESULT_TX_BPS, half).mean;
@@ -118,7 +125,7 @@ static struct shares run_long_flows(const struct long_flows *l, uint32_t n)
 
 static void assert_within(const char *what, double value, double least, double most)
 {
-    if (!(value >= least && value <= most))
+    if (!is_quick() && !(value >= least && value <= most))
         fail_msg("%s is %.5g, not from %.5g to %.5g", what, value, least, most);
 }
 
@@ -542,8 +549,9 @@ static void run_drawn(struct rig *rig, uint64_t seed)
 static void random_marks_lose_nothing(void **state)
 {
     (void)state;
+    const uint64_t n = is_quick() ? 60 : 300;
     uint64_t n_paused = 0, n_marked = 0, n_flows = 0;
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    for (uint64_t seed = 1; seed <= n; seed++) {
         struct rig rig;
         run_drawn(&rig, seed);
         const struct results *r = rig.results;
@@ -563,10 +571,10 @@ static void random_marks_lose_nothing(void **state)
         }
         rig_fini(&rig);
     }
-    print_message("%llu flows; of 300 runs %llu with pauses, %llu with marks\n",
-                  (unsigned long long)n_flows, (unsigned long long)n_paused,
+    print_message("%llu flows; of %llu runs %llu with pauses, %llu with marks\n",
+                  (unsigned long long)n_flows, (unsigned long long)n, (unsigned long long)n_paused,
                   (unsigned long long)n_marked);
-    assert_true(n_paused > 100 && n_marked > 100);
+    assert_true(n_paused > n / 3 && n_marked > n / 3);
 }
 
 /* Four transports, losses, pauses and marks: the digest does not depend on who runs what. */

@@ -25,8 +25,10 @@ static void model_match(struct model *m, struct board *b)
 {
     bool taken[MAX] = {false};
     memset(m->match, 0xff, sizeof m->match);
-    for (uint32_t round = 0; round < m->rounds; round++) {
+    bool goes_on = true; /* a round without a match is like all that follow it */
+    for (uint32_t round = 0; round < m->rounds && goes_on; round++) {
         uint32_t grant[MAX]; /* by output */
+        goes_on = false;
         for (uint32_t out = 0; out < m->n; out++) {
             grant[out] = NOBODY;
             for (uint32_t in = 0; in < m->n && !taken[out]; in++)
@@ -47,6 +49,7 @@ static void model_match(struct model *m, struct board *b)
                 continue;
             m->match[in] = best;
             taken[best] = true;
+            goes_on = true;
             if (round == 0) {
                 m->output_from[best] = (in + 1) % m->n;
                 m->input_from[in] = (best + 1) % m->n;
