@@ -283,6 +283,16 @@ def runs_of(file, folder, *args):
     return {run["variant"]: run for run in json.loads((folder / "summary.json").read_text())["runs"]}
 
 
+def shipped_fork(tmp):
+    """The shipped fork: one past, what the file expects of each variant, and one digest of the first."""
+    file = ROOT / "scenarios/fork-ecn.yaml"
+    p = xoff("run", file, "-j", "-o", tmp / "fork", "--no-report", "--fork-at", "10ms")
+    check("the shipped fork is as it expects", p.returncode == 0, p)
+    runs = json.loads(p.stdout)["runs"]
+    check("variants have one past", len({r["metrics"]["curve.before.mean"]["value"] for r in runs}) == 1 and
+          len({r["digest"] for r in runs}) == 3, p)
+
+
 def forked(tmp):
     """Variants that go on from one state, and what they may differ in."""
     file, early = tmp / "s.yaml", ["--fork-at", "1ps"]
@@ -343,7 +353,7 @@ with tempfile.TemporaryDirectory() as name:
         stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml", args, [0.2 + i / 20, 0.6], tmp)
     (tmp / "drawn.yaml").write_text(DRAWN)
     stopped_and_resumed(tmp / "drawn.yaml", [], [0.4, 0.7], tmp)
-    for part in (killed, interrupted, between, short_of_memory, refused, forked):
+    for part in (killed, interrupted, between, short_of_memory, refused, forked, shipped_fork):
         (tmp / part.__name__).mkdir()
         part(tmp / part.__name__)
     finish()

@@ -32,6 +32,7 @@ ROOTS = {
     "egress-trigger.yaml": {"*": "incast h5"},
     "ets-shares.yaml": {"*": "incast h3", "strict": "starvation s0-h3"},
     "fcoe-lossy-link.yaml": {"*": "incast h0"},
+    "fork-ecn.yaml": {"*": ""},
     "fecn.yaml": {"*": "incast h100", "four": "", "probes": ""},
     "frame-errors.yaml": {"*": "link-errors leaf0-spine0", "crowded": "incast h0"},
     "gateway.yaml": {"*": "slow-link gA-rB", "far-pfc": "slow-link gB-h2",
