@@ -120,6 +120,10 @@ struct xoff_mmu_ops {
     void (*release)(const void *cfg, void *state, const struct xoff_departure *departure,
                     xoff_time now, struct xoff_crossings *out);
     void (*view)(const void *cfg, const void *state, struct xoff_mmu_view *view);
+    /* Whether up to `bytes` more from each port, whatever departs between them, would all be
+     * admitted, take no headroom and cross no threshold, if arrivals say egress_bytes of their
+     * ingress queue. False, or NULL: it is not known. */
+    bool (*is_quiet)(const void *cfg, const void *state, int64_t bytes);
     /* One figure of the view, for callers that need it often. */
     int64_t (*used_bytes)(const void *state, enum xoff_pool pool);
     /* Bytes accounted to ingress (port, priority), all pools. */

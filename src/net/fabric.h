@@ -45,6 +45,21 @@ struct fabric_buffer {
 
 struct net_switch;
 
+/* What a fabric does in a calm window (calm.c): first all but what arrives, then what arrives, then
+ * settle(). `self` is the switch. */
+struct fabric_calm {
+    /* Returns how long a calm window may last: what arrives shows nowhere else for so long. 0: this
+     * switch has no calm windows. Called once, when the switch is ready. */
+    xoff_time (*longest)(struct sw *sw);
+    /* Returns whether it will be calm until `end`, whatever arrives: none of it is dropped, and no
+     * pause is sent. */
+    bool (*begins)(struct sw *sw, xoff_time now, xoff_time end);
+    void (*transmit)(void *self, struct worker *w, uint32_t port);
+    void (*timer)(void *self, struct worker *w);
+    void (*arrive)(void *self, struct worker *w, uint32_t port, const struct frame *frame);
+    void (*settle)(struct sw *sw, struct worker *w, xoff_time end);
+};
+
 struct fabric_ops {
     const char *name, *summary;
     const struct xoff_param *params; /* NULL: none */
@@ -103,6 +118,7 @@ struct fabric_ops {
     /* Whether frames for `out` wait at an input behind one for `first`. NULL: no frame waits for
      * another output than its own. */
     bool (*waits_behind)(const struct sw *sw, uint32_t out, uint32_t first, uint32_t priority);
+    const struct fabric_calm *calm; /* NULL: no window is calm */
 };
 
 /* The list ends with NULL; its first entry is the default. */

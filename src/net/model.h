@@ -42,8 +42,10 @@ struct net {
     struct net_spec spec;
     const struct topo *topo;
     struct sim *sim;
-    struct sim_node *handlers;     /* by node */
-    struct net_sequence *sequence; /* NULL: not wanted */
+    struct sim_node *handlers;      /* by node */
+    struct sim_node *calm_handlers; /* by node, of switches; for calm windows (calm.c) */
+    xoff_time calm_for;             /* longest calm window; 0: there are none */
+    struct net_sequence *sequence;  /* NULL: not wanted */
     struct routes *routes;
     struct host *hosts;
     void *hosts_block;            /* that they lie in */

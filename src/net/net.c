@@ -2,6 +2,7 @@
  * the estimate of memory. */
 #include <stdlib.h>
 
+#include "net/calm.h"
 #include "net/fold.h"
 
 static void on_arrive_at_switch(void *self, struct worker *w, uint32_t port,
@@ -284,6 +285,9 @@ void net_start(struct net *net, struct sim_model *model)
         .nodes = net->handlers,
         .warm = on_warm,
         .begin = on_begin,
+        .calm_for = calm_for,
+        .calm_nodes = net->calm_handlers,
+        .settle = calm_settle,
         .instant = on_instant,
         .sample = on_sample,
         .wants_sample = wants_sample,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "net/build.h"
+#include "net/calm.h"
 #include "net/fold.h"
 
 void *build_block(size_t n, size_t size)
@@ -332,6 +333,7 @@ static void build_sim(struct net *net)
 {
     struct sim_spec spec = sim_spec_of(net);
     net->handlers = build_block(net->topo->n_nodes, sizeof *net->handlers);
+    net->calm_handlers = build_block(net->topo->n_nodes, sizeof *net->calm_handlers);
     net_start(net, &spec.model);
     XOFF_ASSERT(sim_create(&spec, &net->sim) == 0);
     free((void *)spec.n_ports), free((void *)spec.links);
@@ -590,6 +592,7 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     build_checks(net);
     if (spec->summarises)
         fold_create(net);
+    calm_build(net);
     *out = net;
     return 0;
 }
@@ -606,7 +609,7 @@ void net_destroy(struct net *net)
     sim_destroy(net->sim);
     routes_destroy(net->routes);
     free(net->hosts_block), free(net->switches), free(net->apps), free(net->facts);
-    free(net->part_of), free(net->unstamped), free(net->handlers);
+    free(net->part_of), free(net->unstamped), free(net->handlers), free(net->calm_handlers);
     build_free_transports(net);
     free(net->deadlocks), free(net->deadlock_ports), free(net->deadlock_marks);
     free(net->warnings);

@@ -19,67 +19,8 @@
  * in its ingress queue until its output is decided, as the payload stays in the ingress buffer. A
  * lossy priority never stops the pipeline: its frames are lost.
  */
-#include <string.h>
-
-#include <xoff/units.h>
-
-#include "net/build.h"
 #include "net/egress.h"
-#include "net/image.h"
-
-/* Parameters as the scenario writes them. */
-struct pipeline_params {
-    int64_t packet_rate, full, egress_queue;
-};
-
-enum pipeline_full { PIPELINE_DROP, PIPELINE_STOP };
-
-/* The egress queues together, as results, samples and audit read them. */
-struct pipeline_egress {
-    int64_t used_bytes, peak_bytes, capacity_bytes;
-};
-
-struct pipeline {
-    struct sw sw;
-    /* Every frame reads the first three cache lines. */
-    alignas(64) struct fifo line; /* frames in the pipeline; frame.at is when the next is done */
-    xoff_time line_at;            /* when the first of them has been processed */
-    xoff_time free_at;            /* when the pipeline can take the next frame */
-    uint64_t carry;               /* fractions of a ps, in 1 / packet_rate */
-    xoff_time processing_for;
-    uint32_t n_waiting;
-    uint32_t turn; /* the search for the next frame starts with this port, or behind the last */
-
-    xoff_time interval;             /* between two frames, without its fraction */
-    uint64_t packet_rate, fraction; /* of the interval, as carry */
-    int64_t egress_limit_bytes;     /* of each egress queue */
-    struct pipeline_egress egress;
-    bool is_two_sided; /* mmu has books of egress queues, not the fabric */
-    bool tells_policy; /* the pause policy is to see every frame of egress queues */
-    bool is_plain;     /* books of egress queues count bytes, and nobody has to see each frame */
-    bool stops;
-
-    struct ledger ledger; /* of ingress queues, and of egress queues if mmu is two-sided */
-    struct fifo *inputs;  /* by port: frames that wait for the pipeline */
-    uint64_t *waiting;    /* set of ports whose inputs are not empty */
-    uint32_t n_words;
-    uint32_t stuck;             /* stopped: the place of the frame that found no room */
-    enum xoff_limit limit;      /* stopped: why */
-    struct xoff_mmu egress_mmu; /* describes the egress queues */
-};
-
-/* Timers of the fabric. The pipeline's own is the switch's clock, which comes before them. */
-enum { PIPELINE_PAUSE, PIPELINE_TIMERS };
-
-static inline struct pipeline *pipeline_of(const struct sw *sw)
-{
-    return (struct pipeline *)sw;
-}
-
-static inline bool is_stopped(const struct pipeline *p)
-{
-    return __builtin_expect(p->sw.stopped_at != XOFF_NEVER, 0);
-}
+#include "net/pipeline.h"
 
 /* Returns when the pipeline has something to do next. Frames that wait while others are in the
  * pipeline enter it without an event of their own (catch_up). */
@@ -101,8 +42,10 @@ static inline void set_clock(struct pipeline *p, struct worker *w, xoff_time at)
 /* Called when the pause policy was told something: applies its decisions and its new deadline. */
 static void heed_policy(struct pipeline *p, struct worker *w)
 {
-    if (__builtin_expect(p->ledger.edges.n != 0, 0))
+    if (__builtin_expect(p->ledger.edges.n != 0, 0)) {
+        p->has_paused = true;
         sw_apply_edges(&p->sw, w, &p->ledger.edges, UINT32_MAX);
+    }
     ledger_set_timer(&p->sw, w, &p->ledger);
 }
 
@@ -158,9 +101,19 @@ static inline void take(struct pipeline *p, const struct frame *f)
 
 /* Ingress queues */
 
-/* A frame leaves its ingress queue: its output has been decided, or it is lost. */
-EGRESS_INLINE void leave_input(struct pipeline *p, struct worker *w, const struct frame *f)
+/* A frame leaves its ingress queue: its output has been decided, or it is lost. In a calm window
+ * the books hear of it when they have come to its time. */
+EGRESS_INLINE void leave_input(struct pipeline *p, struct worker *w, const struct frame *f,
+                               bool is_calm)
 {
+    if (is_calm) {
+        p->left[p->n_left++] = (struct left){.at = sim_now(w),
+                                             .bytes = f->bytes,
+                                             .in_port = f->in_port,
+                                             .priority = f->priority,
+                                             .pool = f->pool};
+        return;
+    }
     struct ledger *ledger = &p->ledger;
     const struct xoff_departure departure = sw_departure(f, 0);
     struct xoff_crossings crossings;
@@ -172,9 +125,9 @@ EGRESS_INLINE void leave_input(struct pipeline *p, struct worker *w, const struc
         heed_policy(p, w);
 }
 
-static void lose(struct pipeline *p, struct worker *w, uint32_t place)
+static void lose(struct pipeline *p, struct worker *w, uint32_t place, bool is_calm)
 {
-    leave_input(p, w, store_at(&p->sw.store, place));
+    leave_input(p, w, store_at(&p->sw.store, place), is_calm);
     store_return(&p->sw.store, place);
 }
 
@@ -257,25 +210,27 @@ static inline void catch_up(struct pipeline *p, xoff_time now)
 }
 
 /* A frame has its place in an ingress queue: it enters the pipeline or waits for its turn. */
+EGRESS_INLINE void take_place(struct pipeline *p, xoff_time now, uint32_t place, bool runs)
+{
+    const uint32_t in = store_at(&p->sw.store, place)->in_port;
+    if (runs)
+        catch_up(p, now);
+    if (!p->n_waiting && runs && p->free_at <= now) {
+        p->turn = in + 1;
+        enter(p, now, place);
+        return;
+    }
+    fifo_push(&p->inputs[in], &p->sw.store, place);
+    p->waiting[in / 64] |= UINT64_C(1) << in % 64;
+    p->n_waiting++;
+}
+
 EGRESS_INLINE void queue_up(struct sw *sw, struct worker *w, uint32_t place)
 {
     struct pipeline *p = pipeline_of(sw);
-    const uint32_t in = store_at(&sw->store, place)->in_port;
-    const xoff_time now = sim_now(w) - sw->stopped_for;
-    if (!is_stopped(p))
-        catch_up(p, now);
-    if (!p->n_waiting && !is_stopped(p) && p->free_at <= now) {
-        p->turn = in + 1;
-        enter(p, now, place);
-        if (p->line.n > 1) /* the clock is set */
-            return;
-    } else {
-        fifo_push(&p->inputs[in], &sw->store, place);
-        p->waiting[in / 64] |= UINT64_C(1) << in % 64;
-        if (p->n_waiting++ || p->line.n || is_stopped(p))
-            return;
-    }
-    set_clock(p, w, next_at(p));
+    take_place(p, sim_now(w) - sw->stopped_for, place, !is_stopped(p));
+    if (p->line.n + p->n_waiting == 1 && !is_stopped(p)) /* else the clock is set */
+        set_clock(p, w, next_at(p));
 }
 
 static void join(struct sw *sw, struct worker *w, uint32_t place)
@@ -308,12 +263,12 @@ static inline bool is_straight(const struct pipeline *p, struct port *port, uint
 }
 
 /* Moves a frame to its output, where there is room for it. */
-EGRESS_INLINE void forward(struct pipeline *p, struct worker *w, uint32_t place)
+EGRESS_INLINE void forward(struct pipeline *p, struct worker *w, uint32_t place, bool is_calm)
 {
     struct sw *sw = &p->sw;
     const struct frame *f = store_at(&sw->store, place);
     struct port *port = &sw->ports[f->out_port];
-    leave_input(p, w, f);
+    leave_input(p, w, f, is_calm);
     if (!is_straight(p, port, f->priority, f->bytes, sim_now(w))) {
         join_egress(p, w, place);
         return;
@@ -330,7 +285,7 @@ EGRESS_INLINE void forward(struct pipeline *p, struct worker *w, uint32_t place)
 
 /* A frame found its egress queue full: it is lost, or the pipeline stops. */
 XOFF_SELDOM static void overflow(struct pipeline *p, struct worker *w, uint32_t place,
-                                 enum xoff_limit limit)
+                                 enum xoff_limit limit, bool is_calm)
 {
     struct sw *sw = &p->sw;
     const struct frame *f = store_at(&sw->store, place);
@@ -347,11 +302,11 @@ XOFF_SELDOM static void overflow(struct pipeline *p, struct worker *w, uint32_t 
                               &p->ledger.edges))
         heed_policy(p, w);
     sw_drop(sw, f, f->in_port, f->out_port, RESULT_DROP_EGRESS, sim_now(w));
-    lose(p, w, place);
+    lose(p, w, place, is_calm);
 }
 
 /* The first frame of the line has been processed: its output is decided. */
-EGRESS_INLINE void decide(struct pipeline *p, struct worker *w)
+EGRESS_INLINE void decide(struct pipeline *p, struct worker *w, bool is_calm)
 {
     struct sw *sw = &p->sw;
     const uint32_t place = fifo_pop(&p->line, &sw->store);
@@ -361,15 +316,15 @@ EGRESS_INLINE void decide(struct pipeline *p, struct worker *w)
     p->line_at = f->at;
     const uint32_t out = sw_route(sw, f, f->in_port, sim_now(w));
     if (__builtin_expect(out == ROUTE_NONE, 0)) {
-        lose(p, w, place);
+        lose(p, w, place, is_calm);
         return;
     }
     f->out_port = (uint16_t)out;
     const enum xoff_limit limit = limit_of(p, f);
     if (__builtin_expect(limit == XOFF_LIMIT_NONE, 1))
-        forward(p, w, place);
+        forward(p, w, place, is_calm);
     else
-        overflow(p, w, place, limit);
+        overflow(p, w, place, limit, is_calm);
 }
 
 /* The pipeline is stopped and something has left the egress queues, or a link has failed. */
@@ -388,11 +343,11 @@ XOFF_SELDOM static void try_again(struct pipeline *p, struct worker *w)
         p->carry = 0;
     }
     if (is_up) {
-        forward(p, w, p->stuck);
+        forward(p, w, p->stuck, false);
         return;
     }
     sw_drop(&p->sw, f, f->in_port, f->out_port, RESULT_DROP_LINK_DOWN, sim_now(w));
-    lose(p, w, p->stuck);
+    lose(p, w, p->stuck, false);
 }
 
 /* The pipeline's time has come. Goes on as long as nothing else comes between. */
@@ -408,7 +363,7 @@ static void clock_line(struct sw *sw, struct worker *w)
         if (!is_stopped(p)) {
             catch_up(p, now);
             if (p->line.n && p->line_at <= now)
-                decide(p, w);
+                decide(p, w, false);
         }
         if (!is_stopped(p)) /* one that enters now does so after the decision, which may stop it */
             catch_up(p, now + 1);
@@ -458,44 +413,88 @@ static void link_down(struct sw *sw, struct worker *w, uint32_t port)
         set_clock(p, w, sim_now(w));
 }
 
-static void count_list(const struct sw *sw, const struct fifo *list, int64_t *bytes)
-{
-    uint32_t place = list->head;
-    for (uint32_t k = 0; k < list->n; k++, place = store_at(&sw->store, place)->next)
-        bytes[store_at(&sw->store, place)->priority] += store_at(&sw->store, place)->bytes;
-}
+/* Calm windows: what arrives is decided about `processing_for` later, so until then it changes
+ * nothing but its input, the line behind it and the books of ingress queues. */
 
-/* Counts the frames whose output is not decided, or not reached. */
-static void count_undecided(const struct pipeline *p, int64_t *bytes)
+static bool calm_begins(struct sw *sw, xoff_time now, xoff_time end)
 {
-    const struct sw *sw = &p->sw;
-    count_list(sw, &sw->processing, bytes);
-    count_list(sw, &p->line, bytes);
-    for (uint32_t in = 0; in < sw->n_ports; in++)
-        count_list(sw, &p->inputs[in], bytes);
-    if (is_stopped(p))
-        bytes[store_at(&sw->store, p->stuck)->priority] += store_at(&sw->store, p->stuck)->bytes;
-}
-
-static bool buffer(const struct sw *sw, uint32_t i, struct fabric_buffer *buffer)
-{
-    const struct pipeline *p = pipeline_of(sw);
-    if (i > (p->is_two_sided ? 0 : 1))
+    struct pipeline *p = pipeline_of(sw);
+    const int64_t bytes = xoff_bytes_in(end - now, p->fastest_bps) + sw->net->spec.max_frame_bytes;
+    if (sw->timers.n || p->ledger.maxima.rises ||
+        !p->ledger.mmu.ops->is_quiet(p->ledger.mmu.cfg, p->ledger.mmu.state, bytes))
         return false;
-    strcpy(buffer->name, p->is_two_sided ? "shared" : i == 0 ? "ingress" : "egress");
-    buffer->mmu = i == 0 ? &p->ledger.mmu : &p->egress_mmu;
-    if (i == 0) {
-        buffer->maxima = p->ledger.maxima.counts;
-        count_undecided(p, buffer->held_bytes);
-        count_undecided(p, buffer->undecided_bytes);
-    } else {
-        buffer->n_ports = 0;
-    }
-    for (uint32_t out = 0; (i || p->is_two_sided) && out < sw->n_ports; out++)
-        for (uint32_t priority = 0; priority < XOFF_N_PRIORITIES; priority++)
-            buffer->held_bytes[priority] += sw_queue(sw, out, priority)->bytes;
+    if (p->has_paused && !sw_is_unpaused(sw))
+        return false;
+    p->has_paused = false;
+    catch_up(p, now);
     return true;
 }
+
+static void calm_transmit(void *self, struct worker *w, uint32_t port)
+{
+    struct sw *sw = self;
+    if (port_on_transmit(&sw->head, &sw->ports[port], w))
+        send(sw, w, &sw->ports[port]);
+}
+
+static void calm_timer(void *self, struct worker *w)
+{
+    struct pipeline *p = self;
+    xoff_time at;
+    p->sw.timer_at = p->sw.clock_at = XOFF_NEVER;
+    do {
+        if (p->line.n && p->line_at <= sim_now(w)) /* else a frame enters that takes longer */
+            decide(p, w, true);
+        at = p->line.n ? p->line_at : XOFF_NEVER;
+    } while (sim_advance(w, at));
+    set_clock(p, w, at);
+}
+
+/* The books hear of frames that left before `now`: what arrives at the same time comes first. */
+static inline void hear_of_left(struct pipeline *p, xoff_time now)
+{
+    for (; p->n_heard < p->n_left && p->left[p->n_heard].at < now; p->n_heard++) {
+        const struct left *left = &p->left[p->n_heard];
+        const struct xoff_departure departure = {.in_port = left->in_port,
+                                                 .out_port = left->in_port,
+                                                 .priority = left->priority,
+                                                 .pool = left->pool,
+                                                 .bytes = left->bytes};
+        struct xoff_crossings crossings;
+        xoff_mmu_release(&p->ledger.mmu, &departure, left->at, &crossings);
+        XOFF_ASSERT(!crossings.n);
+    }
+}
+
+static void calm_arrive(void *self, struct worker *w, uint32_t in, const struct frame *frame)
+{
+    struct sw *sw = self;
+    struct pipeline *p = pipeline_of(sw);
+    hear_of_left(p, sim_now(w));
+    XOFF_ASSERT(port_rx(&sw->head, &sw->ports[in], w, frame));
+    sw->used |= (uint8_t)(1u << frame->priority);
+    const uint32_t place = take_in(sw, w, frame, in, in);
+    XOFF_ASSERT(place != NET_NONE);
+    take_place(p, sim_now(w), place, true);
+}
+
+static void calm_settle(struct sw *sw, struct worker *w, xoff_time end)
+{
+    struct pipeline *p = pipeline_of(sw);
+    hear_of_left(p, end);
+    p->n_left = p->n_heard = 0;
+    catch_up(p, end);
+    set_clock(p, w, next_at(p));
+}
+
+static const struct fabric_calm calm = {
+    .longest = pipeline_calm_longest,
+    .begins = calm_begins,
+    .transmit = calm_transmit,
+    .timer = calm_timer,
+    .arrive = calm_arrive,
+    .settle = calm_settle,
+};
 
 static const struct xoff_pause *policy(const struct sw *sw, uint32_t in, uint32_t out)
 {
@@ -542,184 +541,6 @@ static bool waits_for_itself(const struct sw *sw, uint32_t out, uint32_t priorit
     return f->out_port == out && f->priority == priority;
 }
 
-static bool is_coupled(const struct net_switch *spec)
-{
-    const struct pipeline_params *params = spec->fabric_params;
-    return params && params->full == PIPELINE_STOP;
-}
-
-/* Building */
-
-static void egress_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
-{
-    const struct pipeline_egress *e = state;
-    (void)cfg;
-    view->used_total_bytes = view->used_bytes[XOFF_POOL_RESERVED] = e->used_bytes;
-    view->peak_total_bytes = view->peak_bytes[XOFF_POOL_RESERVED] = e->peak_bytes;
-    view->capacity_total_bytes = view->capacity_bytes[XOFF_POOL_RESERVED] = e->capacity_bytes;
-}
-
-static int64_t egress_used_bytes(const void *state, enum xoff_pool pool)
-{
-    return pool == XOFF_POOL_RESERVED ? ((const struct pipeline_egress *)state)->used_bytes : 0;
-}
-
-/* Nobody asks it to admit a frame: forward() does that. */
-static const struct xoff_mmu_ops egress_ops = {
-    .name = "egress",
-    .view = egress_view,
-    .used_bytes = egress_used_bytes,
-};
-
-static int build_egress(struct pipeline *p, int64_t limit_bytes, const struct xoff_mmu_env *env,
-                        struct xoff_err *err)
-{
-    const int64_t n_queues = (int64_t)p->sw.n_ports * XOFF_N_PRIORITIES;
-    p->egress_limit_bytes = limit_bytes;
-    if (limit_bytes == XOFF_PARAM_AUTO) {
-        p->egress_limit_bytes = p->sw.spec->buffer_bytes / n_queues;
-        if (p->egress_limit_bytes < env->max_frame_bytes)
-            p->egress_limit_bytes = env->max_frame_bytes;
-    }
-    if (p->egress_limit_bytes < env->max_frame_bytes) {
-        char text[32];
-        xoff_err_set(err, XOFF_E_CONFLICT, "egress_queue",
-                     xoff_format_bytes(text, sizeof text, limit_bytes),
-                     "too small: a largest frame must fit, which has ");
-        xoff_err_add_int(err, env->max_frame_bytes);
-        xoff_err_add(err, "B");
-        return -(int)XOFF_E_CONFLICT;
-    }
-    p->egress.capacity_bytes = n_queues * p->egress_limit_bytes;
-    p->egress_mmu = (struct xoff_mmu){.ops = &egress_ops, .state = &p->egress};
-    return 0;
-}
-
-/* Without a rate the pipeline is never the bottleneck: it takes smallest frames from all ports at
- * their full rate. */
-static uint64_t full_rate(const struct xoff_mmu_env *env)
-{
-    uint64_t rate = 0;
-    for (uint32_t i = 0; i < env->n_ports; i++)
-        rate +=
-            (uint64_t)env->ports[i].rate_bps / (8 * (XOFF_MIN_FRAME_BYTES + XOFF_OVERHEAD_BYTES)) +
-            1;
-    return rate;
-}
-
-/* Warns if egress queues that decide about pauses cannot hold what still comes: the pipeline takes
- * what each port brings in its time, besides what arrives after the decision. */
-static void try_egress(struct pipeline *p, const struct xoff_mmu_env *env, struct xoff_err *err)
-{
-    struct xoff_mmu_port *ports = build_late_ports(&p->ledger.pause, env);
-    struct xoff_mmu_env late = *env;
-    late.ports = ports;
-    for (uint32_t i = 0; i < env->n_ports; i++)
-        ports[i].headroom_bytes += xoff_bytes_in(p->processing_for, ports[i].rate_bps);
-    net_try_buffer(p->sw.net, p->sw.node, &p->ledger.mmu,
-                   p->stops ? TRIAL_STOPPING_QUEUES : TRIAL_EGRESS_QUEUES, &p->ledger.pause,
-                   &p->ledger.edges, &late, err);
-    build_free(ports);
-}
-
-static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *part,
-                 struct xoff_err *err)
-{
-    struct pipeline *p = pipeline_of(sw);
-    struct pipeline_params params;
-    xoff_param_defaults(sw->fabric->params, &params);
-    if (sw->spec->fabric_params)
-        params = *(const struct pipeline_params *)sw->spec->fabric_params;
-    p->n_words = (sw->n_ports + 63) / 64;
-    p->inputs = build_block(sw->n_ports, sizeof *p->inputs);
-    p->waiting = build_block(p->n_words, sizeof *p->waiting);
-    p->packet_rate =
-        params.packet_rate == XOFF_PARAM_AUTO ? full_rate(env) : (uint64_t)params.packet_rate;
-    p->interval = XOFF_S / (xoff_time)p->packet_rate;
-    p->fraction = (uint64_t)XOFF_S % p->packet_rate;
-    p->processing_for = sw->processing_for;
-    sw->processing_for = 0; /* the pipeline takes this time, and nothing else does */
-    p->stops = params.full == PIPELINE_STOP;
-    p->is_two_sided = sw->spec->mmu->egress_join;
-    int code = 0;
-    if (!p->is_two_sided)
-        code = build_egress(p, params.egress_queue, env, err);
-    else if (params.egress_queue != XOFF_PARAM_AUTO)
-        code = xoff_err_set(err, XOFF_E_CONFLICT, "egress_queue", NULL,
-                            "has no effect: mmu: two-sided has the limits of egress queues");
-    struct xoff_mmu_env limited = *env;
-    limited.egress_bytes = p->is_two_sided ? sw->spec->mmu->egress_most(sw->spec->mmu_params, env)
-                                           : p->egress_limit_bytes;
-    if (!code)
-        code = ledger_build(sw, &limited, PIPELINE_PAUSE, &p->ledger, part, err);
-    if (code)
-        return code;
-    p->tells_policy = p->ledger.pause.shape.every_frame;
-    p->is_plain = !p->is_two_sided && !p->tells_policy;
-    sw->signalling = p->ledger.pause.shape.signalling;
-    try_egress(p, &limited, err);
-    if (p->stops)
-        net_try_stop(sw->net, sw->node, &p->ledger.mmu, env, err);
-    return 0;
-}
-
-static void image_fabric(struct sw *sw, struct image *image)
-{
-    struct pipeline *p = pipeline_of(sw);
-    image_bytes(image, &p->line, sizeof p->line);
-    image_bytes(image, &p->line_at, sizeof p->line_at);
-    image_bytes(image, &p->free_at, sizeof p->free_at);
-    image_bytes(image, &p->carry, sizeof p->carry);
-    image_bytes(image, &p->n_waiting, sizeof p->n_waiting);
-    image_bytes(image, &p->turn, sizeof p->turn);
-    image_bytes(image, &p->egress.used_bytes, sizeof p->egress.used_bytes);
-    image_bytes(image, &p->egress.peak_bytes, sizeof p->egress.peak_bytes);
-    image_bytes(image, p->inputs, sizeof *p->inputs * sw->n_ports);
-    image_bytes(image, p->waiting, sizeof *p->waiting * p->n_words);
-    image_bytes(image, &p->stuck, sizeof p->stuck);
-    image_bytes(image, &p->limit, sizeof p->limit);
-    image_ledger(image, &p->ledger);
-}
-
-static void destroy(struct sw *sw)
-{
-    struct pipeline *p = pipeline_of(sw);
-    ledger_free(&p->ledger);
-    build_free(p->inputs), build_free(p->waiting);
-}
-
-static const char *const full_words[] = {"drop", "stop", NULL};
-
-static const struct xoff_param pipeline_table[] = {
-    {.name = "packet_rate",
-     .type = XOFF_P_INT,
-     .offset = offsetof(struct pipeline_params, packet_rate),
-     .preset = "auto",
-     .min = "1",
-     .max = "1000G",
-     .allows_auto = true,
-     .help = "Frames that the pipeline takes in a second, such as 500k or 1M; auto: smallest "
-             "frames from all ports at their full rate."},
-    {.name = "full",
-     .type = XOFF_P_CHOICE,
-     .offset = offsetof(struct pipeline_params, full),
-     .preset = "drop",
-     .choices = full_words,
-     .help = "What happens to a processed frame whose egress queue is full: it is lost, or the "
-             "pipeline stops until there is room (for a lossless priority; lossy frames are "
-             "lost)."},
-    {.name = "egress_queue",
-     .type = XOFF_P_BYTES,
-     .offset = offsetof(struct pipeline_params, egress_queue),
-     .preset = "auto",
-     .min = "64B",
-     .max = "4GB",
-     .allows_auto = true,
-     .help = "Size of each egress queue; auto: an equal part of a memory as large as buffer, but "
-             "at least a largest frame."},
-    {0},
-};
-
 const struct fabric_ops fabric_pipeline = {
     .name = "pipeline",
     .summary = "inputs served in turn by a packet-processing pipeline, queues at the outputs",
@@ -729,10 +550,10 @@ const struct fabric_ops fabric_pipeline = {
     .n_timers = PIPELINE_TIMERS,
     .leaves_inputs = true,
     .asks_egress = true,
-    .is_coupled = is_coupled,
-    .build = build,
-    .image = image_fabric,
-    .destroy = destroy,
+    .is_coupled = pipeline_is_coupled,
+    .build = pipeline_build,
+    .image = pipeline_image,
+    .destroy = pipeline_destroy,
     .arrive = arrive,
     .admit = admit,
     .transmit = transmit,
@@ -741,8 +562,9 @@ const struct fabric_ops fabric_pipeline = {
     .clock_before = PIPELINE_PAUSE,
     .processed = join,
     .link_down = link_down,
-    .buffer = buffer,
+    .buffer = pipeline_buffer,
     .policy = policy,
     .holds_up = holds_up,
     .waits_for_itself = waits_for_itself,
+    .calm = &calm,
 };

@@ -59,6 +59,7 @@ struct thread {
     uint32_t n_chunks, chunks_capacity; /* chunks ever taken; capacity of the range */
     uint32_t free_chunk;                /* linked by frame.more; UINT32_MAX: none */
     struct queue queue;
+    uint16_t *due;          /* slots of the node that runs, in calm windows */
     uint32_t most_arrivals; /* of the node that runs alone, before the queue must be widened */
     /* The timer of a node that runs alone is in no bucket, since some nodes move it with almost
      * every event: its slot (UINT32_MAX: no such node runs) and its key (UINT64_MAX: not in this
@@ -85,7 +86,9 @@ struct sim {
     struct thread **threads;
     struct thread *exclusive;
     xoff_time lookahead;
-    uint32_t step; /* distance between neighbouring frames, in cache lines */
+    uint32_t step;        /* distance between neighbouring frames, in cache lines */
+    bool may_be_calm;     /* all nodes are one cell, and the model knows calm windows */
+    xoff_time sparse_for; /* in which a frame arrives at every second node, by the last window */
     /* State of the run, written between two rounds. */
     xoff_time end, instant_at, reached;
     xoff_time window_start, window_end;

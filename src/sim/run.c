@@ -237,14 +237,13 @@ static void warm(const struct thread *w, uint32_t index)
 
 /* A node with one port needs no queue: it has at most one pending arrival, one transmission and one
  * timer, and equal times are ordered by kind. Half of all events belong to such nodes. */
-__attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t index)
+static inline xoff_time run_end_slots(struct thread *w, uint32_t first_slot)
 {
     struct sim *sim = w->worker.sim;
-    const struct cell *cell = &sim->cells[index];
-    xoff_time *at = sim->at + cell->first_slot;
-    struct slot *s = &sim->slots[cell->first_slot];
+    xoff_time *at = sim->at + first_slot;
+    struct slot *s = &sim->slots[first_slot];
     const struct sim_node *on = &sim->model.nodes[s->node];
-    w->first_slot = cell->first_slot;
+    w->first_slot = first_slot;
     w->n_slots = END_NODE_SLOTS;
     w->uses_queue = false;
     w->worker.advances_before = w->window_end;
@@ -270,7 +269,13 @@ __attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t in
     w->n_slots = 0;
     if (w->worker.now > w->last_at)
         w->last_at = w->worker.now;
-    sim->next_at[index] = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
+    return xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
+}
+
+__attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t index)
+{
+    struct sim *sim = w->worker.sim;
+    sim->next_at[index] = run_end_slots(w, sim->cells[index].first_slot);
 }
 
 /* Opens the queue for a window of a cell with up to so many events at a time. */
@@ -464,6 +469,167 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     close_queue(w, cell, index);
 }
 
+/* Calm windows
+ *
+ * Where switches keep what arrives for longer than the window lasts, a window may be much longer
+ * than the lookahead: the model vouches for it (sim_model.calm_until). Switches first do what they
+ * do without their arrivals, then hosts run, and then switches take what has arrived. So each node
+ * runs on its own, with its data in the cache, and few events have to be sorted. */
+
+/* Buckets for the few events that a node has in a calm window. */
+#define CALM_BUCKET_BITS 6
+
+static struct cell calm_cell(const struct node_slots *slots)
+{
+    return (struct cell){.first_slot = slots->first,
+                         .n_slots = 2 * slots->n_ports + 1,
+                         .bucket_bits = CALM_BUCKET_BITS};
+}
+
+/* Finds the slots from `first` up to `last` that have an event before the window ends, and returns
+ * their number. There is no branch: which slots these are cannot be predicted. */
+static inline uint32_t find_due(const struct thread *w, const xoff_time *at, uint32_t first,
+                                uint32_t last, uint16_t *due)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; i < last; i++) {
+        due[n] = (uint16_t)i;
+        n += at[i] < w->window_end;
+    }
+    return n;
+}
+
+/* Runs the transmissions and the timer of a node. */
+__attribute__((noinline)) static void run_own(struct thread *w, uint32_t node)
+{
+    struct sim *sim = w->worker.sim;
+    const struct sim_node *on = &sim->model.calm_nodes[node];
+    struct queue *q = &w->queue;
+    const struct cell cell = calm_cell(&sim->slots_of[node]);
+    const uint32_t n_ports = sim->slots_of[node].n_ports, timer = 2 * n_ports;
+    xoff_time *at = sim->at + cell.first_slot;
+
+    const uint32_t n = find_due(w, at, n_ports, timer, w->due);
+    if (!n && at[timer] >= w->window_end)
+        return;
+    open_queue(w, &cell, cell.n_slots);
+    for (uint32_t k = 0; k < n; k++)
+        queue_fill(q, queue_key(q, at[w->due[k]], SIM_TRANSMIT, w->due[k]));
+    w->timer_slot = cell.first_slot + timer;
+    w->timer_key = timer_key(w, at[timer]);
+    uint64_t events = 0;
+    for (;; events++) {
+        const uint64_t key = queue_take(q, w->timer_key);
+        if (key != QUEUE_NONE) {
+            const uint32_t i = queue_key_slot(key);
+            w->worker.now = queue_key_at(q, key);
+            at[i] = XOFF_NEVER;
+            on->transmit(on->self, &w->worker, i - n_ports);
+        } else if (w->timer_key != QUEUE_NONE) {
+            w->worker.now = at[timer];
+            at[timer] = XOFF_NEVER;
+            w->timer_key = QUEUE_NONE;
+            on->timer(on->self, &w->worker);
+        } else {
+            break;
+        }
+    }
+    w->events += events;
+    w->timer_slot = UINT32_MAX;
+    w->n_slots = 0;
+    if (w->worker.now > w->last_at)
+        w->last_at = w->worker.now;
+}
+
+/* Runs the arrivals of a node. */
+__attribute__((noinline)) static void run_arrivals(struct thread *w, uint32_t node)
+{
+    struct sim *sim = w->worker.sim;
+    const struct sim_node *on = &sim->model.calm_nodes[node];
+    struct cell cell = calm_cell(&sim->slots_of[node]);
+    struct slot *slots = &sim->slots[cell.first_slot];
+    xoff_time *at = sim->at + cell.first_slot;
+
+    const uint32_t n_due = find_due(w, at, 0, sim->slots_of[node].n_ports, w->due);
+    open_queue(w, &cell, most_events(&cell));
+    w->most_arrivals = UINT32_C(1) << cell.bucket_bits;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < n_due; k++)
+        n = collect(w, &cell, w->due[k], n);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint64_t key = queue_take(&w->queue, QUEUE_NONE);
+        struct slot *s = &slots[queue_key_slot(key)];
+        w->worker.now = queue_key_at(&w->queue, key);
+        on->arrive(on->self, &w->worker, s->port, s->frames);
+        step_within(w, s);
+    }
+    for (uint32_t k = 0; k < n_due; k++)
+        at[w->due[k]] = front_at(w, &slots[w->due[k]]);
+    w->events += n;
+    w->arrivals += n;
+    if (n && w->worker.now > w->last_at)
+        w->last_at = w->worker.now;
+    w->worker.now = w->queue.start; /* other nodes may be in the next window */
+    sim->model.settle(sim->model.net, &w->worker, node, w->window_end);
+    w->worker.now = w->last_at;
+    w->n_slots = 0;
+}
+
+static inline void set_window(struct thread *w, xoff_time start, xoff_time end)
+{
+    w->queue.start = start;
+    w->window_end = end;
+}
+
+/* Runs calm windows of up to `length` each. A node takes its arrivals of one window and does what
+ * it does in the next one right after it. */
+static void run_calm(struct thread *w, xoff_time start, xoff_time end, xoff_time length)
+{
+    const struct sim *sim = w->worker.sim;
+    xoff_time until = xoff_time_min(start + length, end);
+    set_window(w, start, until);
+    for (uint32_t n = 0; n < sim->n_nodes; n++)
+        if (sim->slots_of[n].n_ports > 1)
+            run_own(w, n);
+    while (start < end) {
+        const xoff_time next = xoff_time_min(until + length, end);
+        set_window(w, start, until);
+        for (uint32_t n = 0; n < sim->n_nodes; n++)
+            if (sim->slots_of[n].n_ports == 1)
+                run_end_slots(w, sim->slots_of[n].first);
+        for (uint32_t n = 0; n < sim->n_nodes; n++) {
+            if (sim->slots_of[n].n_ports == 1)
+                continue;
+            set_window(w, start, until);
+            run_arrivals(w, n);
+            set_window(w, until, next);
+            if (until < next)
+                run_own(w, n);
+        }
+        start = until;
+        until = next;
+    }
+}
+
+/* Runs the one cell that all nodes are in, from the window's start to its end: in calm windows
+ * where there are enough events to go from node to node for. */
+static void run_whole(struct thread *w)
+{
+    struct sim *sim = w->worker.sim;
+    const xoff_time start = sim->window_start, end = sim->window_end;
+    const uint64_t before = w->arrivals;
+    const xoff_time length =
+        end - start >= sim->sparse_for ? sim->model.calm_for(sim->model.net, start, end) : 0;
+    if (length > 0) {
+        run_calm(w, start, end, length);
+        sim->next_at[0] = earliest_of(sim, &sim->cells[0]);
+    } else {
+        run_cell(w, 0);
+    }
+    const xoff_time n = (xoff_time)(w->arrivals - before);
+    sim->sparse_for = n ? (end - start) / n * sim->n_nodes / 2 : XOFF_NEVER;
+}
+
 void thread_look(struct thread *w)
 {
     struct sim *sim = w->worker.sim;
@@ -545,7 +711,10 @@ void thread_run(struct thread *w)
             run_cells(w, 0, w->n_border);
             exchange_border_done(sim);
         }
-        run_cells(w, w->n_border, w->n_cells);
+        if (sim->may_be_calm)
+            run_whole(w);
+        else
+            run_cells(w, w->n_border, w->n_cells);
     } else {
         forget_cancelled(w);
         if (sim->sampling)

@@ -47,6 +47,13 @@ struct sim_model {
     void (*warm)(void *net, uint32_t node); /* may be NULL */
     /* The cell starts running and warm() data is cached: prefetches what that data points to. */
     void (*begin)(void *net, uint32_t node); /* may be NULL */
+    /* Calm windows (run_calm in run.c). Returns how long they may last, if all that arrives from
+     * `now` to `end` at nodes with several ports shows for so long in their arrivals alone: neither
+     * in their other events nor in what they send. 0: it is not known. NULL: there are none. */
+    xoff_time (*calm_for)(void *net, xoff_time now, xoff_time end);
+    const struct sim_node *calm_nodes; /* in place of `nodes` in calm windows, of those nodes */
+    /* The node has handled all its events before `end`, where a calm window ends. */
+    void (*settle)(void *net, struct worker *w, uint32_t node, xoff_time end);
     /* A global instant. All cells are at rest: every event before `now` has happened, none at
      * `now`. Returns the next instant (XOFF_NEVER: none; before now: the run ends here). */
     xoff_time (*instant)(void *net, xoff_time now);

@@ -422,6 +422,12 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     }
     if (spec->part_of)
         sim->exchange = exchange_create(sim, spec);
+    sim->may_be_calm = spec->model.calm_for && sim->n_threads == 1 && !spec->part_of &&
+                       sim->n_cells == 1 && !sim->cells[0].is_node;
+    if (sim->may_be_calm) {
+        sim->threads[0]->due = malloc(sizeof(uint16_t) * (sim->cells[0].n_slots + 1));
+        XOFF_ASSERT(sim->threads[0]->due);
+    }
     *out = sim;
     return 0;
 }
@@ -430,7 +436,7 @@ static void destroy_thread(struct thread *w)
 {
     munmap(w->chunks, chunk_bytes(w) * w->chunks_capacity);
     queue_free(&w->queue);
-    free(w->cells), free(w->active), free(w->remote_in), free(w);
+    free(w->cells), free(w->active), free(w->remote_in), free(w->due), free(w);
 }
 
 void sim_destroy(struct sim *sim)

@@ -243,6 +243,12 @@ static enum xoff_pool static_admit(const void *cfg, void *state, const struct xo
         return static_admit_lossy(c, s, queue, arrival);
 
     const int64_t before = queue->bytes, after = before + arrival->bytes;
+    if (__builtin_expect(after < c->xoff_bytes, 1)) { /* it crosses nothing, and fits */
+        queue->bytes = after;
+        static_raise(s, XOFF_POOL_RESERVED, arrival->bytes);
+        static_raise_total(s, arrival->bytes);
+        return XOFF_POOL_RESERVED;
+    }
     const bool fits = after <= c->limit_bytes[arrival->in_port];
     const int64_t in_headroom = shared_beyond(after, c->xoff_bytes);
     if (fits) {
@@ -307,6 +313,26 @@ static void static_release(const void *cfg, void *state, const struct xoff_depar
     }
 }
 
+/* No queue has more than all of them together, so that one comparison usually does. A queue below
+ * xon is not above. */
+static bool static_is_quiet(const void *cfg, const void *state, int64_t bytes)
+{
+    const struct static_cfg *c = cfg;
+    const struct static_state *s = state;
+    const int64_t shared_bytes = s->pools[XOFF_POOL_SHARED].used_bytes;
+    if (shared_bytes + c->n_ports * bytes > c->shared_capacity_bytes && c->lossless != 0xff)
+        return false;
+    int64_t longest = s->used_total_bytes;
+    const int64_t least =
+        static_least(c->xon_bytes, static_least(c->xoff_bytes - 1, c->egress_limit_bytes) - bytes);
+    if (longest <= least)
+        return true;
+    longest = 0;
+    for (uint32_t i = 0; i < c->n_ports * XOFF_N_PRIORITIES; i++)
+        longest = s->queues[i].bytes > longest ? s->queues[i].bytes : longest;
+    return longest <= least;
+}
+
 static void static_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
 {
     const struct static_cfg *c = cfg;
@@ -359,6 +385,7 @@ const struct xoff_mmu_ops xoff_mmu_static = {
     .configure = static_configure,
     .admit = static_admit,
     .release = static_release,
+    .is_quiet = static_is_quiet,
     .view = static_view,
     .used_bytes = static_used_bytes,
     .ingress_bytes = static_ingress_bytes,

@@ -331,10 +331,46 @@ static void test_random_traffic_against_model(void **unused)
     assert_true(n_xoff > 2000);
 }
 
+static bool is_quiet(const struct bench *b, int64_t bytes)
+{
+    return b->mmu.ops->is_quiet(b->mmu.cfg, b->mmu.state, bytes);
+}
+
+/* Of each limit the last byte that is quiet, and the next one. */
+static void test_quiet(void **unused)
+{
+    (void)unused;
+    struct bench b;
+    setup_small(&b);
+    bench_start(&b);
+    assert_true(is_quiet(&b, 4000)); /* a lossy queue takes 4000 */
+    assert_false(is_quiet(&b, 4001));
+    /* The queue of another priority and of another port count by themselves. */
+    for (uint16_t port = 0; port < 3; port++)
+        assert_int_equal(bench_arrive(&b, port, 3, 3, 1500), XOFF_POOL_RESERVED);
+    assert_true(is_quiet(&b, 2500));
+    assert_false(is_quiet(&b, 2501));
+    /* Above xon a departure might cross it. */
+    assert_int_equal(bench_arrive(&b, 0, 3, 3, 500), XOFF_POOL_RESERVED);
+    assert_true(is_quiet(&b, 0));
+    assert_int_equal(bench_arrive(&b, 0, 3, 3, 1), XOFF_POOL_RESERVED);
+    assert_false(is_quiet(&b, 0));
+    bench_end(&b);
+
+    setup_small(&b); /* xoff is reached by the last byte below it and one more */
+    bench_set(&b, "egress_limit", "4999B");
+    b.env.buffer_bytes = 4 * 8000 + 28 * 4999;
+    bench_start(&b);
+    assert_true(is_quiet(&b, 4999));
+    assert_false(is_quiet(&b, 5000));
+    bench_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trace_of_one_queue),
+        cmocka_unit_test(test_quiet),
         cmocka_unit_test(test_boundaries),
         cmocka_unit_test(test_lossy_boundary),
         cmocka_unit_test(test_mixed_headrooms),
