@@ -547,6 +547,10 @@ void harm_count(struct explanation *e)
                e->run.run_id);
     while (rows_next(rows))
         read_flow(&h);
+    rows_begin(rows, "SELECT value FROM metric WHERE run_id = ? AND name = 'flows.summarised'",
+               e->run.run_id);
+    while (rows_next(rows))
+        e->n_summarised = (uint64_t)rows_real(rows, 0);
     if (!rows->status)
         jobs_count(h.jobs);
     add_losses(e);

@@ -189,7 +189,8 @@ struct explanation {
 
     uint64_t n_flows, n_unfinished, n_starved, lost_frames, lost_lossless;
     uint64_t delivered_bytes;
-    bool is_coarse; /* there was too much to look at every path */
+    uint64_t n_summarised; /* finished flows that are not in the file */
+    bool is_coarse;        /* there was too much to look at every path */
     char *difference;
 };
 

@@ -592,6 +592,10 @@ json_t *words_facts(const struct explanation *e)
     XOFF_ASSERT(list);
     add(list, "%llu flows, %llu of them with an end that they did not reach.",
         (unsigned long long)e->n_flows, (unsigned long long)e->n_unfinished);
+    if (e->n_summarised)
+        add(list,
+            "%llu finished flows were summarised: all but the slowest of them are left out here.",
+            (unsigned long long)e->n_summarised);
     add(list, "%llu pauses, %u deadlocks, %llu frames lost.", (unsigned long long)n_stops,
         e->n_deadlocks, (unsigned long long)e->lost_frames);
     if (port == NONE || e->run.ports[port].busy <= 0)
@@ -630,6 +634,11 @@ struct sureness words_sure(const struct explanation *e, const struct root *root)
         s.level = "medium";
         snprintf(s.why, sizeof s.why,
                  "most pauses are laid to it by time, not by a recorded parent");
+    } else if (e->n_summarised) {
+        s.level = "medium";
+        snprintf(s.why, sizeof s.why,
+                 "flows were summarised: the harm is that of the slowest and of those that did not "
+                 "finish");
     } else if (e->is_coarse) {
         s.level = "medium";
         snprintf(s.why, sizeof s.why, "too many flows to follow each of them over all hops");

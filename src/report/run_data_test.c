@@ -1,5 +1,6 @@
 /* A run's part of the page: reduction, stops, causality tree, victims, topology. */
 #include "report/report_testing.h"
+#include "stats/flow_sums.h"
 
 #include "report/run_parts.h"
 
@@ -101,6 +102,48 @@ static void test_small_tables(void **state)
     assert_near(number_at(run, "operations.by_entry.web.duration.0.0"), 1e-6);
     assert_near(number_at(run, "operations.by_entry.web.duration.1.1"), 1);
     json_decref(run);
+}
+
+/* Flows that were summarised: counts and curves are those of all, though few are in the file. */
+static void test_summarised(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    struct results r = test_results("");
+    struct result_flow flow = given_flows[0], open = given_flows[3];
+    struct flow_sums *sums = flow_sums_create();
+    for (uint32_t i = 1; i <= N; i++) { /* slowdowns from 1 to 1001 */
+        flow.number = i;
+        flow.ideal_for = XOFF_NS;
+        flow.finish_at = flow.start_at + XOFF_NS + (xoff_time)i * XOFF_NS / 100;
+        assert_true(flow_sums_add(sums, &flow));
+    }
+    open.finish_at = XOFF_NEVER;
+    assert_true(flow_sums_finish(sums, &open, 1));
+    r.flows = &open;
+    r.n_flows = 1;
+    r.sums = sums;
+    json_t *run = load_results(&r);
+    assert_int_equal(number_at(run, "flows.n"), N + 1);
+    assert_int_equal(number_at(run, "flows.finished"), N);
+    assert_int_equal(number_at(run, "flows.summarised"), N);
+    assert_int_equal(number_at(run, "flows.by_entry.web.finished"), N);
+    assert_true(json_array_size(at(run, "flows.cdf.slowdown")) > 100);
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < 5; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "flows.buckets.%u.n", i);
+        if (number_at(run, path) <= 0)
+            continue;
+        n += (uint64_t)number_at(run, path);
+        snprintf(path, sizeof path, "flows.buckets.%u.p50", i);
+        assert_in_range(number_at(run, path) * 1000, 500500, 501500);
+        snprintf(path, sizeof path, "flows.buckets.%u.p99", i);
+        assert_in_range(number_at(run, path) * 1000, 990000, 992000);
+    }
+    assert_int_equal(n, N);
+    json_decref(run);
+    flow_sums_destroy(sums);
 }
 
 static void test_flows(void **state)
@@ -753,6 +796,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_small_tables, setup, teardown),
         cmocka_unit_test_setup_teardown(test_flows, setup, teardown),
         cmocka_unit_test(test_cdf),
+        cmocka_unit_test(test_summarised),
         cmocka_unit_test_setup_teardown(test_series_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_of_inputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_series_keeps_spikes, setup, teardown),

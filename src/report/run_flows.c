@@ -1,7 +1,8 @@
 /* Flows and operations of a run as distributions: all, by traffic entry, by size.
  *
  * Values are sorted once; a walk over them in that order leaves every group sorted too. Percentiles
- * are exact and by nearest rank, as in the run's metrics.
+ * are exact and by nearest rank, as in the run's metrics. Of a run whose flows were summarised
+ * (results: summary) the bins of flow_bin are the values, each as often as it counts flows.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,13 +23,19 @@ static const struct {
 
 struct value {
     double value;
+    uint64_t n; /* how often it is there */
     uint32_t entry, bucket;
 };
 
+/* Bins are there for each group by itself: NONE stands for all entries, for all sizes. */
 struct values {
     struct value *at;
     uint64_t n, capacity;
+    bool is_binned;
 };
+
+/* Values that a distribution is drawn of, if it has more than these. */
+#define MOST_BINNED 20000
 
 /* A traffic entry, numbered as it first appears. */
 struct entry {
@@ -42,14 +49,20 @@ struct entries {
     uint32_t capacity;
 };
 
-static void add_value(struct values *values, double value, uint32_t entry, uint32_t bucket)
+static void add_values(struct values *values, double value, uint64_t n, uint32_t entry,
+                       uint32_t bucket)
 {
     if (values->n == values->capacity) {
         values->capacity = values->capacity ? 2 * values->capacity : 1024;
         values->at = realloc(values->at, values->capacity * sizeof *values->at);
         XOFF_ASSERT(values->at);
     }
-    values->at[values->n++] = (struct value){value, entry, bucket};
+    values->at[values->n++] = (struct value){value, n, entry, bucket};
+}
+
+static void add_value(struct values *values, double value, uint32_t entry, uint32_t bucket)
+{
+    add_values(values, value, 1, entry, bucket);
 }
 
 static uint32_t entry_of(struct entries *entries, const char *name)
@@ -82,15 +95,37 @@ static int compare_values(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Copies the values of one entry (or bucket), ascending, to `to`; NONE: of any. Returns how
- * many. */
-static uint64_t pick(const struct values *sorted, uint32_t entry, uint32_t bucket, double *to)
+static bool is_of(const struct values *values, uint64_t i, uint32_t entry, uint32_t bucket)
+{
+    const struct value *v = &values->at[i];
+    if (values->is_binned)
+        return v->entry == entry && v->bucket == bucket;
+    return (entry == NONE || v->entry == entry) && (bucket == NONE || v->bucket == bucket);
+}
+
+/* Returns how many values there are of one entry (or bucket); NONE: of any. */
+static uint64_t count(const struct values *values, uint32_t entry, uint32_t bucket)
 {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < sorted->n; i++)
-        if ((entry == NONE || sorted->at[i].entry == entry) &&
-            (bucket == NONE || sorted->at[i].bucket == bucket))
+    for (uint64_t i = 0; i < values->n; i++)
+        n += is_of(values, i, entry, bucket) ? values->at[i].n : 0;
+    return n;
+}
+
+/* Copies these values, ascending, to `to`. Returns how many. Of many binned ones it copies those of
+ * MOST_BINNED ranks at equal distances, the largest among them. */
+static uint64_t pick(const struct values *sorted, uint32_t entry, uint32_t bucket, double *to)
+{
+    const uint64_t all = count(sorted, entry, bucket);
+    const uint64_t most = sorted->is_binned && all > MOST_BINNED ? MOST_BINNED : all;
+    uint64_t n = 0, passed = 0;
+    for (uint64_t i = 0; i < sorted->n; i++) {
+        if (!is_of(sorted, i, entry, bucket))
+            continue;
+        passed += sorted->at[i].n;
+        while (n < most && (uint64_t)((unsigned __int128)(n + 1) * all / most) <= passed)
             to[n++] = sorted->at[i].value;
+    }
     return n;
 }
 
@@ -116,7 +151,7 @@ static json_t *bucket_json(const struct values *sorted, uint32_t bucket, double 
     json_t *o = json_pack("{ss sI so sI}", "label", buckets[bucket].label, "from_bytes",
                           (json_int_t)buckets[bucket].above_bytes, "to_bytes",
                           is_open ? json_null() : json_integer(buckets[bucket].to_bytes), "n",
-                          (json_int_t)n);
+                          (json_int_t)count(sorted, NONE, bucket));
     static const struct {
         const char *name;
         uint64_t percent;
@@ -218,12 +253,68 @@ static void read_flows(struct run_data *run, struct run_victims *victims, struct
         qsort(slowdown->at, slowdown->n, sizeof *slowdown->at, compare_values);
 }
 
+/* Reads the number of flows that were summarised. Files written before have none. */
+static uint64_t read_summarised(struct run_data *run)
+{
+    struct rows *rows = &run->rows;
+    double n = 0;
+    rows_begin(rows, "SELECT value FROM metric WHERE run_id = ? AND name = 'flows.summarised'",
+               run->run_id);
+    while (rows_next(rows))
+        n = rows_real(rows, 0);
+    return n > 0 && n < 1e18 ? (uint64_t)n : 0;
+}
+
+static uint32_t bucket_named(const char *name)
+{
+    static const char *const names[N_BUCKETS] = {"le10KB", "le100KB", "le1MB", "le10MB", "gt10MB"};
+    for (uint32_t i = 0; i < N_BUCKETS; i++)
+        if (!strcmp(name, names[i]))
+            return i;
+    return NONE;
+}
+
+/* Reads bins in place of flows that have finished; those in the table are only some of them. */
+static void read_bins(struct run_data *run, struct entries *entries, struct values *fct,
+                      struct values *slowdown)
+{
+    struct rows *rows = &run->rows;
+    fct->n = slowdown->n = 0;
+    fct->is_binned = slowdown->is_binned = true;
+    for (uint32_t i = 0; i < entries->keys.n; i++) {
+        entries->at[i].n -= entries->at[i].n_finished;
+        entries->at[i].n_finished = 0;
+    }
+    rows_begin(rows,
+               "SELECT quantity, traffic, size, low, high, flows FROM flow_bin WHERE run_id = ? "
+               "AND quantity IN ('fct', 'slowdown') ORDER BY low",
+               run->run_id);
+    while (rows_next(rows)) {
+        const bool is_fct = !strcmp(rows_text(rows, 0), "fct");
+        const char *traffic = rows_text(rows, 1);
+        const uint32_t entry = *traffic ? entry_of(entries, traffic) : NONE;
+        const uint32_t bucket = bucket_named(rows_text(rows, 2));
+        const int64_t n = rows_int(rows, 5);
+        if (n <= 0)
+            continue;
+        add_values(is_fct ? fct : slowdown, (rows_real(rows, 3) + rows_real(rows, 4)) / 2,
+                   (uint64_t)n, entry, bucket);
+        if (is_fct && entry != NONE && bucket == NONE) {
+            entries->at[entry].n += (uint64_t)n;
+            entries->at[entry].n_finished += (uint64_t)n;
+        }
+    }
+}
+
 json_t *run_flows(struct run_data *run, struct run_victims *victims)
 {
     struct entries entries = {0};
     struct values fct = {0}, slowdown = {0};
+    const uint64_t n_summarised = read_summarised(run);
     read_flows(run, victims, &entries, &fct, &slowdown);
-    double *space = malloc((fct.n + slowdown.n + 1) * sizeof *space);
+    if (n_summarised)
+        read_bins(run, &entries, &fct, &slowdown);
+    double *space = malloc((fct.n + slowdown.n + MOST_BINNED) * sizeof *space);
     XOFF_ASSERT(space);
 
     json_t *by_entry = json_object(), *by_size = json_array();
@@ -241,11 +332,11 @@ json_t *run_flows(struct run_data *run, struct run_victims *victims)
                               curve(run, &slowdown, order[i], space)));
     for (uint32_t i = 0; i < N_BUCKETS; i++)
         json_array_append_new(by_size, bucket_json(&slowdown, i, space));
-    json_t *object =
-        json_pack("{sI sI s{so so} so so sI}", "n", (json_int_t)n, "finished",
-                  (json_int_t)n_finished, "cdf", "fct", curve(run, &fct, NONE, space), "slowdown",
-                  curve(run, &slowdown, NONE, space), "by_entry", by_entry, "buckets", by_size,
-                  "entries_left_out", (json_int_t)(entries.keys.n - n_shown));
+    json_t *object = json_pack("{sI sI sI s{so so} so so sI}", "n", (json_int_t)n, "finished",
+                               (json_int_t)n_finished, "summarised", (json_int_t)n_summarised,
+                               "cdf", "fct", curve(run, &fct, NONE, space), "slowdown",
+                               curve(run, &slowdown, NONE, space), "by_entry", by_entry, "buckets",
+                               by_size, "entries_left_out", (json_int_t)(entries.keys.n - n_shown));
     free(order);
     free(space);
     free(fct.at);

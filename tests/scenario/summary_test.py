@@ -84,6 +84,8 @@ def check_figures(file, tmp):
     check("and all that did not finish, the stream among them",
           len(rows(tmp / "full", unfinished)) > 1 and
           rows(tmp / "full", unfinished) == rows(tmp / "some1", unfinished))
+    told = xoff("explain", tmp / "some1", "-j").stdout
+    check("an explanation says that flows were summarised", "were summarised" in told, told)
     return some[0]
 
 

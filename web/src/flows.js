@@ -37,7 +37,8 @@ function flowsSection(runs) {
       (r, i) =>
         r.flows &&
         isFigure(r.flows.n) &&
-        `${ofRun(runs, i)}${plural(r.flows.n, "flow")}, ${showNumber(r.flows.finished)} finished`,
+        `${ofRun(runs, i)}${plural(r.flows.n, "flow")}, ${showNumber(r.flows.finished)} finished` +
+          (r.flows.summarised > 0 ? " and summarised: values are within 0.1 %" : ""),
     )
     .filter(Boolean);
   return section(
