@@ -47,31 +47,6 @@ struct dsh_params {
     int64_t resume_offset, port_resume_offset;
 };
 
-struct dsh_cfg {
-    struct shared_cfg base;
-    int64_t resume_offset_bytes, port_resume_offset_bytes;
-    int64_t eta_bytes[]; /* insurance of port p */
-};
-
-struct dsh_queue {
-    int64_t bytes;          /* in all pools */
-    int64_t headroom_bytes; /* of these, what came into the pool while above */
-    uint64_t is_above;      /* XOFF decided, XON not yet */
-};
-
-struct dsh_port {
-    int64_t shared_bytes; /* of its lossless queues in the pool */
-    int64_t insurance_bytes, insurance_peak_bytes;
-    int64_t lossy_bytes; /* of all its lossy priorities, in reserve and pool */
-    uint64_t is_above;
-    struct dsh_queue queues[XOFF_N_PRIORITIES];
-};
-
-struct dsh_state {
-    struct shared_state base;
-    struct dsh_port ports[];
-};
-
 static const struct xoff_param dsh_table[] = {
     SHARED_PARAMS(struct dsh_params, "1/16"),
     SHARED_HEADROOM(struct dsh_params,
@@ -88,30 +63,23 @@ static int dsh_configure(const void *params, const struct xoff_mmu_env *env, voi
                          struct xoff_mmu_shape *shape, struct xoff_err *err)
 {
     const struct dsh_params *p = params;
-    struct dsh_cfg *c = cfg;
+    struct xoff_dsh_cfg *c = cfg;
     c->resume_offset_bytes = p->resume_offset;
     c->port_resume_offset_bytes = p->port_resume_offset;
-    shape->state_size = sizeof(struct dsh_state) + env->n_ports * sizeof(struct dsh_port);
+    shape->state_size = sizeof(struct xoff_dsh_state) + env->n_ports * sizeof(struct xoff_dsh_port);
     return xoff_shared_configure(&p->base, dsh_table, p, env, env->lossless ? 1 : 0, &c->base,
                                  c->eta_bytes, err);
 }
 
-/* Free bytes of the pool, which footroom and headroom share. */
-static inline int64_t dsh_free(const struct dsh_cfg *c, const struct dsh_state *s)
-{
-    return c->base.capacity_bytes - s->base.used_bytes[XOFF_POOL_SHARED] -
-           s->base.used_bytes[XOFF_POOL_HEADROOM];
-}
-
 /* Decides XOFF of the queue and of the port after an arrival that leaves `beyond` bytes of the
  * queue beyond its reserve. `lost_bytes` beyond the reserve found no room; 0: nothing was lost. */
-static inline void dsh_consider_xoff(const struct dsh_cfg *c, struct dsh_port *port,
+static inline void dsh_consider_xoff(const struct xoff_dsh_cfg *c, struct xoff_dsh_port *port,
                                      const struct xoff_arrival *arrival, int64_t free_bytes,
                                      int64_t beyond, int64_t lost_bytes, struct xoff_crossings *out)
 {
-    struct dsh_queue *queue = &port->queues[arrival->priority];
-    const int64_t threshold = ratio_times(&c->base.alpha, free_bytes); /* T */
-    const int64_t queue_off = shared_beyond(threshold, c->eta_bytes[arrival->in_port]);
+    struct xoff_dsh_queue *queue = &port->queues[arrival->priority];
+    const int64_t threshold = xoff_ratio_times(&c->base.alpha, free_bytes); /* T */
+    const int64_t queue_off = xoff_shared_beyond(threshold, c->eta_bytes[arrival->in_port]);
     const int64_t port_off = c->base.n_lossless * threshold;
     if (!queue->is_above && beyond > queue_off) {
         queue->is_above = 1;
@@ -134,22 +102,23 @@ static inline void dsh_consider_xoff(const struct dsh_cfg *c, struct dsh_port *p
 
 /* Places the `beyond` bytes of a frame that its reserve does not cover, and updates *free_bytes,
  * the free space of the pool. */
-static inline enum xoff_pool dsh_place(const struct dsh_cfg *c, struct dsh_state *s,
-                                       struct dsh_port *port, const struct xoff_arrival *arrival,
-                                       int64_t beyond, int64_t *free_bytes)
+static inline enum xoff_pool dsh_place(const struct xoff_dsh_cfg *c, struct xoff_dsh_state *s,
+                                       struct xoff_dsh_port *port,
+                                       const struct xoff_arrival *arrival, int64_t beyond,
+                                       int64_t *free_bytes)
 {
-    struct dsh_queue *queue = &port->queues[arrival->priority];
+    struct xoff_dsh_queue *queue = &port->queues[arrival->priority];
     if (!port->is_above && beyond <= *free_bytes &&
         port->shared_bytes + beyond <=
-            c->base.n_lossless * ratio_times(&c->base.alpha, *free_bytes)) {
+            c->base.n_lossless * xoff_ratio_times(&c->base.alpha, *free_bytes)) {
         port->shared_bytes += beyond;
         *free_bytes -= beyond;
         if (!queue->is_above) {
-            shared_raise(&s->base, XOFF_POOL_SHARED, beyond);
+            xoff_shared_raise(&s->base, XOFF_POOL_SHARED, beyond);
             return XOFF_POOL_SHARED;
         }
         queue->headroom_bytes += beyond;
-        shared_raise(&s->base, XOFF_POOL_HEADROOM, beyond);
+        xoff_shared_raise(&s->base, XOFF_POOL_HEADROOM, beyond);
         return XOFF_POOL_HEADROOM;
     }
     if (port->insurance_bytes + beyond > c->eta_bytes[arrival->in_port])
@@ -157,21 +126,23 @@ static inline enum xoff_pool dsh_place(const struct dsh_cfg *c, struct dsh_state
     port->insurance_bytes += beyond;
     if (port->insurance_bytes > port->insurance_peak_bytes)
         port->insurance_peak_bytes = port->insurance_bytes;
-    shared_raise(&s->base, XOFF_POOL_INSURANCE, beyond);
+    xoff_shared_raise(&s->base, XOFF_POOL_INSURANCE, beyond);
     return XOFF_POOL_INSURANCE;
 }
 
 /* Admits a frame to a lossless queue that is above a threshold of its own or of its port, or may
- * come to be with it. `before` and `after` are its bytes beyond the reserve. A function of its own,
- * so the usual case is cheaper. */
-__attribute__((noinline)) static enum xoff_pool
-dsh_admit_above(const struct dsh_cfg *c, struct dsh_state *s, const struct xoff_arrival *arrival,
-                int64_t before, int64_t after, struct xoff_crossings *out)
+ * come to be with it. */
+static enum xoff_pool dsh_admit_above(const struct xoff_dsh_cfg *c, struct xoff_dsh_state *s,
+                                      const struct xoff_arrival *arrival,
+                                      struct xoff_crossings *out)
 {
-    struct dsh_port *port = &s->ports[arrival->in_port];
-    struct dsh_queue *queue = &port->queues[arrival->priority];
-    const int64_t bytes = arrival->bytes, beyond = after - before;
-    int64_t free_bytes = dsh_free(c, s);
+    struct xoff_dsh_port *port = &s->ports[arrival->in_port];
+    struct xoff_dsh_queue *queue = &port->queues[arrival->priority];
+    const int64_t bytes = arrival->bytes;
+    const int64_t before = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t after = xoff_shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
+    const int64_t beyond = after - before;
+    int64_t free_bytes = xoff_dsh_free(c, s);
     enum xoff_pool pool = XOFF_POOL_RESERVED;
     if (beyond > 0)
         pool = dsh_place(c, s, port, arrival, beyond, &free_bytes);
@@ -181,8 +152,8 @@ dsh_admit_above(const struct dsh_cfg *c, struct dsh_state *s, const struct xoff_
     }
     queue->bytes += bytes;
     if (beyond < bytes)
-        shared_raise(&s->base, XOFF_POOL_RESERVED, bytes - beyond);
-    shared_raise_total(&s->base, bytes);
+        xoff_shared_raise(&s->base, XOFF_POOL_RESERVED, bytes - beyond);
+    xoff_shared_raise_total(&s->base, bytes);
     dsh_consider_xoff(c, port, arrival, free_bytes, after, 0, out);
     return pool;
 }
@@ -190,39 +161,21 @@ dsh_admit_above(const struct dsh_cfg *c, struct dsh_state *s, const struct xoff_
 static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_arrival *arrival,
                                 xoff_time now, struct xoff_crossings *out)
 {
-    const struct dsh_cfg *c = cfg;
-    struct dsh_state *s = state;
+    const struct xoff_dsh_cfg *c = cfg;
+    struct xoff_dsh_state *s = state;
     (void)now;
     XOFF_ASSERT(arrival->in_port < c->base.n_ports);
     XOFF_ASSERT(arrival->priority < XOFF_N_PRIORITIES);
-    struct dsh_port *port = &s->ports[arrival->in_port];
-    struct dsh_queue *queue = &port->queues[arrival->priority];
-    const int64_t bytes = arrival->bytes;
-    const int64_t free_bytes = dsh_free(c, s);
-    if (!(c->base.lossless >> arrival->priority & 1)) {
-        return shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes,
-                                  &queue->bytes);
-    }
-    const int64_t before = shared_beyond(queue->bytes, c->base.reserved_bytes);
-    const int64_t after = shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
-    const int64_t beyond = after - before;
-    if (queue->is_above | port->is_above || beyond > free_bytes)
-        return dsh_admit_above(c, s, arrival, before, after, out);
-    /* Queue and port that are below the thresholds which the frame leaves were below those which it
-     * found. */
-    const int64_t threshold = ratio_times(&c->base.alpha, free_bytes - beyond); /* T */
-    if (after > shared_beyond(threshold, c->eta_bytes[arrival->in_port]) ||
-        port->shared_bytes + beyond > c->base.n_lossless * threshold)
-        return dsh_admit_above(c, s, arrival, before, after, out);
-    queue->bytes += bytes;
-    port->shared_bytes += beyond;
-    shared_raise_total(&s->base, bytes);
-    return shared_join(&s->base, bytes, beyond);
+    const enum xoff_pool pool = xoff_dsh_quick_admit(c, s, arrival->in_port, arrival->priority,
+                                                     arrival->bytes, arrival->egress_bytes);
+    if (pool != XOFF_POOL_DROP || !(c->base.lossless >> arrival->priority & 1))
+        return pool;
+    return dsh_admit_above(c, s, arrival, out);
 }
 
 /* `beyond` bytes of a queue, which now has `left` beyond its reserve, leave insurance and pool. */
-static inline void dsh_take(struct dsh_state *s, struct dsh_port *port, struct dsh_queue *queue,
-                            int64_t beyond, int64_t left)
+static inline void dsh_take(struct xoff_dsh_state *s, struct xoff_dsh_port *port,
+                            struct xoff_dsh_queue *queue, int64_t beyond, int64_t left)
 {
     const int64_t insured = beyond < port->insurance_bytes ? beyond : port->insurance_bytes;
     const int64_t pooled = beyond - insured;
@@ -235,26 +188,27 @@ static inline void dsh_take(struct dsh_state *s, struct dsh_port *port, struct d
         headroom = queue->headroom_bytes - left;
     queue->headroom_bytes -= headroom;
     s->base.used_bytes[XOFF_POOL_HEADROOM] -= headroom;
-    shared_raise(&s->base, XOFF_POOL_SHARED, headroom - pooled);
+    xoff_shared_raise(&s->base, XOFF_POOL_SHARED, headroom - pooled);
 }
 
 /* Decides XON of the queue and of the port after a departure. */
-static inline void dsh_consider_xon(const struct dsh_cfg *c, struct dsh_state *s,
-                                    struct dsh_port *port, const struct xoff_departure *departure,
+static inline void dsh_consider_xon(const struct xoff_dsh_cfg *c, struct xoff_dsh_state *s,
+                                    struct xoff_dsh_port *port,
+                                    const struct xoff_departure *departure,
                                     struct xoff_crossings *out)
 {
-    struct dsh_queue *queue = &port->queues[departure->priority];
-    const int64_t threshold = ratio_times(&c->base.alpha, dsh_free(c, s)); /* T */
-    const int64_t beyond = shared_beyond(queue->bytes, c->base.reserved_bytes);
-    const int64_t queue_off = shared_beyond(threshold, c->eta_bytes[departure->in_port]);
+    struct xoff_dsh_queue *queue = &port->queues[departure->priority];
+    const int64_t threshold = xoff_ratio_times(&c->base.alpha, xoff_dsh_free(c, s)); /* T */
+    const int64_t beyond = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t queue_off = xoff_shared_beyond(threshold, c->eta_bytes[departure->in_port]);
     const int64_t port_off = c->base.n_lossless * threshold;
     if (queue->is_above && (beyond == 0 || beyond + c->resume_offset_bytes <= queue_off)) {
         queue->is_above = 0;
         s->base.used_bytes[XOFF_POOL_HEADROOM] -= queue->headroom_bytes;
-        shared_raise(&s->base, XOFF_POOL_SHARED, queue->headroom_bytes);
+        xoff_shared_raise(&s->base, XOFF_POOL_SHARED, queue->headroom_bytes);
         queue->headroom_bytes = 0;
         shared_cross(XOFF_UNIT_INGRESS, false, departure->in_port, departure->priority, beyond,
-                     shared_beyond(queue_off, c->resume_offset_bytes), out);
+                     xoff_shared_beyond(queue_off, c->resume_offset_bytes), out);
     }
     if (!port->is_above || port->insurance_bytes > 0)
         return;
@@ -262,36 +216,30 @@ static inline void dsh_consider_xon(const struct dsh_cfg *c, struct dsh_state *s
         return;
     port->is_above = 0;
     shared_cross(XOFF_UNIT_INGRESS_PORT, false, departure->in_port, departure->priority,
-                 port->shared_bytes, shared_beyond(port_off, c->port_resume_offset_bytes), out);
+                 port->shared_bytes, xoff_shared_beyond(port_off, c->port_resume_offset_bytes),
+                 out);
 }
 
 static void dsh_release(const void *cfg, void *state, const struct xoff_departure *departure,
                         xoff_time now, struct xoff_crossings *out)
 {
-    const struct dsh_cfg *c = cfg;
-    struct dsh_state *s = state;
+    const struct xoff_dsh_cfg *c = cfg;
+    struct xoff_dsh_state *s = state;
     (void)now;
     XOFF_ASSERT(departure->in_port < c->base.n_ports);
     XOFF_ASSERT(departure->priority < XOFF_N_PRIORITIES);
     XOFF_ASSERT(departure->pool != XOFF_POOL_DROP);
-    struct dsh_port *port = &s->ports[departure->in_port];
-    struct dsh_queue *queue = &port->queues[departure->priority];
+    struct xoff_dsh_port *port = &s->ports[departure->in_port];
+    struct xoff_dsh_queue *queue = &port->queues[departure->priority];
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes);
-    s->base.used_total_bytes -= bytes;
-    if (!(c->base.lossless >> departure->priority & 1)) {
-        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes, &queue->bytes);
+    if (xoff_dsh_quick_release(c, s, departure->in_port, departure->priority, bytes))
         return;
-    }
-    const int64_t left = shared_beyond(queue->bytes - bytes, c->base.reserved_bytes);
-    const int64_t beyond = shared_beyond(queue->bytes, c->base.reserved_bytes) - left;
+    const int64_t left = xoff_shared_beyond(queue->bytes - bytes, c->base.reserved_bytes);
+    const int64_t beyond = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes) - left;
+    s->base.used_total_bytes -= bytes;
     queue->bytes -= bytes;
     s->base.used_bytes[XOFF_POOL_RESERVED] -= bytes - beyond;
-    if (!(queue->is_above | port->is_above)) { /* no headroom, no insurance, no XON */
-        port->shared_bytes -= beyond;
-        s->base.used_bytes[XOFF_POOL_SHARED] -= beyond;
-        return;
-    }
     dsh_take(s, port, queue, beyond, left);
     dsh_consider_xon(c, s, port, departure, out);
 }
@@ -300,8 +248,8 @@ static void dsh_release(const void *cfg, void *state, const struct xoff_departur
 
 static void dsh_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
 {
-    const struct dsh_cfg *c = cfg;
-    const struct dsh_state *s = state;
+    const struct xoff_dsh_cfg *c = cfg;
+    const struct xoff_dsh_state *s = state;
     xoff_shared_view(&c->base, &s->base, view);
     view->capacity_bytes[XOFF_POOL_HEADROOM] = c->base.capacity_bytes;
     view->capacity_bytes[XOFF_POOL_INSURANCE] = c->base.headroom_capacity_bytes;
@@ -309,14 +257,14 @@ static void dsh_view(const void *cfg, const void *state, struct xoff_mmu_view *v
 
 static int64_t dsh_used_bytes(const void *state, enum xoff_pool pool)
 {
-    return ((const struct dsh_state *)state)->base.used_bytes[pool];
+    return ((const struct xoff_dsh_state *)state)->base.used_bytes[pool];
 }
 
 static int64_t dsh_ingress_bytes(const void *cfg, const void *state, uint32_t port,
                                  uint32_t priority)
 {
-    const struct dsh_cfg *c = cfg;
-    const struct dsh_state *s = state;
+    const struct xoff_dsh_cfg *c = cfg;
+    const struct xoff_dsh_state *s = state;
     XOFF_ASSERT(port < c->base.n_ports);
     XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
     return s->ports[port].queues[priority].bytes;
@@ -325,8 +273,8 @@ static int64_t dsh_ingress_bytes(const void *cfg, const void *state, uint32_t po
 static int64_t dsh_headroom_peak(const void *cfg, const void *state, uint32_t port,
                                  uint32_t priority)
 {
-    const struct dsh_cfg *c = cfg;
-    const struct dsh_state *s = state;
+    const struct xoff_dsh_cfg *c = cfg;
+    const struct xoff_dsh_state *s = state;
     (void)priority;
     XOFF_ASSERT(port < c->base.n_ports);
     return s->ports[port].insurance_peak_bytes;
@@ -334,7 +282,7 @@ static int64_t dsh_headroom_peak(const void *cfg, const void *state, uint32_t po
 
 static int64_t dsh_headroom_limit(const void *cfg, uint32_t port, uint32_t priority)
 {
-    const struct dsh_cfg *c = cfg;
+    const struct xoff_dsh_cfg *c = cfg;
     XOFF_ASSERT(port < c->base.n_ports);
     return c->base.lossless >> priority & 1 ? c->eta_bytes[port] : 0;
 }
@@ -344,7 +292,7 @@ const struct xoff_mmu_ops xoff_mmu_dsh = {
     .summary = "one pool for footroom and headroom, insurance headroom for each port",
     .params = dsh_table,
     .params_size = sizeof(struct dsh_params),
-    .cfg_size = sizeof(struct dsh_cfg),
+    .cfg_size = sizeof(struct xoff_dsh_cfg),
     .cfg_port_size = sizeof(int64_t),
     .configure = dsh_configure,
     .admit = dsh_admit,

@@ -38,7 +38,7 @@ struct insurance_params {
 };
 
 struct insurance_cfg {
-    struct shared_cfg base;
+    struct xoff_shared_cfg base;
     int64_t resume_offset_bytes;
     int64_t eta_bytes[]; /* headroom of port p */
 };
@@ -57,7 +57,7 @@ struct insurance_port {
 };
 
 struct insurance_state {
-    struct shared_state base;
+    struct xoff_shared_state base;
     struct insurance_port ports[];
 };
 
@@ -93,9 +93,9 @@ static void insurance_consider_full(const struct insurance_cfg *c, const struct 
     /* An empty queue has no departure that could bring XON. */
     if (queue->is_full || queue->bytes + queue->headroom_bytes == 0)
         return;
-    const int64_t free_bytes = shared_free(&c->base, &s->base);
-    const int64_t threshold = ratio_times(&c->base.alpha, free_bytes);
-    const int64_t shared = shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t free_bytes = xoff_shared_free(&c->base, &s->base);
+    const int64_t threshold = xoff_ratio_times(&c->base.alpha, free_bytes);
+    const int64_t shared = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
     if (queue->headroom_bytes == 0 && shared <= threshold && lost_bytes == 0)
         return;
     queue->is_full = 1;
@@ -119,21 +119,21 @@ static enum xoff_pool insurance_admit(const void *cfg, void *state,
     struct insurance_port *port = &s->ports[arrival->in_port];
     struct insurance_queue *queue = &port->queues[arrival->priority];
     const int64_t bytes = arrival->bytes;
-    const int64_t free_bytes = shared_free(&c->base, &s->base);
+    const int64_t free_bytes = xoff_shared_free(&c->base, &s->base);
     if (!(c->base.lossless >> arrival->priority & 1))
-        return shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes,
-                                  &queue->bytes);
+        return xoff_shared_admit_lossy(&c->base, &s->base, bytes, arrival->egress_bytes, free_bytes,
+                                       &port->lossy_bytes, &queue->bytes);
     enum xoff_pool pool = shared_admit_below(&c->base, &s->base, bytes, free_bytes, &queue->bytes);
     if (pool == XOFF_POOL_DROP && port->headroom_bytes + bytes <= c->eta_bytes[arrival->in_port]) {
         queue->headroom_bytes += bytes;
         port->headroom_bytes += bytes;
         if (port->headroom_bytes > port->headroom_peak_bytes)
             port->headroom_peak_bytes = port->headroom_bytes;
-        shared_raise(&s->base, XOFF_POOL_INSURANCE, bytes);
+        xoff_shared_raise(&s->base, XOFF_POOL_INSURANCE, bytes);
         pool = XOFF_POOL_INSURANCE;
     }
     if (pool != XOFF_POOL_DROP)
-        shared_raise_total(&s->base, bytes);
+        xoff_shared_raise_total(&s->base, bytes);
     insurance_consider_full(c, s, port, arrival, pool == XOFF_POOL_DROP ? bytes : 0, out);
     return pool;
 }
@@ -153,22 +153,23 @@ static void insurance_release(const void *cfg, void *state, const struct xoff_de
     XOFF_ASSERT(bytes <= queue->bytes + queue->headroom_bytes);
     s->base.used_total_bytes -= bytes;
     if (!(c->base.lossless >> departure->priority & 1)) {
-        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes, &queue->bytes);
+        xoff_shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes, &queue->bytes);
         return;
     }
     port->headroom_bytes -= shared_release(&c->base, &s->base, XOFF_POOL_INSURANCE, bytes,
                                            &queue->bytes, &queue->headroom_bytes);
     if (!queue->is_full || queue->headroom_bytes > 0)
         return;
-    const int64_t shared = shared_beyond(queue->bytes, c->base.reserved_bytes);
-    const int64_t threshold = ratio_times(&c->base.alpha, shared_free(&c->base, &s->base));
+    const int64_t shared = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t threshold =
+        xoff_ratio_times(&c->base.alpha, xoff_shared_free(&c->base, &s->base));
     if (shared > 0 && shared + c->resume_offset_bytes > threshold)
         return;
     queue->is_full = 0;
     if (--port->n_full)
         return;
     shared_cross(XOFF_UNIT_INGRESS_PORT, false, departure->in_port, departure->priority, shared,
-                 shared_beyond(threshold, c->resume_offset_bytes), out);
+                 xoff_shared_beyond(threshold, c->resume_offset_bytes), out);
 }
 
 /* Inspection */

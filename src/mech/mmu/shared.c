@@ -16,7 +16,7 @@ const char *const xoff_shared_rules[] = {"worst", "eta", NULL};
  * mul = ceil(num * 2^50 / den) exceeds the true value by e / den with e < den, so x * mul / 2^50
  * exceeds x * num / den by x * e / (den * 2^50) < 1 / den for x < 2^40. That is not enough to reach
  * the next whole number. */
-struct ratio xoff_ratio_of(double value)
+struct xoff_ratio xoff_ratio_of(double value)
 {
     uint64_t num, den = 1;
     do {
@@ -32,10 +32,10 @@ struct ratio xoff_ratio_of(double value)
             shift++;
         while (shift > 0 && num % 2 == 0)
             num /= 2, shift--;
-        return (struct ratio){.mul = num, .shift = shift};
+        return (struct xoff_ratio){.mul = num, .shift = shift};
     }
     const uint64_t whole = num / den, rest = num % den;
-    return (struct ratio){.mul = (whole << 50) + ((rest << 50) + den - 1) / den, .shift = 50};
+    return (struct xoff_ratio){.mul = (whole << 50) + ((rest << 50) + den - 1) / den, .shift = 50};
 }
 
 uint32_t xoff_shared_n_lossless(const struct xoff_mmu_env *env)
@@ -130,7 +130,7 @@ static int headroom_of(const struct shared_params *p, const struct xoff_mmu_env 
     return at->delay ? 0 : refuse_no_delay(env, port, *bytes, err);
 }
 
-static int refuse_buffer(const struct xoff_mmu_env *env, const struct shared_cfg *c,
+static int refuse_buffer(const struct xoff_mmu_env *env, const struct xoff_shared_cfg *c,
                          struct xoff_err *err)
 {
     char text[XOFF_PARAM_TEXT];
@@ -152,7 +152,7 @@ static bool is_good_alpha(double alpha)
 }
 
 static int take_headroom(const struct shared_params *p, const struct xoff_mmu_env *env,
-                         uint32_t n_shares, struct shared_cfg *c, int64_t *limit_bytes,
+                         uint32_t n_shares, struct xoff_shared_cfg *c, int64_t *limit_bytes,
                          struct xoff_err *err)
 {
     for (uint32_t port = 0; port < env->n_ports; port++) {
@@ -184,7 +184,7 @@ static int take_headroom(const struct shared_params *p, const struct xoff_mmu_en
 
 int xoff_shared_configure(const struct shared_params *p, const struct xoff_param *table,
                           const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
-                          struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err)
+                          struct xoff_shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err)
 {
     const bool has_lossy = env->lossless != 0xff;
     if (!is_good_alpha(p->alpha))
@@ -198,7 +198,7 @@ int xoff_shared_configure(const struct shared_params *p, const struct xoff_param
                             xoff_format_bytes(text, sizeof text, env->buffer_bytes),
                             "must be from 1B to 1024GiB");
     }
-    *c = (struct shared_cfg){
+    *c = (struct xoff_shared_cfg){
         .n_ports = env->n_ports,
         .n_lossless = xoff_shared_n_lossless(env),
         .lossless = env->lossless,
@@ -218,7 +218,7 @@ int xoff_shared_configure(const struct shared_params *p, const struct xoff_param
     return c->capacity_bytes < 0 ? refuse_buffer(env, c, err) : 0;
 }
 
-void xoff_shared_view(const struct shared_cfg *c, const struct shared_state *s,
+void xoff_shared_view(const struct xoff_shared_cfg *c, const struct xoff_shared_state *s,
                       struct xoff_mmu_view *view)
 {
     view->used_total_bytes = s->used_total_bytes;

@@ -3,7 +3,7 @@
  *
  * Source: dynamic threshold T = alpha * (shared capacity - shared used) of Choudhury and Hahne
  * (1998). alpha is num/den in whole numbers; its product with the free space is exact, rounded down
- * to the byte, and needs no division per frame (struct ratio).
+ * to the byte, and needs no division per frame (struct xoff_ratio).
  *
  * Lossy frames have no headroom. Beyond the reserve of their port they are limited at their egress
  * queue: queue + L <= alpha_lossy * (shared capacity - shared used).
@@ -11,9 +11,9 @@
 #ifndef MMU_SHARED_H
 #define MMU_SHARED_H
 
-#include <xoff/mmu.h>
+#include <xoff/mmu_quick.h>
 
-/* Keeps ratio_times() exact: see xoff_ratio_of(). */
+/* Keeps xoff_ratio_times() exact: see xoff_ratio_of(). */
 #define SHARED_MAX_BUFFER_BYTES (INT64_C(1) << 40)
 #define SHARED_MAX_ALPHA 1024
 
@@ -25,35 +25,13 @@ struct shared_params {
     int64_t reserved, reserved_lossy, headroom, rule, allow_loss;
 };
 
-/* A positive rational: x * num/den is (x * mul) >> shift. */
-struct ratio {
-    uint64_t mul;
-    uint32_t shift;
-};
-
-struct shared_cfg {
-    uint32_t n_ports, n_lossless;
-    uint8_t lossless;
-    struct ratio alpha, alpha_lossy;
-    int64_t capacity_bytes;       /* of the shared pool */
-    int64_t reserved_bytes;       /* of each lossless queue */
-    int64_t reserved_lossy_bytes; /* of the lossy priorities of a port together */
-    int64_t buffer_bytes, reserved_capacity_bytes, headroom_capacity_bytes;
-};
-
-struct shared_state {
-    int64_t used_total_bytes, peak_total_bytes;
-    int64_t used_bytes[XOFF_N_POOLS];
-    int64_t peak_bytes[XOFF_N_POOLS];
-};
-
 /* Checks the parameters, takes headroom for `n_shares` queues of each port (dsh: 1, for the port as
  * a whole) from the buffer and leaves the size of one share by port in limit_bytes. `table` and
  * `params` are those of the mechanism, for messages. Headroom below the worst case is refused, or
  * accepted with a warning if allow_loss is set (role.h). */
 int xoff_shared_configure(const struct shared_params *p, const struct xoff_param *table,
                           const void *params, const struct xoff_mmu_env *env, uint32_t n_shares,
-                          struct shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err);
+                          struct xoff_shared_cfg *c, int64_t *limit_bytes, struct xoff_err *err);
 
 /* Refuses headroom limit_bytes[port] that is below the worst case of its port, or warns of it if
  * allow_loss is set; `key` names the parameter that it comes from. */
@@ -61,113 +39,35 @@ int xoff_shared_check_headroom(const struct xoff_mmu_env *env, const int64_t *li
                                const char *key, bool allow_loss, struct xoff_err *err);
 
 uint32_t xoff_shared_n_lossless(const struct xoff_mmu_env *env);
-struct ratio xoff_ratio_of(double value);
-
-static inline int64_t ratio_times(const struct ratio *ratio, int64_t bytes)
-{
-    if (ratio->mul == 1)
-        return bytes >> ratio->shift;
-    return (int64_t)(((unsigned __int128)ratio->mul * (uint64_t)bytes) >> ratio->shift);
-}
-
-/* The part of `bytes` that its reserve does not cover. */
-static inline int64_t shared_beyond(int64_t bytes, int64_t reserved_bytes)
-{
-    return bytes > reserved_bytes ? bytes - reserved_bytes : 0;
-}
-
-static inline void shared_raise(struct shared_state *s, enum xoff_pool pool, int64_t bytes)
-{
-    s->used_bytes[pool] += bytes;
-    if (s->used_bytes[pool] > s->peak_bytes[pool])
-        s->peak_bytes[pool] = s->used_bytes[pool];
-}
-
-static inline void shared_raise_total(struct shared_state *s, int64_t bytes)
-{
-    s->used_total_bytes += bytes;
-    if (s->used_total_bytes > s->peak_total_bytes)
-        s->peak_total_bytes = s->used_total_bytes;
-}
-
-/* Free bytes of a shared pool that holds no headroom. */
-static inline int64_t shared_free(const struct shared_cfg *c, const struct shared_state *s)
-{
-    return c->capacity_bytes - s->used_bytes[XOFF_POOL_SHARED];
-}
-
-/* A frame of `bytes` joins, `shared` bytes of it in the shared pool and the rest in the reserve. */
-static inline enum xoff_pool shared_join(struct shared_state *s, int64_t bytes, int64_t shared)
-{
-    shared_raise(s, XOFF_POOL_RESERVED, bytes - shared);
-    shared_raise(s, XOFF_POOL_SHARED, shared);
-    return shared > 0 ? XOFF_POOL_SHARED : XOFF_POOL_RESERVED;
-}
-
-/* `bytes` leave a unit that had `before` bytes in its reserve and the shared pool. */
-static inline void shared_leave(struct shared_state *s, int64_t before, int64_t bytes,
-                                int64_t reserved_bytes)
-{
-    const int64_t shared =
-        shared_beyond(before, reserved_bytes) - shared_beyond(before - bytes, reserved_bytes);
-    s->used_bytes[XOFF_POOL_SHARED] -= shared;
-    s->used_bytes[XOFF_POOL_RESERVED] -= bytes - shared;
-}
+struct xoff_ratio xoff_ratio_of(double value);
 
 /* Admits a frame to a lossless queue if it then has at most T = alpha * free bytes beyond its
  * reserve, and they fit; else XOFF_POOL_DROP says that it may go to headroom alone. */
-static inline enum xoff_pool shared_admit_below(const struct shared_cfg *c, struct shared_state *s,
-                                                int64_t bytes, int64_t free_bytes,
-                                                int64_t *queue_bytes)
+static inline enum xoff_pool shared_admit_below(const struct xoff_shared_cfg *c,
+                                                struct xoff_shared_state *s, int64_t bytes,
+                                                int64_t free_bytes, int64_t *queue_bytes)
 {
-    const int64_t after = shared_beyond(*queue_bytes + bytes, c->reserved_bytes);
-    const int64_t shared = after - shared_beyond(*queue_bytes, c->reserved_bytes);
-    if (shared > 0 && (after > ratio_times(&c->alpha, free_bytes) || shared > free_bytes))
+    const int64_t after = xoff_shared_beyond(*queue_bytes + bytes, c->reserved_bytes);
+    const int64_t shared = after - xoff_shared_beyond(*queue_bytes, c->reserved_bytes);
+    if (shared > 0 && (after > xoff_ratio_times(&c->alpha, free_bytes) || shared > free_bytes))
         return XOFF_POOL_DROP;
     *queue_bytes += bytes;
-    return shared_join(s, bytes, shared);
+    return xoff_shared_join(s, bytes, shared);
 }
 
 /* Releases a frame of a lossless queue, bytes in headroom first: `pool` is what that counts to. The
  * pool given at admission only says where there was room then; the space is the same, and a queue
  * whose last frames lie in headroom need not run empty before XON. Returns what left headroom. */
-static inline int64_t shared_release(const struct shared_cfg *c, struct shared_state *s,
+static inline int64_t shared_release(const struct xoff_shared_cfg *c, struct xoff_shared_state *s,
                                      enum xoff_pool pool, int64_t bytes, int64_t *queue_bytes,
                                      int64_t *headroom_bytes)
 {
     const int64_t from_headroom = bytes < *headroom_bytes ? bytes : *headroom_bytes;
     *headroom_bytes -= from_headroom;
     s->used_bytes[pool] -= from_headroom;
-    shared_leave(s, *queue_bytes, bytes - from_headroom, c->reserved_bytes);
+    xoff_shared_leave(s, *queue_bytes, bytes - from_headroom, c->reserved_bytes);
     *queue_bytes -= bytes - from_headroom;
     return from_headroom;
-}
-
-/* Admits a lossy frame to a queue of a port whose lossy priorities hold *lossy_bytes; the shared
- * pool has `free_bytes` left. */
-static inline enum xoff_pool shared_admit_lossy(const struct shared_cfg *c, struct shared_state *s,
-                                                const struct xoff_arrival *arrival,
-                                                int64_t free_bytes, int64_t *lossy_bytes,
-                                                int64_t *queue_bytes)
-{
-    const int64_t bytes = arrival->bytes;
-    const int64_t shared = shared_beyond(*lossy_bytes + bytes, c->reserved_lossy_bytes) -
-                           shared_beyond(*lossy_bytes, c->reserved_lossy_bytes);
-    if (shared > 0 && (arrival->egress_bytes + bytes > ratio_times(&c->alpha_lossy, free_bytes) ||
-                       shared > free_bytes))
-        return XOFF_POOL_DROP;
-    *lossy_bytes += bytes;
-    *queue_bytes += bytes;
-    shared_raise_total(s, bytes);
-    return shared_join(s, bytes, shared);
-}
-
-static inline void shared_release_lossy(const struct shared_cfg *c, struct shared_state *s,
-                                        int64_t bytes, int64_t *lossy_bytes, int64_t *queue_bytes)
-{
-    shared_leave(s, *lossy_bytes, bytes, c->reserved_lossy_bytes);
-    *lossy_bytes -= bytes;
-    *queue_bytes -= bytes;
 }
 
 static inline void shared_cross(uint8_t unit, bool is_above, uint16_t port, uint8_t priority,
@@ -184,7 +84,7 @@ static inline void shared_cross(uint8_t unit, bool is_above, uint16_t port, uint
 }
 
 /* Fills in capacities, use and peaks; dsh then sets the capacities that differ. */
-void xoff_shared_view(const struct shared_cfg *c, const struct shared_state *s,
+void xoff_shared_view(const struct xoff_shared_cfg *c, const struct xoff_shared_state *s,
                       struct xoff_mmu_view *view);
 
 /* Rows of the parameter table of a mechanism whose params have struct shared_params `base`. */

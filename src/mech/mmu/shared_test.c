@@ -301,8 +301,8 @@ static void test_ratios(void **unused)
         {0x3p-20, INT64_C(1) << 20, 3},    /* one with a numerator above 2^14 */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct ratio ratio = xoff_ratio_of(rows[i].value);
-        assert_int_equal(ratio_times(&ratio, rows[i].bytes), rows[i].product);
+        const struct xoff_ratio ratio = xoff_ratio_of(rows[i].value);
+        assert_int_equal(xoff_ratio_times(&ratio, rows[i].bytes), rows[i].product);
     }
 }
 

@@ -36,29 +36,6 @@ struct sih_params {
     int64_t resume_offset;
 };
 
-struct sih_cfg {
-    struct shared_cfg base;
-    int64_t resume_offset_bytes;
-    int64_t headroom_limit_bytes[]; /* of each lossless queue of port p */
-};
-
-struct sih_queue {
-    int64_t bytes; /* in reserve and shared pool */
-    int64_t headroom_bytes, headroom_peak_bytes;
-    uint64_t is_above; /* XOFF decided, XON not yet */
-};
-_Static_assert(sizeof(struct sih_queue) == 32, "two queue records share a cache line");
-
-struct sih_port {
-    struct sih_queue queues[XOFF_N_PRIORITIES];
-    int64_t lossy_bytes; /* of all its lossy priorities, in reserve and shared pool */
-};
-
-struct sih_state {
-    struct shared_state base;
-    struct sih_port ports[];
-};
-
 static const struct xoff_param sih_table[] = {
     SHARED_PARAMS(struct sih_params, "1/8"),
     SHARED_HEADROOM(
@@ -74,9 +51,9 @@ static int sih_configure(const void *params, const struct xoff_mmu_env *env, voi
                          struct xoff_mmu_shape *shape, struct xoff_err *err)
 {
     const struct sih_params *p = params;
-    struct sih_cfg *c = cfg;
+    struct xoff_sih_cfg *c = cfg;
     c->resume_offset_bytes = p->resume_offset;
-    shape->state_size = sizeof(struct sih_state) + env->n_ports * sizeof(struct sih_port);
+    shape->state_size = sizeof(struct xoff_sih_state) + env->n_ports * sizeof(struct xoff_sih_port);
     return xoff_shared_configure(&p->base, sih_table, p, env, xoff_shared_n_lossless(env), &c->base,
                                  c->headroom_limit_bytes, err);
 }
@@ -84,15 +61,15 @@ static int sih_configure(const void *params, const struct xoff_mmu_env *env, voi
 /* Admission */
 
 /* Decides XOFF after an arrival. `lost_bytes` is the size of a frame that found no room, else 0. */
-static void sih_consider_xoff(const struct sih_cfg *c, const struct sih_state *s,
-                              struct sih_queue *queue, const struct xoff_arrival *arrival,
+static void sih_consider_xoff(const struct xoff_sih_cfg *c, const struct xoff_sih_state *s,
+                              struct xoff_sih_queue *queue, const struct xoff_arrival *arrival,
                               int64_t lost_bytes, struct xoff_crossings *out)
 {
     if (queue->is_above)
         return;
-    const int64_t free_bytes = shared_free(&c->base, &s->base);
-    const int64_t threshold = ratio_times(&c->base.alpha, free_bytes);
-    const int64_t shared = shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t free_bytes = xoff_shared_free(&c->base, &s->base);
+    const int64_t threshold = xoff_ratio_times(&c->base.alpha, free_bytes);
+    const int64_t shared = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
     /* An empty queue has no departure that could bring XON. */
     if (queue->bytes + queue->headroom_bytes == 0)
         return;
@@ -105,27 +82,25 @@ static void sih_consider_xoff(const struct sih_cfg *c, const struct sih_state *s
                  threshold < shared + free_bytes ? threshold : shared + free_bytes, out);
 }
 
-/* Admits a frame of a lossless queue that is above its threshold, or may come to be with it. A
- * function of its own, so the usual case is cheaper. */
-__attribute__((noinline)) static enum xoff_pool sih_admit_above(const struct sih_cfg *c,
-                                                                struct sih_state *s,
-                                                                const struct xoff_arrival *arrival,
-                                                                struct xoff_crossings *out)
+/* Admits a frame of a lossless queue that is above its threshold, or may come to be with it. */
+static enum xoff_pool sih_admit_above(const struct xoff_sih_cfg *c, struct xoff_sih_state *s,
+                                      const struct xoff_arrival *arrival,
+                                      struct xoff_crossings *out)
 {
-    struct sih_queue *queue = &s->ports[arrival->in_port].queues[arrival->priority];
+    struct xoff_sih_queue *queue = &s->ports[arrival->in_port].queues[arrival->priority];
     const int64_t bytes = arrival->bytes;
     enum xoff_pool pool = shared_admit_below(&c->base, &s->base, bytes,
-                                             shared_free(&c->base, &s->base), &queue->bytes);
+                                             xoff_shared_free(&c->base, &s->base), &queue->bytes);
     if (pool == XOFF_POOL_DROP &&
         queue->headroom_bytes + bytes <= c->headroom_limit_bytes[arrival->in_port]) {
         queue->headroom_bytes += bytes;
         if (queue->headroom_bytes > queue->headroom_peak_bytes)
             queue->headroom_peak_bytes = queue->headroom_bytes;
-        shared_raise(&s->base, XOFF_POOL_HEADROOM, bytes);
+        xoff_shared_raise(&s->base, XOFF_POOL_HEADROOM, bytes);
         pool = XOFF_POOL_HEADROOM;
     }
     if (pool != XOFF_POOL_DROP)
-        shared_raise_total(&s->base, bytes);
+        xoff_shared_raise_total(&s->base, bytes);
     sih_consider_xoff(c, s, queue, arrival, pool == XOFF_POOL_DROP ? bytes : 0, out);
     return pool;
 }
@@ -133,27 +108,16 @@ __attribute__((noinline)) static enum xoff_pool sih_admit_above(const struct sih
 static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_arrival *arrival,
                                 xoff_time now, struct xoff_crossings *out)
 {
-    const struct sih_cfg *c = cfg;
-    struct sih_state *s = state;
+    const struct xoff_sih_cfg *c = cfg;
+    struct xoff_sih_state *s = state;
     (void)now;
     XOFF_ASSERT(arrival->in_port < c->base.n_ports);
     XOFF_ASSERT(arrival->priority < XOFF_N_PRIORITIES);
-    struct sih_port *port = &s->ports[arrival->in_port];
-    struct sih_queue *queue = &port->queues[arrival->priority];
-    const int64_t bytes = arrival->bytes;
-    const int64_t free_bytes = shared_free(&c->base, &s->base);
-    if (!(c->base.lossless >> arrival->priority & 1))
-        return shared_admit_lossy(&c->base, &s->base, arrival, free_bytes, &port->lossy_bytes,
-                                  &queue->bytes);
-    const int64_t after = shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
-    const int64_t shared = after - shared_beyond(queue->bytes, c->base.reserved_bytes);
-    /* A queue that is below the threshold which the frame leaves was below that which it found. */
-    if (queue->is_above || shared > free_bytes ||
-        after >= ratio_times(&c->base.alpha, free_bytes - shared))
-        return sih_admit_above(c, s, arrival, out);
-    queue->bytes += bytes;
-    shared_raise_total(&s->base, bytes);
-    return shared_join(&s->base, bytes, shared);
+    const enum xoff_pool pool = xoff_sih_quick_admit(c, s, arrival->in_port, arrival->priority,
+                                                     arrival->bytes, arrival->egress_bytes);
+    if (pool != XOFF_POOL_DROP || !(c->base.lossless >> arrival->priority & 1))
+        return pool;
+    return sih_admit_above(c, s, arrival, out);
 }
 
 /* Release */
@@ -161,48 +125,46 @@ static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_
 static void sih_release(const void *cfg, void *state, const struct xoff_departure *departure,
                         xoff_time now, struct xoff_crossings *out)
 {
-    const struct sih_cfg *c = cfg;
-    struct sih_state *s = state;
+    const struct xoff_sih_cfg *c = cfg;
+    struct xoff_sih_state *s = state;
     (void)now;
     XOFF_ASSERT(departure->in_port < c->base.n_ports);
     XOFF_ASSERT(departure->priority < XOFF_N_PRIORITIES);
     XOFF_ASSERT(departure->pool != XOFF_POOL_DROP);
-    struct sih_port *port = &s->ports[departure->in_port];
-    struct sih_queue *queue = &port->queues[departure->priority];
+    struct xoff_sih_queue *queue = &s->ports[departure->in_port].queues[departure->priority];
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes + queue->headroom_bytes);
-    s->base.used_total_bytes -= bytes;
-    if (!(c->base.lossless >> departure->priority & 1)) {
-        shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes, &queue->bytes);
+    if (xoff_sih_quick_release(c, s, departure->in_port, departure->priority, bytes))
         return;
-    }
+    s->base.used_total_bytes -= bytes;
     shared_release(&c->base, &s->base, XOFF_POOL_HEADROOM, bytes, &queue->bytes,
                    &queue->headroom_bytes);
-    if (!queue->is_above || queue->headroom_bytes > 0)
+    if (queue->headroom_bytes > 0)
         return;
-    const int64_t shared = shared_beyond(queue->bytes, c->base.reserved_bytes);
-    const int64_t threshold = ratio_times(&c->base.alpha, shared_free(&c->base, &s->base));
+    const int64_t shared = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t threshold =
+        xoff_ratio_times(&c->base.alpha, xoff_shared_free(&c->base, &s->base));
     if (shared > 0 && shared + c->resume_offset_bytes > threshold)
         return;
     queue->is_above = 0;
     shared_cross(XOFF_UNIT_INGRESS, false, departure->in_port, departure->priority, shared,
-                 shared_beyond(threshold, c->resume_offset_bytes), out);
+                 xoff_shared_beyond(threshold, c->resume_offset_bytes), out);
 }
 
 /* Inspection */
 
 static void sih_view(const void *cfg, const void *state, struct xoff_mmu_view *view)
 {
-    const struct sih_cfg *c = cfg;
-    const struct sih_state *s = state;
+    const struct xoff_sih_cfg *c = cfg;
+    const struct xoff_sih_state *s = state;
     xoff_shared_view(&c->base, &s->base, view);
 }
 
-static const struct sih_queue *sih_queue_of(const void *cfg, const void *state, uint32_t port,
-                                            uint32_t priority)
+static const struct xoff_sih_queue *sih_queue_of(const void *cfg, const void *state, uint32_t port,
+                                                 uint32_t priority)
 {
-    const struct sih_cfg *c = cfg;
-    const struct sih_state *s = state;
+    const struct xoff_sih_cfg *c = cfg;
+    const struct xoff_sih_state *s = state;
     XOFF_ASSERT(port < c->base.n_ports);
     XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
     return &s->ports[port].queues[priority];
@@ -210,13 +172,13 @@ static const struct sih_queue *sih_queue_of(const void *cfg, const void *state, 
 
 static int64_t sih_used_bytes(const void *state, enum xoff_pool pool)
 {
-    return ((const struct sih_state *)state)->base.used_bytes[pool];
+    return ((const struct xoff_sih_state *)state)->base.used_bytes[pool];
 }
 
 static int64_t sih_ingress_bytes(const void *cfg, const void *state, uint32_t port,
                                  uint32_t priority)
 {
-    const struct sih_queue *queue = sih_queue_of(cfg, state, port, priority);
+    const struct xoff_sih_queue *queue = sih_queue_of(cfg, state, port, priority);
     return queue->bytes + queue->headroom_bytes;
 }
 
@@ -228,7 +190,7 @@ static int64_t sih_headroom_peak(const void *cfg, const void *state, uint32_t po
 
 static int64_t sih_headroom_limit(const void *cfg, uint32_t port, uint32_t priority)
 {
-    const struct sih_cfg *c = cfg;
+    const struct xoff_sih_cfg *c = cfg;
     XOFF_ASSERT(port < c->base.n_ports);
     return c->base.lossless >> priority & 1 ? c->headroom_limit_bytes[port] : 0;
 }
@@ -238,7 +200,7 @@ const struct xoff_mmu_ops xoff_mmu_sih = {
     .summary = "shared pool under a dynamic threshold, static headroom for each lossless queue",
     .params = sih_table,
     .params_size = sizeof(struct sih_params),
-    .cfg_size = sizeof(struct sih_cfg),
+    .cfg_size = sizeof(struct xoff_sih_cfg),
     .cfg_port_size = sizeof(int64_t),
     .configure = sih_configure,
     .admit = sih_admit,

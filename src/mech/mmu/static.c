@@ -250,9 +250,9 @@ static enum xoff_pool static_admit(const void *cfg, void *state, const struct xo
         return XOFF_POOL_RESERVED;
     }
     const bool fits = after <= c->limit_bytes[arrival->in_port];
-    const int64_t in_headroom = shared_beyond(after, c->xoff_bytes);
+    const int64_t in_headroom = xoff_shared_beyond(after, c->xoff_bytes);
     if (fits) {
-        const int64_t headroom = in_headroom - shared_beyond(before, c->xoff_bytes);
+        const int64_t headroom = in_headroom - xoff_shared_beyond(before, c->xoff_bytes);
         queue->bytes = after;
         if (in_headroom > queue->headroom_peak_bytes)
             queue->headroom_peak_bytes = in_headroom;
@@ -296,7 +296,7 @@ static void static_release(const void *cfg, void *state, const struct xoff_depar
         return;
     }
     const int64_t headroom =
-        shared_beyond(before, c->xoff_bytes) - shared_beyond(after, c->xoff_bytes);
+        xoff_shared_beyond(before, c->xoff_bytes) - xoff_shared_beyond(after, c->xoff_bytes);
     if (headroom)
         s->pools[XOFF_POOL_HEADROOM].used_bytes -= headroom;
     s->pools[XOFF_POOL_RESERVED].used_bytes -= departure->bytes - headroom;

@@ -278,8 +278,8 @@ static inline struct two_sided_port *port_of(const struct two_sided_cfg *c,
 static inline int64_t pool_change(const struct two_sided_cfg *c,
                                   const struct two_sided_queue *queue, int64_t bytes)
 {
-    return shared_beyond(queue->bytes + bytes, c->dedicated_bytes) -
-           shared_beyond(queue->bytes, c->dedicated_bytes);
+    return xoff_shared_beyond(queue->bytes + bytes, c->dedicated_bytes) -
+           xoff_shared_beyond(queue->bytes, c->dedicated_bytes);
 }
 
 /* Returns the limit that keeps a frame out of a queue; `freed_bytes` of the pool are free by then.
@@ -293,7 +293,7 @@ static inline enum xoff_limit limit_of(const struct two_sided_cfg *c,
     const int64_t more = pool_change(c, queue, bytes);
     if (more == 0)
         return XOFF_LIMIT_NONE;
-    if (shared_beyond(queue->bytes + bytes, c->dedicated_bytes) > c->queue_limit_bytes)
+    if (xoff_shared_beyond(queue->bytes + bytes, c->dedicated_bytes) > c->queue_limit_bytes)
         return XOFF_LIMIT_QUEUE;
     if (port->shared_bytes + more > c->port_limit_bytes)
         return XOFF_LIMIT_PORT;
