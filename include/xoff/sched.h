@@ -26,12 +26,13 @@ struct xoff_sched_view {
     uint8_t eligible;            /* bit n: queue n has a frame and may send; never 0 */
     uint8_t backlogged;          /* bit n: queue n has a frame, paused or not */
     const uint32_t *head_bytes;  /* of each backlogged queue */
-    const xoff_time *head_since; /* when its head was queued */
+    const xoff_time *head_since; /* when its head was queued; where shape.reads_since */
     xoff_time now;
 };
 
 struct xoff_sched_shape {
     size_t state_size; /* of each port */
+    bool reads_since;  /* select() reads view->head_since */
     bool every_frame;  /* select() and charge() are called even if one queue alone is backlogged */
 };
 

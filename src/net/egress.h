@@ -195,22 +195,44 @@ EGRESS_INLINE void sw_move_on(struct sw *sw, struct worker *w, uint32_t place,
     join(sw, w, place);
 }
 
+EGRESS_INLINE void egress_append(struct frame_store *store, struct port *port, struct egress *queue,
+                                 uint32_t place, uint32_t priority, uint32_t bytes)
+{
+    if (queue->n++) {
+        store_at(store, queue->tail)->next = place;
+    } else {
+        queue->head = place;
+        port->head_bytes[priority] = bytes;
+        port->backlog |= (uint8_t)(1u << priority);
+    }
+    queue->tail = place;
+    queue->bytes += bytes;
+    if (queue->bytes > queue->peak_bytes)
+        queue->peak_bytes = queue->bytes;
+}
+
 EGRESS_INLINE void egress_push(struct sw *sw, struct port *port, uint32_t place, struct frame *f,
                                xoff_time now)
 {
     struct egress *queue = sw_queue(sw, port->number, f->priority);
     if (__builtin_expect(sw->is_watched, 0))
         egress_watch(sw, place, true, now);
-    if (queue->n++) {
-        store_at(&sw->store, queue->tail)->next = place;
-    } else {
-        queue->head = place;
-        port->backlog |= (uint8_t)(1u << f->priority);
+    egress_append(&sw->store, port, queue, place, f->priority, f->bytes);
+}
+
+/* Takes the head, `f`, out of its queue. */
+EGRESS_INLINE void egress_remove(const struct frame_store *store, struct port *port,
+                                 struct egress *queue, const struct frame *f, uint32_t priority)
+{
+    queue->bytes -= f->bytes;
+    if (--queue->n == 0) {
+        port->backlog &= (uint8_t) ~(1u << priority);
+        return;
     }
-    queue->tail = place;
-    queue->bytes += f->bytes;
-    if (queue->bytes > queue->peak_bytes)
-        queue->peak_bytes = queue->bytes;
+    queue->head = f->next;
+    /* The next head is needed one frame time from now and may be cold: in a full buffer, waiting
+     * for it was a fifth of the run. Nothing waits for what is read here. */
+    port->head_bytes[priority] = store_at(store, queue->head)->bytes;
 }
 
 EGRESS_INLINE uint32_t egress_pop(struct sw *sw, struct port *port, uint32_t priority,
@@ -221,15 +243,7 @@ EGRESS_INLINE uint32_t egress_pop(struct sw *sw, struct port *port, uint32_t pri
     const struct frame *f = store_at(&sw->store, place);
     if (__builtin_expect(sw->is_watched, 0))
         egress_watch(sw, place, false, now);
-    queue->bytes -= f->bytes;
-    if (--queue->n == 0) {
-        port->backlog &= (uint8_t) ~(1u << priority);
-        return place;
-    }
-    queue->head = f->next;
-    /* The next head is needed one frame time from now and may be cold: in a full buffer, waiting
-     * for it was a fifth of the run. */
-    __builtin_prefetch(store_at(&sw->store, queue->head));
+    egress_remove(&sw->store, port, queue, f, priority);
     return place;
 }
 
@@ -244,14 +258,27 @@ EGRESS_INLINE void egress_count(struct egress *queue, const struct frame *f, xof
 static inline uint32_t egress_select(struct sw *sw, struct port *port, void *state,
                                      uint8_t eligible, xoff_time now)
 {
-    struct port_heads heads;
-    for (uint32_t mask = port->backlog; mask; mask &= mask - 1) {
-        const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        const struct frame *head = store_at(&sw->store, sw_queue(sw, port->number, p)->head);
-        heads.bytes[p] = head->bytes;
-        heads.since[p] = head->at;
-    }
-    return port_select(port, &sw->sched, state, &heads, eligible, now);
+    xoff_time since[XOFF_N_PRIORITIES];
+    if (__builtin_expect(sw->sched.shape.reads_since, 0))
+        for (uint32_t mask = port->backlog; mask; mask &= mask - 1) {
+            const uint32_t p = (uint32_t)__builtin_ctz(mask);
+            since[p] = store_at(&sw->store, sw_queue(sw, port->number, p)->head)->at;
+        }
+    return port_select(port, &sw->sched, state, port->head_bytes, since, eligible, now);
+}
+
+/* Asks the congestion point about a frame that has left its queue; returns where the frame is now.
+ */
+EGRESS_INLINE struct frame *egress_ask_out(struct sw *sw, struct worker *w, struct port *port,
+                                           const struct egress *queue, uint32_t place,
+                                           xoff_time now)
+{
+    struct frame *f = store_at(&sw->store, place);
+    if (sw->points[port->number].meters)
+        meter_left(&sw->points[port->number], queue, f, port, now);
+    if (sw->points[port->number].marks_out)
+        egress_mark(sw, w, port, f, false);
+    return store_at(&sw->store, place);
 }
 
 /* Sends the next frame on a free wire: a pause frame that is due, or the scheduler's choice. */
@@ -281,11 +308,7 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
         xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
     const struct frame *sent = f;
     if (__builtin_expect(queue->bytes + f->bytes > port->quiet_below, 0)) {
-        if (sw->points[port->number].meters)
-            meter_left(&sw->points[port->number], queue, f, port, now);
-        if (sw->points[port->number].marks_out)
-            egress_mark(sw, w, port, f, false);
-        sent = f = store_at(&sw->store, place);
+        sent = f = egress_ask_out(sw, w, port, queue, place, now);
         if (sw->domain)
             sent = domain_depart(sw, port->number, f);
     }
@@ -297,6 +320,17 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
         port_arm(&sw->head, port, w);
 }
 
+/* Asks the congestion point about a frame that has joined its queue. */
+EGRESS_INLINE void egress_ask(struct sw *sw, struct worker *w, struct port *port,
+                              const struct egress *queue, struct frame *f, xoff_time now)
+{
+    if (__builtin_expect(queue->bytes > port->quiet_below, 0) &&
+        sw->points[port->number].marks_in && point_is_due(&sw->points[port->number], f) &&
+        (!sw->points[port->number].meters ||
+         meter_joined(&sw->points[port->number], queue, f, now)))
+        egress_mark(sw, w, port, f, true);
+}
+
 /* A frame joins the queue of a port whose link is up, and leaves at once if it can. */
 EGRESS_INLINE void egress_join_up(struct sw *sw, struct worker *w, struct port *port,
                                   uint32_t place, egress_sender *send)
@@ -306,11 +340,7 @@ EGRESS_INLINE void egress_join_up(struct sw *sw, struct worker *w, struct port *
     const struct egress *queue = sw_queue(sw, port->number, f->priority);
     f->at = now;
     egress_push(sw, port, place, f, now);
-    if (__builtin_expect(queue->bytes > port->quiet_below, 0) &&
-        sw->points[port->number].marks_in && point_is_due(&sw->points[port->number], f) &&
-        (!sw->points[port->number].meters ||
-         meter_joined(&sw->points[port->number], queue, f, now)))
-        egress_mark(sw, w, port, f, true);
+    egress_ask(sw, w, port, queue, f, now);
     if (port->is_armed)
         return;
     if (now >= port->free_at)

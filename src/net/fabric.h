@@ -95,6 +95,9 @@ struct fabric_ops {
     uint32_t (*admit)(struct sw *sw, struct worker *w, const struct frame *frame, uint32_t in,
                       uint32_t out);
     void (*transmit)(struct sw *sw, struct worker *w, uint32_t port);
+    /* Runs the window of a switch that is a cell of its own, with arrive() and transmit() compiled
+     * into it (sim/alone.h); NULL: they are called. */
+    void (*run)(void *sw, struct worker *w, uint32_t cell);
     /* The fabric's timer `own` has expired; this function sets it anew or removes it. */
     void (*timer)(struct sw *sw, struct worker *w, uint32_t own);
     /* sw->clock_at has come; this function sets it anew. Of deadlines that expire at once, it comes

@@ -43,14 +43,16 @@ static uint32_t head_bytes(const struct host *host, uint32_t priority, xoff_time
 
 static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
 {
-    struct port_heads heads;
+    uint32_t bytes[XOFF_N_PRIORITIES];
+    xoff_time since[XOFF_N_PRIORITIES];
     for (uint32_t mask = host->port.backlog; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        heads.bytes[p] = head_bytes(host, p, now);
-        heads.since[p] = host->acks[p].n ? store_at(&host->store, host->acks[p].head)->at
-                                         : flow_at(host, host->ready[p].head)->ready_at;
+        bytes[p] = head_bytes(host, p, now);
+        if (host->sched.shape.reads_since)
+            since[p] = host->acks[p].n ? store_at(&host->store, host->acks[p].head)->at
+                                       : flow_at(host, host->ready[p].head)->ready_at;
     }
-    return port_select(&host->port, &host->sched, host->sched_state, &heads, eligible, now);
+    return port_select(&host->port, &host->sched, host->sched_state, bytes, since, eligible, now);
 }
 
 /* ACKs go before data; of data, what the scan finds is at the head of its list then.

@@ -85,7 +85,8 @@ static struct sim_node handlers_of(const struct net *net, uint32_t node)
     return (struct sim_node){.self = net_sw(net, node),
                              .arrive = counts ? on_arrive_counted : on_arrive_at_switch,
                              .transmit = on_transmit_of_switch,
-                             .timer = on_timer_of_switch};
+                             .timer = on_timer_of_switch,
+                             .run = counts ? NULL : net_sw(net, node)->fabric->run};
 }
 
 static void on_warm(void *context, uint32_t node)

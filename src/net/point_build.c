@@ -92,6 +92,7 @@ static struct domain *build_domain(struct sw *sw)
     domain->fabric = sw->fabric;
     domain->guarded = *sw->fabric;
     domain->guarded.arrive = domain_arrive;
+    domain->guarded.run = NULL; /* which would pass it by */
     sw->fabric = &domain->guarded;
     domain->ports = build_block(sw->n_ports, sizeof *domain->ports);
     for (uint32_t port = 0; port < sw->n_ports; port++) {

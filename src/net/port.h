@@ -100,8 +100,10 @@ struct port {
     uint64_t pause_rx[XOFF_N_PRIORITIES], resume_rx[XOFF_N_PRIORITIES];
     uint64_t lapsed_tx[XOFF_N_PRIORITIES]; /* pauses sent that ended because the link failed */
     xoff_time closed_at[XOFF_N_PRIORITIES], paused_for[XOFF_N_PRIORITIES];
-    /* An odd number of cache lines: the first lines of many ports would share few sets else. */
-    alignas(64) char odd[64];
+    /* Of a switch: bytes of the head of each egress queue that has a frame, for the scheduler. This
+     * line also makes the number of lines odd: the first lines of many ports would share few sets
+     * else. */
+    alignas(64) uint32_t head_bytes[XOFF_N_PRIORITIES];
 };
 
 _Static_assert(sizeof(struct port) / 64 % 2 == 1, "an odd number of cache lines");
@@ -110,8 +112,10 @@ _Static_assert(sizeof(struct port) / 64 % 2 == 1, "an odd number of cache lines"
 void port_init(struct port *port, xoff_rate rate_bps, int64_t response_quanta);
 
 /* The last bit of a frame leaves at `last_bit`, and the wire is free again at `free_at`. */
-static inline void port_tx_until(struct port *port, struct worker *w, const struct frame *frame,
-                                 xoff_time last_bit, xoff_time free_at)
+static inline __attribute__((always_inline)) void port_tx_until(struct port *port, struct worker *w,
+                                                                const struct frame *frame,
+                                                                xoff_time last_bit,
+                                                                xoff_time free_at)
 {
     port->busy_for += free_at - sim_now(w);
     port->free_at = free_at;
@@ -122,16 +126,27 @@ static inline void port_tx_until(struct port *port, struct worker *w, const stru
  * link at once with its arrival time, which makes serialisation part of the lookahead. The second
  * is for frames that are watched, and for ports whose rate has no whole number of ps per byte. */
 XOFF_SELDOM void port_tx_slowly(struct port *port, struct worker *w, const struct frame *frame);
-static inline void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame)
+static inline __attribute__((always_inline)) void
+port_tx_plainly(struct port *port, struct worker *w, const struct frame *frame)
 {
-    if (__builtin_expect(port->is_watched || !port->ps_per_byte, 0)) {
-        port_tx_slowly(port, w, frame);
-        return;
-    }
     const xoff_time last_bit =
         sim_now(w) + (xoff_time)(frame->bytes + XOFF_PREAMBLE_BYTES) * port->ps_per_byte;
     port_tx_until(port, w, frame, last_bit,
                   last_bit + (xoff_time)XOFF_GAP_BYTES * port->ps_per_byte);
+}
+static inline void port_tx_begin(struct port *port, struct worker *w, const struct frame *frame)
+{
+    if (__builtin_expect(port->is_watched || !port->ps_per_byte, 0))
+        port_tx_slowly(port, w, frame);
+    else
+        port_tx_plainly(port, w, frame);
+}
+
+/* Whether no frame that crosses the port is watched or lost to errors, and the time that it takes
+ * is a product. */
+static inline bool port_is_plain(const struct port *port)
+{
+    return !port->is_watched && port->ps_per_byte && !port->error_ppb;
 }
 
 /* Sends the pause or LLDP frame that is due. It overtakes all queued data, but waits for the frame
@@ -242,13 +257,6 @@ static inline bool port_is_free(struct port *port, uint32_t priority, xoff_time 
            (port_open(port, now) >> priority & 1);
 }
 
-/* The heads of a port's queues, for its scheduler; entries of queues without a frame mean nothing.
- */
-struct port_heads {
-    uint32_t bytes[XOFF_N_PRIORITIES];
-    xoff_time since[XOFF_N_PRIORITIES];
-};
-
 /* The scheduler is asked unless only one priority has a backlog and the scheduler allows skipping
  * it.
  */
@@ -257,14 +265,16 @@ static inline bool port_is_scheduled(const struct port *port, const struct xoff_
     return (port->backlog & (port->backlog - 1)) || sched->shape.every_frame;
 }
 
+/* Asks the scheduler. Entries of queues without a frame mean nothing; `head_since` is filled in
+ * only for a scheduler that reads it. */
 static inline uint32_t port_select(const struct port *port, const struct xoff_sched *sched,
-                                   void *state, const struct port_heads *heads, uint8_t eligible,
-                                   xoff_time now)
+                                   void *state, const uint32_t *head_bytes,
+                                   const xoff_time *head_since, uint8_t eligible, xoff_time now)
 {
     const struct xoff_sched_view view = {.eligible = eligible,
                                          .backlogged = port->backlog,
-                                         .head_bytes = heads->bytes,
-                                         .head_since = heads->since,
+                                         .head_bytes = head_bytes,
+                                         .head_since = head_since,
                                          .now = now};
     return xoff_sched_select(sched, state, &view);
 }
@@ -276,6 +286,12 @@ XOFF_SELDOM void port_rx_control(struct node *node, struct port *port, struct wo
 XOFF_SELDOM void port_rx_corrupt(struct node *node, struct port *port, const struct frame *frame,
                                  xoff_time now);
 
+static inline void port_count_rx(struct port *port, const struct frame *frame)
+{
+    port->rx[frame->priority].frames++;
+    port->rx[frame->priority].bytes += frame->bytes;
+}
+
 /* Takes a frame whose last bit has arrived. Returns whether the owner must handle it. */
 static inline bool port_rx(struct node *node, struct port *port, struct worker *w,
                            const struct frame *frame)
@@ -286,8 +302,7 @@ static inline bool port_rx(struct node *node, struct port *port, struct worker *
         port_rx_control(node, port, w, frame);
         return false;
     }
-    port->rx[frame->priority].frames++;
-    port->rx[frame->priority].bytes += frame->bytes;
+    port_count_rx(port, frame);
     if (port_is_corrupt(port)) {
         port_rx_corrupt(node, port, frame, sim_now(w));
         return false;

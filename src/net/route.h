@@ -101,6 +101,31 @@ static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint
     return ports[xoff_path_by_value(routes_mix(node, flow_hash), n)];
 }
 
+/* The row of a switch in `hops`, for many lookups. */
+struct route_row {
+    const uint32_t *hops; /* by host; NULL: there is no such table */
+    const uint16_t *hop_ports;
+    uint32_t node;
+};
+
+static inline struct route_row routes_row(const struct routes *r, uint32_t node)
+{
+    return (struct route_row){.hops = r->hops ? r->hops + (node - r->n_hosts) * r->n_hosts : NULL,
+                              .hop_ports = r->hop_ports,
+                              .node = node};
+}
+
+/* routes_lookup() in a row. */
+static inline uint16_t route_row_lookup(const struct route_row *row, uint32_t host,
+                                        uint32_t flow_hash)
+{
+    const uint32_t hop = row->hops[host];
+    const uint16_t *ports = row->hop_ports + (hop >> 8);
+    if (__builtin_expect((hop & 0xff) == 0, 0))
+        return ROUTE_NONE;
+    return ports[xoff_path_by_value(routes_mix(row->node, flow_hash), hop & 0xff)];
+}
+
 /* Cyclic buffer dependency: the channels (node, port) of a cycle of the lossless buffer dependency
  * graph that these routes allow between any two hosts, in order. Returns the number of channels
  * (0: none), at most `capacity` of them written. `coupled` tells, by switch, whether a full egress

@@ -10,11 +10,14 @@
  */
 #include "net/egress.h"
 #include "net/image.h"
+#include "sim/alone.h"
+#include <xoff/mmu_quick.h>
 
 struct shared {
     struct sw sw;
     struct ledger ledger;
-    bool passes_through; /* frames for an idle port bypass the buffer */
+    bool passes_through;  /* frames for an idle port bypass the buffer */
+    struct route_row row; /* its routes in this window */
 };
 
 static inline struct shared *shared_of(const struct sw *sw)
@@ -100,6 +103,194 @@ static void transmit(struct sw *sw, struct worker *w, uint32_t port)
         send(sw, w, &sw->ports[port]);
 }
 
+/* The short way
+ *
+ * Most switches are cells of their own, and nothing seldom is set up at them: no frame is watched,
+ * drawn, tagged or held up, none has a second line. Their windows run in a loop of their own, in
+ * which a frame passes from wire to queue and from queue to wire without a call, as long as its
+ * link is up and its buffer crosses no threshold. All else goes the way above, before anything has
+ * changed.
+ */
+
+/* Buffers whose books are kept inline (mmu_quick.h). */
+enum books { BOOKS_CALLED, BOOKS_SIH, BOOKS_DSH };
+
+EGRESS_INLINE enum xoff_pool try_admit(const struct shared *s, const struct frame *f, uint32_t in,
+                                       int64_t egress_bytes, enum books books)
+{
+    const struct xoff_mmu *mmu = &s->ledger.mmu;
+    if (books == BOOKS_SIH)
+        return xoff_sih_quick_admit(mmu->cfg, mmu->state, in, f->priority, f->bytes, egress_bytes);
+    if (books == BOOKS_DSH)
+        return xoff_dsh_quick_admit(mmu->cfg, mmu->state, in, f->priority, f->bytes, egress_bytes);
+    return XOFF_POOL_DROP;
+}
+
+EGRESS_INLINE bool try_release(struct shared *s, const struct frame *f, enum books books)
+{
+    const struct xoff_mmu *mmu = &s->ledger.mmu;
+    if (books == BOOKS_SIH)
+        return xoff_sih_quick_release(mmu->cfg, mmu->state, f->in_port, f->priority, f->bytes);
+    if (books == BOOKS_DSH)
+        return xoff_dsh_quick_release(mmu->cfg, mmu->state, f->in_port, f->priority, f->bytes);
+    return false;
+}
+
+EGRESS_INLINE void arm_shortly(const struct sw *sw, struct worker *w, struct port *port)
+{
+    port->is_armed = true;
+    alone_at_transmit(w, sw->n_ports, port->number, port->free_at);
+}
+
+EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, uint32_t in,
+                                  const struct frame *frame, enum books books)
+{
+    struct sw *sw = &s->sw;
+    const xoff_time now = sim_now(w);
+    const uint32_t priority = frame->priority, bytes = frame->bytes;
+    const uint32_t out = __builtin_expect(frame_is_control(frame), 0)
+                             ? ROUTE_NONE
+                             : route_row_lookup(&s->row, frame->dst, frame->hash);
+    if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].is_up, 0)) {
+        arrive(sw, w, in, frame);
+        return;
+    }
+    struct port *to = &sw->ports[out];
+    struct egress *queue = sw_queue(sw, out, priority);
+    port_count_rx(&sw->ports[in], frame);
+    sw->used |= (uint8_t)(1u << priority);
+    if (bytes <= to->quiet_below && port_is_free(to, priority, now)) {
+        egress_count(queue, frame, now);
+        port_tx_plainly(to, w, frame);
+        return;
+    }
+    const enum xoff_pool pool = try_admit(s, frame, in, queue->bytes, books);
+    if (__builtin_expect(pool == XOFF_POOL_DROP, 0)) {
+        const uint32_t place = admit(sw, w, frame, in, out);
+        if (place != NET_NONE)
+            egress_join_up(sw, w, to, place, send);
+        return;
+    }
+    sw_hold(sw, frame, in, out);
+    const uint32_t place = store_take(&sw->store);
+    struct frame *f = store_at(&sw->store, place);
+    *f = *frame;
+    f->at = now;
+    f->in_port = (uint16_t)in;
+    f->out_port = (uint16_t)out;
+    f->pool = (uint8_t)pool;
+    egress_append(&sw->store, to, queue, place, priority, bytes);
+    egress_ask(sw, w, to, queue, f, now);
+    if (to->is_armed)
+        return;
+    if (now >= to->free_at)
+        send(sw, w, to);
+    else
+        arm_shortly(sw, w, to);
+}
+
+EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t number,
+                                    enum books books)
+{
+    struct sw *sw = &s->sw;
+    struct port *port = &sw->ports[number];
+    const xoff_time now = sim_now(w);
+    if (__builtin_expect(!port->is_up || now < port->free_at || port->is_control_due, 0)) {
+        transmit(sw, w, number);
+        return;
+    }
+    port->is_armed = false;
+    const uint8_t eligible = port->backlog & port_open(port, now);
+    if (!eligible)
+        return;
+    const bool is_scheduled = port->backlog & (port->backlog - 1);
+    void *sched_state = NULL;
+    uint32_t priority = (uint32_t)__builtin_ctz(eligible);
+    if (is_scheduled) {
+        sched_state = sw->sched_states + number * sw->sched.shape.state_size;
+        priority = egress_select(sw, port, sched_state, eligible, now);
+    }
+    struct egress *queue = sw_queue(sw, number, priority);
+    const uint32_t place = queue->head;
+    struct frame *f = store_at(&sw->store, place);
+    const int64_t queued_bytes = queue->bytes;
+    egress_remove(&sw->store, port, queue, f, priority);
+    if (is_scheduled)
+        xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
+    if (__builtin_expect(queued_bytes > port->quiet_below, 0))
+        f = egress_ask_out(sw, w, port, queue, place, now);
+    egress_count(queue, f, now);
+    port_tx_plainly(port, w, f);
+    if (__builtin_expect(try_release(s, f, books), 1)) {
+        sw_let_go(sw, f);
+        if (__builtin_expect(s->ledger.maxima.rises, 0))
+            maxima_leave(&s->ledger.maxima, &s->ledger.mmu);
+    } else {
+        release(sw, w, f, queue->bytes);
+    }
+    store_return(&sw->store, place);
+    if (port->backlog & port->open && !port->is_armed)
+        arm_shortly(sw, w, port);
+}
+
+#define SHORT_WAY(name, books)                                                   \
+    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, uint32_t in,     \
+                                     const struct frame *frame)                  \
+    {                                                                            \
+        arrive_shortly(s, w, in, frame, books);                                  \
+    }                                                                            \
+    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port) \
+    {                                                                            \
+        transmit_shortly(s, w, port, books);                                     \
+    }                                                                            \
+    static void run_##name(void *sw, struct worker *w, uint32_t cell)            \
+    {                                                                            \
+        sim_run_alone(w, cell, sw, arrive_##name, transmit_##name, timer_alone); \
+    }
+
+static void timer_alone(void *sw, struct worker *w)
+{
+    sw_timer(sw, w);
+}
+
+SHORT_WAY(called, BOOKS_CALLED)
+SHORT_WAY(sih, BOOKS_SIH)
+SHORT_WAY(dsh, BOOKS_DSH)
+
+static void arrive_alone(void *sw, struct worker *w, uint32_t in, const struct frame *frame)
+{
+    arrive(sw, w, in, frame);
+}
+
+static void transmit_alone(void *sw, struct worker *w, uint32_t port)
+{
+    transmit(sw, w, port);
+}
+
+static bool is_plain(const struct sw *sw)
+{
+    bool plain = shared_of(sw)->passes_through && sw->by_hash && !sw->detains && !sw->is_watched &&
+                 sw->store.step == 1;
+    for (uint32_t i = 0; i < sw->n_ports; i++)
+        plain = plain && port_is_plain(&sw->ports[i]);
+    return plain;
+}
+
+static void run(void *self, struct worker *w, uint32_t cell)
+{
+    struct shared *s = self;
+    const struct xoff_mmu_ops *mmu = s->ledger.mmu.ops;
+    s->row = routes_row(s->sw.net->routes, s->sw.node);
+    if (!is_plain(self) || !s->row.hops)
+        sim_run_alone(w, cell, self, arrive_alone, transmit_alone, timer_alone);
+    else if (mmu == &xoff_mmu_sih)
+        run_sih(self, w, cell);
+    else if (mmu == &xoff_mmu_dsh)
+        run_dsh(self, w, cell);
+    else
+        run_called(self, w, cell);
+}
+
 /* The deadline of the pause policy has come. */
 static void timer(struct sw *sw, struct worker *w, uint32_t own)
 {
@@ -167,6 +358,7 @@ const struct fabric_ops fabric_shared = {
     .arrive = arrive,
     .admit = admit,
     .transmit = transmit,
+    .run = run,
     .timer = timer,
     .processed = join,
     .link_down = link_down,

@@ -59,8 +59,10 @@ struct thread {
     uint32_t n_chunks, chunks_capacity; /* chunks ever taken; capacity of the range */
     uint32_t free_chunk;                /* linked by frame.more; UINT32_MAX: none */
     struct queue queue;
-    uint16_t *due;          /* slots of the node that runs, in calm windows */
-    uint32_t most_arrivals; /* of the node that runs alone, before the queue must be widened */
+    uint16_t *due; /* slots of the node that runs, in calm windows */
+    /* Of the node that runs alone: frames that arrive, and how many may before the queue must be
+     * widened. */
+    uint32_t n_alone, most_arrivals;
     /* The timer of a node that runs alone is in no bucket, since some nodes move it with almost
      * every event: its slot (UINT32_MAX: no such node runs) and its key (UINT64_MAX: not in this
      * window). */
@@ -139,6 +141,11 @@ static inline const struct frame *chunk_next(const struct thread *thread, const 
 void thread_look(struct thread *thread);
 /* Does a worker's task of this round. */
 void thread_run(struct thread *thread);
+
+/* Open and close the window of a node that runs alone (alone.h), which had n_own events that it has
+ * set itself. */
+void alone_open(struct thread *thread, uint32_t cell);
+void alone_close(struct thread *thread, uint32_t cell, uint64_t n_own);
 
 /* These are in cut_links.c. The border cells of a worker are done: the last worker to say so has
  * the batches sent. */

@@ -105,8 +105,31 @@ static uint32_t make_place(struct queue *q, uint64_t *key)
     return place;
 }
 
+/* Puts a key next to the only other one that it meets. Returns whether it could. */
+static inline bool squeeze_in(struct queue *q, uint64_t key)
+{
+    const uint32_t bucket = queue_bucket(q, key);
+    const uint32_t place = bucket < q->taken ? q->taken : bucket;
+    const uint64_t here = q->keys[place], next = q->keys[place + 1];
+    if (here == QUEUE_NONE) { /* left by the event taken last */
+        if (key >> 26 >= next >> 26)
+            return false;
+        q->keys[place] = key;
+        mark(q, place);
+        return true;
+    }
+    if (next != QUEUE_NONE || place + 1 >= q->n_places || here >> 26 == key >> 26)
+        return false;
+    q->keys[place] = here < key ? here : key;
+    q->keys[place + 1] = here < key ? key : here;
+    mark(q, place + 1);
+    return true;
+}
+
 void queue_squeeze(struct queue *q, uint64_t key)
 {
+    if (squeeze_in(q, key))
+        return;
     uint32_t place = make_place(q, &key);
     if (__builtin_expect(place == q->n_places, 0)) {
         queue_settle(q, q->n_places,

@@ -1,7 +1,7 @@
 /* The events of a window, cell after cell. See sim.h for their order, rounds.c for the windows. */
 #include <string.h>
 
-#include "sim/engine.h"
+#include "sim/alone.h"
 #include <xoff/err.h>
 
 /* A cell of a single node with one port has two slots for the port and one for the timer. */
@@ -162,32 +162,6 @@ bool sim_try_advance(struct worker *worker, xoff_time at)
 struct worker *sim_exclusive(struct sim *sim)
 {
     return &sim->exclusive->worker;
-}
-
-/* The next frame to arrive at a slot. */
-static inline const struct frame *front(const struct slot *s)
-{
-    return &s->frames[s->head & s->mask];
-}
-
-/* Moves a slot on to the next frame after one was taken, of a link within the thread. */
-static inline void step_within(struct thread *w, struct slot *s)
-{
-    const struct frame *done = s->frames;
-    s->frames += w->step;
-    if (__builtin_expect(chunk_begins(s->frames, w->chunk_mask), 0)) {
-        s->frames = chunk_at(w, done->more);
-        chunk_return(w, done);
-    }
-}
-
-/* The same for any link. */
-static inline void step(struct thread *w, struct slot *s)
-{
-    if (__builtin_expect(s->is_remote, 0))
-        s->head += w->step;
-    else
-        step_within(w, s);
 }
 
 /* Arrival time of the slot's next frame; XOFF_NEVER when there is none. A link that has run empty
@@ -352,76 +326,69 @@ __attribute__((noinline)) static uint32_t collect_remote(struct thread *w, struc
     return n;
 }
 
-/* Runs a cell of a single node from the window's start to its end. All that the node receives was
- * sent before the window starts, so its arrivals are put into the queue at once. This also reads
- * the frames in the order they lie in memory before they are needed in the order of time. */
-__attribute__((noinline)) static void run_node(struct thread *w, uint32_t index)
+/* Opens the window of a node that runs alone: puts all that it receives in the window, which was
+ * sent before, and the transmissions that it has set into the queue. This also reads the frames in
+ * the order they lie in memory before they are needed in the order of time. */
+void alone_open(struct thread *w, uint32_t index)
 {
-    struct sim *sim = w->worker.sim;
+    const struct sim *sim = w->worker.sim;
     struct cell *cell = &sim->cells[index];
-    const struct sim_model *model = &sim->model;
     struct queue *q = &w->queue;
-    xoff_time *at = sim->at + cell->first_slot;
-    struct slot *slots = &sim->slots[cell->first_slot];
-    const uint32_t node = slots->node, n_ports = (cell->n_slots - 1) / 2;
-    const struct sim_node *on = &model->nodes[node];
+    const xoff_time *at = sim->at + cell->first_slot;
+    const struct slot *slots = &sim->slots[cell->first_slot];
+    const uint32_t n_ports = (cell->n_slots - 1) / 2;
     const xoff_time end = w->window_end;
-
     open_queue(w, cell, most_events(cell));
     w->most_arrivals = UINT32_C(1) << cell->bucket_bits;
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_ports; i++)
         if (at[i] < end)
             n = slots[i].is_remote ? collect_remote(w, cell, i, n) : collect(w, cell, i, n);
+    w->n_alone = n;
     for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
             queue_fill(q, queue_key(q, at[i], SIM_TRANSMIT, i));
     w->timer_slot = cell->first_slot + 2 * n_ports;
     w->timer_key = timer_key(w, at[2 * n_ports]);
-    if (model->begin)
-        model->begin(model->net, node);
+    if (sim->model.begin)
+        sim->model.begin(sim->model.net, slots->node);
+}
 
-    uint64_t events = 0;
-    for (;;) {
-        const uint64_t key = queue_take(q, w->timer_key);
-        if (__builtin_expect(key == QUEUE_NONE, 0)) {
-            if (w->timer_key == QUEUE_NONE)
-                break;
-            w->worker.now = at[2 * n_ports];
-            at[2 * n_ports] = XOFF_NEVER;
-            w->timer_key = QUEUE_NONE;
-            events++;
-            on->timer(on->self, &w->worker);
-            continue;
-        }
-        w->worker.now = queue_key_at(q, key);
-        const uint32_t i = queue_key_slot(key);
-        if (i < n_ports) {
-            struct slot *s = &slots[i];
-            if (__builtin_expect(s->is_remote, 0)) {
-                on->arrive(on->self, &w->worker, i, front(s));
-                s->head += w->step;
-                continue;
-            }
-            on->arrive(on->self, &w->worker, i, s->frames);
-            step_within(w, s);
-        } else {
-            at[i] = XOFF_NEVER;
-            events++;
-            on->transmit(on->self, &w->worker, i - n_ports);
-        }
-    }
+/* Ends it; n_own is the number of events that the node had set itself. */
+void alone_close(struct thread *w, uint32_t index, uint64_t n_own)
+{
+    struct sim *sim = w->worker.sim;
+    struct cell *cell = &sim->cells[index];
+    xoff_time *at = sim->at + cell->first_slot;
+    const uint32_t n_ports = (cell->n_slots - 1) / 2, n = w->n_alone;
     for (uint32_t i = 0; i < n_ports; i++)
-        if (at[i] < end)
-            at[i] = front_at(w, &slots[i]);
-    w->events += events + n;
+        if (at[i] < w->window_end)
+            at[i] = front_at(w, &sim->slots[cell->first_slot + i]);
+    w->events += n_own + n;
     w->arrivals += n;
     w->timer_slot = UINT32_MAX;
-    if (cell->bucket_bits > LEAST_BUCKET_BITS && n < UINT32_C(1) << cell->bucket_bits >> 4)
+    if (cell->bucket_bits > LEAST_BUCKET_BITS && n < UINT32_C(1) << cell->bucket_bits >> 5)
         cell->bucket_bits--;
-    else if (n > UINT32_C(1) << cell->bucket_bits >> 2)
+    else if (n > UINT32_C(1) << cell->bucket_bits >> 3)
         cell->bucket_bits++;
     close_queue(w, cell, index);
+}
+
+/* A node whose model has not compiled its own. */
+__attribute__((noinline)) static void run_node(struct thread *w, uint32_t index,
+                                               const struct sim_node *on)
+{
+    sim_run_alone(&w->worker, index, on->self, on->arrive, on->transmit, on->timer);
+}
+
+static inline void run_alone(struct thread *w, uint32_t index)
+{
+    const struct sim *sim = w->worker.sim;
+    const struct sim_node *on = &sim->model.nodes[sim->slots[sim->cells[index].first_slot].node];
+    if (on->run)
+        on->run(on->self, &w->worker, index);
+    else
+        run_node(w, index, on);
 }
 
 /* Runs a cell of several nodes from the window's start to its end. */
@@ -695,7 +662,7 @@ static void run_cells(struct thread *w, uint32_t from, uint32_t to)
         else if (cell->n_slots == END_NODE_SLOTS)
             run_end_node(w, w->active[k]);
         else
-            run_node(w, w->active[k]);
+            run_alone(w, w->active[k]);
     }
 }
 

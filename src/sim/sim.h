@@ -37,6 +37,9 @@ struct sim_node {
     void (*arrive)(void *self, struct worker *w, uint32_t port, const struct frame *frame);
     void (*transmit)(void *self, struct worker *w, uint32_t port);
     void (*timer)(void *self, struct worker *w);
+    /* Runs the window of a cell that is this node: sim_run_alone() with the three handlers compiled
+     * into it (alone.h). NULL: they are called. */
+    void (*run)(void *self, struct worker *w, uint32_t cell);
 };
 
 /* The modelled network, as the engine sees it. */
@@ -156,8 +159,8 @@ void sim_send_specially(struct worker *w, struct link *link, const struct frame 
 void sim_expect(struct worker *w, const struct link *link, xoff_time at);
 void sim_next_chunk(struct worker *w, struct link *link, struct frame *last);
 
-static inline void sim_send(struct worker *w, uint32_t index, const struct frame *frame,
-                            xoff_time at)
+static inline __attribute__((always_inline)) void sim_send(struct worker *w, uint32_t index,
+                                                           const struct frame *frame, xoff_time at)
 {
     struct link *link = &w->links[index];
     if (__builtin_expect(link->is_special || at <= link->last_at, 0)) {

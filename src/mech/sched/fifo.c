@@ -9,6 +9,14 @@
 
 static const struct xoff_param fifo_table[] = {{0}};
 
+static int fifo_configure(const void *params, const struct xoff_sched_env *env, void *cfg,
+                          struct xoff_sched_shape *shape, struct xoff_err *err)
+{
+    (void)params, (void)env, (void)cfg, (void)err;
+    shape->reads_since = true;
+    return 0;
+}
+
 static uint32_t fifo_select(const void *cfg, void *state, const struct xoff_sched_view *view)
 {
     (void)cfg, (void)state;
@@ -34,6 +42,7 @@ const struct xoff_sched_ops xoff_sched_fifo = {
     .name = "fifo",
     .summary = "oldest head of all priorities first",
     .params = fifo_table,
+    .configure = fifo_configure,
     .select = fifo_select,
     .ahead = fifo_ahead,
 };

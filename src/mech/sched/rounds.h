@@ -192,6 +192,18 @@ static inline void rounds_skip(const struct rounds_cfg *cfg, enum rounds_kind ki
         rounds_grant(cfg, r, (uint32_t)__builtin_ctz(left), fewest - 1);
 }
 
+/* No head is covered at the end of a turn. Out of line, so that the fast path spills no registers.
+ */
+XOFF_SELDOM static uint32_t rounds_turn_again(const struct rounds_cfg *cfg, enum rounds_kind kind,
+                                              struct rounds *r, const struct xoff_sched_view *view,
+                                              uint32_t eligible)
+{
+    rounds_skip(cfg, kind, r, view, eligible);
+    const uint32_t q = rounds_turn(cfg, kind, r, view, eligible);
+    XOFF_ASSERT(q != ROUNDS_NONE);
+    return q;
+}
+
 /* The queue to serve among `eligible` (not 0). */
 static inline uint32_t rounds_select(const struct rounds_cfg *cfg, enum rounds_kind kind,
                                      struct rounds *r, const struct xoff_sched_view *view,
@@ -212,13 +224,8 @@ static inline uint32_t rounds_select(const struct rounds_cfg *cfg, enum rounds_k
     }
     if (eligible >> r->cursor & 1 && rounds_missing(cfg, kind, r, view, r->cursor) <= 0)
         return r->cursor;
-    uint32_t q = rounds_turn(cfg, kind, r, view, eligible);
-    if (q == ROUNDS_NONE) {
-        rounds_skip(cfg, kind, r, view, eligible);
-        q = rounds_turn(cfg, kind, r, view, eligible);
-        XOFF_ASSERT(q != ROUNDS_NONE);
-    }
-    return q;
+    const uint32_t q = rounds_turn(cfg, kind, r, view, eligible);
+    return q != ROUNDS_NONE ? q : rounds_turn_again(cfg, kind, r, view, eligible);
 }
 
 /* Takes the cost of a sent frame off the deficit that covered it; `bytes` is the head of the queue
