@@ -82,11 +82,12 @@ static struct sim_node handlers_of(const struct net *net, uint32_t node)
                                  .arrive = counts ? on_arrive_uncounted : on_arrive_at_host,
                                  .transmit = on_transmit_of_host,
                                  .timer = on_timer_of_host};
-    return (struct sim_node){.self = net_sw(net, node),
+    struct sw *sw = net_sw(net, node); /* NULL: another rank runs it */
+    return (struct sim_node){.self = sw,
                              .arrive = counts ? on_arrive_counted : on_arrive_at_switch,
                              .transmit = on_transmit_of_switch,
                              .timer = on_timer_of_switch,
-                             .run = counts ? NULL : net_sw(net, node)->fabric->run};
+                             .run = sw && !counts ? sw->fabric->run : NULL};
 }
 
 static void on_warm(void *context, uint32_t node)
