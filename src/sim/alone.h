@@ -6,32 +6,6 @@
 
 #include "sim/engine.h"
 
-/* The next frame to arrive at a slot. */
-static inline const struct frame *front(const struct slot *s)
-{
-    return &s->frames[s->head & s->mask];
-}
-
-/* Moves a slot on to the next frame after one was taken, of a link within the thread. */
-static inline void step_within(struct thread *w, struct slot *s)
-{
-    const struct frame *done = s->frames;
-    s->frames += w->step;
-    if (__builtin_expect(chunk_begins(s->frames, w->chunk_mask), 0)) {
-        s->frames = chunk_at(w, done->more);
-        chunk_return(w, done);
-    }
-}
-
-/* The same for any link. */
-static inline void step(struct thread *w, struct slot *s)
-{
-    if (__builtin_expect(s->is_remote, 0))
-        s->head += w->step;
-    else
-        step_within(w, s);
-}
-
 /* sim_at_transmit() for the node that runs alone, whose port has no transmit event pending. */
 static inline void alone_at_transmit(struct worker *worker, uint32_t n_ports, uint32_t port,
                                      xoff_time at)
@@ -75,8 +49,8 @@ sim_run_alone(struct worker *worker, uint32_t index, void *self,
         const uint32_t i = queue_key_slot(key);
         if (i < n_ports) {
             struct slot *s = &slots[i];
-            arrive(self, worker, i, front(s));
-            step(w, s);
+            arrive(self, worker, i, s->frames);
+            chunk_leave(w, &s->frames);
         } else {
             at[i] = XOFF_NEVER;
             n_own++;

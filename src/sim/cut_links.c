@@ -1,11 +1,10 @@
 /* The exchange between ranks at the end of each round.
  *
- * What a cell sends over a cut link lies in a ring (link.h), or has spilled. When all border cells
- * have run, these frames are put into one batch for each neighbouring rank and sent, while the
- * other cells run. At the end of the round the ranks agree on the earliest pending time, in which
- * each counts the frames that it has sent: so it does not matter that their receivers have not seen
- * them. Batches that have come are put onto the rings of their links, where thread_look() finds
- * them as it finds frames of other threads.
+ * What a cell sends over a cut link lies in chunks (link.h). When all border cells have run, these
+ * frames are put into one batch for each neighbouring rank and sent, while the other cells run. At
+ * the end of the round the ranks agree on the earliest pending time, in which each counts the
+ * frames that it has sent: so it does not matter that their receivers have not seen them. Batches
+ * that have come are put onto their links.
  *
  * A frame in a batch names its link in `more`. Its second line follows, where it has one.
  */
@@ -16,13 +15,14 @@
 
 struct exchange {
     const struct sim_ranks *ranks;
-    uint32_t *links; /* that leave this rank, by the rank they lead to */
-    uint32_t *first; /* by rank: the first of its links; one more at the end */
+    uint32_t *links;             /* that leave this rank, by the rank they lead to */
+    const struct frame **frames; /* of each such link: the first that has not been sent */
+    uint32_t *first;             /* by rank: the first of its links; one more at the end */
     struct sim_batch *out, *in;
     size_t *capacity;        /* of each batch out */
     bool is_posted;          /* in this round */
     xoff_time earliest;      /* arrival of what was sent in this round */
-    _Atomic uint32_t n_done; /* workers whose border cells are done */
+    _Atomic uint32_t n_done; /* shares whose border cells are done */
 };
 
 struct exchange *exchange_create(struct sim *sim, const struct sim_spec *spec)
@@ -32,11 +32,12 @@ struct exchange *exchange_create(struct sim *sim, const struct sim_spec *spec)
     const uint32_t n = spec->ranks->n;
     x->ranks = spec->ranks;
     x->links = malloc(sizeof *x->links * (spec->n_links + 1));
+    x->frames = malloc(sizeof *x->frames * (spec->n_links + 1));
     x->first = calloc(n + 1, sizeof *x->first);
     x->out = calloc(n, sizeof *x->out);
     x->in = calloc(n, sizeof *x->in);
     x->capacity = calloc(n, sizeof *x->capacity);
-    XOFF_ASSERT(x->links && x->first && x->out && x->in && x->capacity);
+    XOFF_ASSERT(x->links && x->frames && x->first && x->out && x->in && x->capacity);
     for (uint32_t i = 0; i < spec->n_links; i++)
         if (sim->links[i].is_out)
             x->first[spec->part_of[spec->links[i].to_node] + 1]++;
@@ -51,6 +52,8 @@ struct exchange *exchange_create(struct sim *sim, const struct sim_spec *spec)
         if (sim->links[i].is_out)
             x->links[next[spec->part_of[spec->links[i].to_node]]++] = i;
     free(next);
+    for (uint32_t k = 0; k < x->first[n]; k++)
+        x->frames[k] = link_end(&sim->links[x->links[k]]);
     x->earliest = XOFF_NEVER;
     return x;
 }
@@ -61,7 +64,8 @@ void exchange_destroy(struct exchange *x)
         return;
     for (uint32_t r = 0; r < x->ranks->n; r++)
         free(x->out[r].bytes);
-    free(x->links), free(x->first), free(x->out), free(x->in), free(x->capacity), free(x);
+    free(x->links), free(x->frames), free(x->first), free(x->out), free(x->in), free(x->capacity),
+        free(x);
 }
 
 static uint32_t lines_of(const struct frame *frame, uint32_t step)
@@ -90,37 +94,29 @@ static void add_frame(struct exchange *x, uint32_t rank, uint32_t link, const st
     x->earliest = xoff_time_min(x->earliest, frame->at);
 }
 
-/* Moves the frames of a link into the batch: those in the ring, then those that spilled later. */
-static void drain(struct exchange *x, uint32_t rank, uint32_t index, struct link *link)
+static void post(struct thread *w)
 {
-    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-    uint32_t head = atomic_load_explicit(&link->head, memory_order_relaxed);
-    for (; head != tail; head += link->step)
-        add_frame(x, rank, index, &link->frames[head & link->mask], link->step);
-    for (uint32_t k = 0; k < link->n_spilled; k++)
-        add_frame(x, rank, index, &link->spilled[k * link->step], link->step);
-    link->n_spilled = 0;
-    atomic_store_explicit(&link->head, tail, memory_order_relaxed);
-}
-
-static void post(struct sim *sim)
-{
+    struct sim *sim = w->worker.sim;
     struct exchange *x = sim->exchange;
     x->earliest = XOFF_NEVER;
     for (uint32_t r = 0; r < x->ranks->n; r++) {
         x->out[r].size = 0;
-        for (uint32_t k = x->first[r]; k < x->first[r + 1]; k++)
-            drain(x, r, x->links[k], &sim->links[x->links[k]]);
+        for (uint32_t k = x->first[r]; k < x->first[r + 1]; k++) {
+            const struct link *link = &sim->links[x->links[k]];
+            for (; x->frames[k] != link_end(link); chunk_leave(w, &x->frames[k]))
+                add_frame(x, r, x->links[k], x->frames[k], link->step);
+        }
     }
     x->is_posted = true;
     x->ranks->post(x->ranks->context, x->out);
 }
 
-void exchange_border_done(struct sim *sim)
+void exchange_border_done(struct thread *w)
 {
+    struct sim *sim = w->worker.sim;
     struct exchange *x = sim->exchange;
     if (atomic_fetch_add_explicit(&x->n_done, 1, memory_order_acq_rel) + 1 == sim->n_threads)
-        post(sim);
+        post(w);
 }
 
 static void deliver(struct sim *sim, const struct sim_batch *in)
@@ -132,14 +128,10 @@ static void deliver(struct sim *sim, const struct sim_batch *in)
         XOFF_ASSERT(frame.frame.more < sim->n_links);
         struct link *link = &sim->links[frame.frame.more];
         const size_t size = sizeof frame.frame * lines_of(&frame.frame, link->step);
-        XOFF_ASSERT(link->is_remote && !link->is_out && at + size <= in->size);
+        XOFF_ASSERT(link->is_shared && !link->is_out && at + size <= in->size);
         memcpy(&frame, bytes + at, size);
         at += size;
-        const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-        while (tail - sim->slots[link->to_slot].head > link->mask)
-            link_grow(sim, link);
-        frame_copy(&link->frames[tail & link->mask], &frame.frame, link->step);
-        atomic_store_explicit(&link->tail, tail + link->step, memory_order_release);
+        sim_send(sim_exclusive(sim), frame.frame.more, &frame.frame, frame.frame.at);
     }
 }
 
@@ -147,7 +139,7 @@ void exchange_round(struct sim *sim, struct sim_word *word)
 {
     struct exchange *x = sim->exchange;
     if (!x->is_posted)
-        post(sim);
+        post(sim->threads[0]);
     word->next_at = xoff_time_min(word->next_at, x->earliest);
     x->ranks->agree(x->ranks->context, word, x->in);
     for (uint32_t r = 0; r < x->ranks->n; r++)

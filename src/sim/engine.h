@@ -8,15 +8,14 @@
 #include "sim/queue.h"
 
 /* A slot holds one pending event of a node. An arrival slot is the receiver's half of a link: only
- * the receiver moves `frames` through chunks, or `head` through the ring. */
+ * the receiver moves `frames` through chunks. */
 struct slot {
     uint32_t node;
     uint16_t port;
-    uint8_t kind;        /* enum sim_kind */
-    bool is_remote;      /* SIM_ARRIVAL: the sender runs on another thread */
-    uint32_t link;       /* SIM_ARRIVAL: the link that ends here; SIM_TRANSMIT: that begins here */
-    uint32_t mask, head; /* of the ring; 0 within a thread */
-    const struct frame *frames; /* the frame to read next, or the ring */
+    uint8_t kind;   /* enum sim_kind */
+    bool is_shared; /* SIM_ARRIVAL: the link is */
+    uint32_t link;  /* SIM_ARRIVAL: the link that ends here; SIM_TRANSMIT: that begins here */
+    const struct frame *frames; /* SIM_ARRIVAL: the frame to read next */
 };
 
 /* The slots of a node: arrivals by port, transmissions by port, the timer. */
@@ -25,39 +24,49 @@ struct node_slots {
 };
 
 #define LEAST_BUCKET_BITS 6
+/* A cell of a single node with one port has two slots for the port and one for the timer. */
+#define END_NODE_SLOTS 3
 struct cell {
     uint32_t first_slot, n_slots;
-    uint32_t owner;       /* worker */
+    uint32_t owner;       /* thread whose share it is in */
     unsigned bucket_bits; /* buckets of its queue; of a single node: suit the last window */
     bool is_node; /* one node, no link to itself: all it receives in a window was sent before */
 };
 
-/* A worker of the engine: a share of the cells. Any thread may run it, one at a time (rounds.c).
- * The model sees only the first member. */
+/* A share of the cells. One thread opens it in each round: it finds the cells that have an event.
+ * Then threads claim units of these cells, the share's own thread from the front and others from
+ * the back (rounds.c). */
+struct share {
+    alignas(64) uint32_t *cells;
+    uint32_t *active; /* cells with an event in this window */
+    uint32_t n_cells, n_active;
+    uint32_t n_border;   /* of the cells, the first that have links to other ranks */
+    uint32_t unit;       /* active cells that are claimed at once */
+    uint32_t *shared_in; /* links to cells of this share that are shared */
+    uint32_t n_shared_in;
+    alignas(64) _Atomic uint32_t begun; /* rounds in which some thread has begun to open it */
+    _Atomic uint64_t claims;            /* round, and the units that nobody has claimed */
+};
+
+/* A thread of the engine: what it needs to run a cell. The model sees only the first member. */
 struct thread {
     alignas(64) struct worker worker;
     xoff_time window_end;
     uint32_t first_slot, n_slots; /* slots of the running cell; n_slots 0: no cell is running */
     bool uses_queue;
-    bool spilled;
-    xoff_time remote_min; /* earliest arrival sent to another thread in this window */
-    xoff_time last_at;    /* latest event or instant so far */
-    xoff_time next_at;    /* earliest pending event that this worker knows of, after a round */
+    xoff_time last_at; /* latest event or instant so far */
+    xoff_time next_at; /* earliest pending event that this thread knows of, after a round */
     uint64_t events, arrivals;
     uint32_t id;
-    uint32_t *cells, *active; /* cells of this thread; those with an event in this window */
-    uint32_t n_cells;
-    uint32_t n_border;   /* of the cells, the first that have links to other ranks */
-    uint32_t *remote_in; /* links from other threads */
-    uint32_t n_remote_in;
-    /* Chunks of frames for links within this thread. The address range is reserved once, and pages
-     * are allocated when touched. Returned chunks are reused first, last in first out. */
-    struct frame *chunks;
-    uint32_t step;       /* distance between neighbouring frames, in cache lines (frame.h) */
-    uint32_t chunk_mask; /* bits of an address within a chunk */
+    /* A pile of chunks for the frames of links. The address range is reserved once, for all
+     * threads, of which each takes new chunks from its own part, and pages are allocated when
+     * touched. Returned chunks are reused first, last in first out. */
+    struct frame *chunks; /* the whole range */
+    uint32_t step;        /* distance between neighbouring frames, in cache lines (frame.h) */
+    uint32_t chunk_mask;  /* bits of an address within a chunk */
     unsigned chunk_shift;
-    uint32_t n_chunks, chunks_capacity; /* chunks ever taken; capacity of the range */
-    uint32_t free_chunk;                /* linked by frame.more; UINT32_MAX: none */
+    uint32_t new_chunk, chunks_end; /* the next that nobody has used; end of this thread's part */
+    uint32_t free_chunk, n_free;    /* linked by frame.more; UINT32_MAX: none */
     struct queue queue;
     uint16_t *due; /* slots of the node that runs, in calm windows */
     /* Of the node that runs alone: frames that arrive, and how many may before the queue must be
@@ -68,8 +77,8 @@ struct thread {
      * window). */
     uint32_t timer_slot;
     uint64_t timer_key;
-    uint32_t patience;                  /* of the thread: spins that have paid off lately */
-    alignas(64) _Atomic uint32_t begun; /* rounds of this worker that some thread has begun */
+    uint32_t patience; /* spins that have paid off lately */
+    struct share share;
 };
 
 struct sim {
@@ -87,6 +96,8 @@ struct sim {
     struct exchange *exchange; /* NULL: this process runs all nodes */
     struct thread **threads;
     struct thread *exclusive;
+    struct frame *chunks; /* the range that frames on links lie in */
+    size_t chunks_size;   /* in bytes */
     xoff_time lookahead;
     uint32_t step;        /* distance between neighbouring frames, in cache lines */
     bool may_be_calm;     /* all nodes are one cell, and the model knows calm windows */
@@ -97,7 +108,7 @@ struct sim {
     uint64_t n_rounds, n_events;
     bool is_window; /* task of this round: a window, or what follows an instant */
     bool sampling, stops, is_stopped, is_last, is_at_rest;
-    alignas(64) _Atomic uint32_t n_done; /* workers that are done with this round */
+    alignas(64) _Atomic uint32_t n_left; /* of this round: shares to open, and units to run */
     alignas(64) _Atomic uint32_t round;
     _Atomic uint32_t n_asleep;
     _Atomic bool is_over;
@@ -112,10 +123,11 @@ static inline uint32_t chunk_take(struct thread *thread)
 {
     const uint32_t chunk = thread->free_chunk;
     if (chunk == UINT32_MAX) {
-        XOFF_ASSERT(thread->n_chunks < thread->chunks_capacity);
-        return thread->n_chunks++;
+        XOFF_ASSERT(thread->new_chunk < thread->chunks_end);
+        return thread->new_chunk++;
     }
     thread->free_chunk = chunk_at(thread, chunk)->more;
+    thread->n_free--;
     return chunk;
 }
 
@@ -126,9 +138,10 @@ static inline void chunk_return(struct thread *thread, const struct frame *in)
         (size_t)((const char *)in - (const char *)thread->chunks) >> thread->chunk_shift;
     chunk_at(thread, (uint32_t)chunk)->more = thread->free_chunk;
     thread->free_chunk = (uint32_t)chunk;
+    thread->n_free++;
 }
 
-/* The place behind a frame that was read from a link within the thread. */
+/* The place behind a frame that was read from a link. */
 static inline const struct frame *chunk_next(const struct thread *thread, const struct frame *frame)
 {
     const struct frame *next = frame + thread->step;
@@ -137,36 +150,50 @@ static inline const struct frame *chunk_next(const struct thread *thread, const 
                : next;
 }
 
-/* These are in run.c. Takes note of frames that other workers have sent since the last call. */
-void thread_look(struct thread *thread);
-/* Does a worker's task of this round. */
-void thread_run(struct thread *thread);
+/* These are in run.c. Takes note of frames that have been sent over shared links since the last
+ * call. */
+void share_look(struct sim *sim, struct share *share);
+/* Begins a share's task of this round, and finds the cells that are left to run. What follows an
+ * instant is done here. */
+void share_open(struct thread *thread, struct share *share);
+/* Runs active cells of a share, by their places; that at `next` follows (UINT32_MAX: not known). */
+void share_run(struct thread *thread, const struct share *share, uint32_t from, uint32_t to,
+               uint32_t next);
 
 /* Open and close the window of a node that runs alone (alone.h), which had n_own events that it has
  * set itself. */
 void alone_open(struct thread *thread, uint32_t cell);
 void alone_close(struct thread *thread, uint32_t cell, uint64_t n_own);
 
-/* These are in cut_links.c. The border cells of a worker are done: the last worker to say so has
+/* These are in cut_links.c. The border cells of a share are done: the last thread to say so has
  * the batches sent. */
-void exchange_border_done(struct sim *sim);
+void exchange_border_done(struct thread *thread);
 /* Sends what has not been sent yet, agrees on the word, and puts what has come onto its links. */
 void exchange_round(struct sim *sim, struct sim_word *word);
 struct exchange *exchange_create(struct sim *sim, const struct sim_spec *spec);
 void exchange_destroy(struct exchange *exchange);
 
-/* These are in sim_build.c, which may allocate. Spilled frames are merged into larger rings between
- * two windows. */
-void link_grow(struct sim *sim, struct link *link);
-void link_spill(struct link *link, const struct frame *frame, xoff_time at);
-void sim_merge_spilled(struct sim *sim, uint32_t worker);
+/* Moves on behind a frame that was read and is no longer needed. */
+static inline void chunk_leave(struct thread *thread, const struct frame **at)
+{
+    const struct frame *done = *at;
+    *at += thread->step;
+    if (__builtin_expect(chunk_begins(*at, thread->chunk_mask), 0)) {
+        *at = chunk_at(thread, done->more);
+        chunk_return(thread, done);
+    }
+}
 
-/* A position on a link, to walk over the frames on it; the first one is that of its slot. */
-struct walk {
-    const struct frame *frames;
-    uint32_t head;
-};
-/* Returns the frame at the position and moves on; NULL at the end. */
-const struct frame *walk_on(const struct sim *sim, const struct link *link, struct walk *at);
+/* Returns the frame at a position on a link, and moves on; NULL at the end. The first position is
+ * that of the receiving slot. */
+static inline const struct frame *walk_on(const struct thread *any, const struct link *link,
+                                          const struct frame **at)
+{
+    if (*at == link_read_end(link))
+        return NULL;
+    const struct frame *frame = *at;
+    *at = chunk_next(any, frame);
+    return frame;
+}
 
 #endif

@@ -4,17 +4,18 @@
  * slot (engine.h). A frame appended in a window arrives after the window's end, so it does not
  * matter when the receiver sees it. Arrival times on a link strictly grow.
  *
- * Between nodes of one thread, frames lie in chunks of LINK_CHUNK, taken from and returned to the
- * thread's stack of chunks. The chunk read last is written next, so the frames in flight stay in
- * the cache. (Rings as large as the worst burst were walked through end to end: 4 MB for 64 hosts,
- * 31 MB for 1024, and a fifth of the speed.) A link that has run empty starts its chunk anew.
+ * Frames lie in chunks of LINK_CHUNK. The sender takes them from its thread's pile and the receiver
+ * returns them to that of its own. The chunk read last is written next, so the frames in flight
+ * stay in the cache. (Rings as large as the worst burst were walked through end to end: 4 MB for 64
+ * hosts, 31 MB for 1024, and a fifth of the speed.)
  *
- * Between threads, frames lie in a ring, and `tail` and `head` are exchanged. When the ring is
- * full, frames spill to a list of the sender's, which is merged into a larger ring between two
- * windows.
+ * A link is shared when its two cells may run at the same time: with several threads every link
+ * between cells is. What the sender has appended is what lies before `frames`, which it moves on
+ * when the frame is whole, and the next chunk is known. A link that is not shared tells its
+ * receiver of the first frame, and starts its chunk anew when it has run empty.
  *
- * A link between ranks is such a ring on both sides. The sender's is emptied into a batch in each
- * round, and the receiver's is filled from it (cut_links.c).
+ * A link between ranks is shared on both sides. The sender's is emptied into a batch in each round,
+ * and the receiver's is filled from it (cut_links.c).
  */
 #ifndef SIM_LINK_H
 #define SIM_LINK_H
@@ -27,33 +28,35 @@
 #define LINK_CHUNK 8
 
 struct link {
-    /* This cache line is written by the sender. */
-    alignas(64) struct frame *frames; /* place in a chunk for the next frame, or the ring */
-    xoff_time last_at;     /* a frame never overtakes another, whatever happens to the delay */
-    xoff_time *to_at;      /* within a thread: time of the receiving slot */
-    uint32_t mask;         /* ring, in lines; within a thread: chunk, in bytes */
-    uint32_t head_seen;    /* ring: `head` as last read */
-    _Atomic uint32_t tail; /* place in the ring; 0 within a thread */
-    uint32_t to_slot;      /* receiving slot, counted over the whole simulation */
+    alignas(64) struct frame *_Atomic frames; /* place in a chunk for the next frame */
+    xoff_time last_at; /* a frame never overtakes another, whatever happens to the delay */
+    xoff_time *to_at;  /* time of the receiving slot; read and written unless the link is shared */
+    uint32_t mask;     /* bits of an address within a chunk */
+    uint32_t to_slot;  /* receiving slot, counted over the whole simulation */
     uint32_t to_cell, from_cell;
-    uint32_t n_spilled;
-    bool is_remote;  /* receiver runs on another thread, or on another rank */
+    bool is_shared;  /* its ends may be at work at the same time */
     bool is_out;     /* receiver runs on another rank; to_slot means nothing */
-    bool is_special; /* is_remote, or frames have two lines: see sim_send */
+    bool is_special; /* is_shared, or frames have two lines: see sim_send */
     uint8_t step;    /* distance between neighbouring frames, in cache lines (frame.h) */
     uint16_t to_port;
-    /* Written by the receiver, read by a sender on another thread. */
-    alignas(64) _Atomic uint32_t head;
-    uint32_t spill_capacity;
-    struct frame *spilled;
 };
 
-/* Whether no frame is left for a reader who has come to a place in a chunk (head is 0), or to place
- * `head` of the ring. */
-static inline bool link_is_read(const struct link *link, const struct frame *frames, uint32_t head)
+/* The place behind the last frame, for the sender. */
+static inline struct frame *link_end(const struct link *link)
 {
-    return head == atomic_load_explicit(&link->tail, memory_order_acquire) &&
-           frames == link->frames;
+    return atomic_load_explicit(&link->frames, memory_order_relaxed);
+}
+
+/* The same for the receiver: all frames before it can be read. */
+static inline const struct frame *link_read_end(const struct link *link)
+{
+    return atomic_load_explicit(&link->frames, memory_order_acquire);
+}
+
+/* Appends what has been written up to a place. */
+static inline void link_append(struct link *link, struct frame *end)
+{
+    atomic_store_explicit(&link->frames, end, memory_order_release);
 }
 
 /* Whether a place in memory begins a chunk: the frame before it ended another. `mask` has the bits

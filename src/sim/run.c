@@ -4,8 +4,6 @@
 #include "sim/alone.h"
 #include <xoff/err.h>
 
-/* A cell of a single node with one port has two slots for the port and one for the timer. */
-#define END_NODE_SLOTS 3
 /* In a cell of so many slots another event almost always comes before a node's next one: nobody
  * tries to go on without an event. */
 #define CROWDED 256
@@ -41,52 +39,13 @@ static inline void set_at(struct thread *w, uint32_t slot, xoff_time at, enum si
         sim->next_at[cell] = at;
 }
 
-/* The ring is full as far as the sender knows. Returns false when the frame had to spill. */
-XOFF_SELDOM static bool make_room(struct thread *w, struct link *link, uint32_t tail,
-                                  const struct frame *frame, xoff_time at)
-{
-    link->head_seen = atomic_load_explicit(&link->head, memory_order_acquire);
-    if (!link->n_spilled && tail - link->head_seen <= link->mask)
-        return true;
-    /* Between windows nobody else is at work: the ring can grow at once. */
-    if (w == w->worker.sim->exclusive) {
-        link_grow(w->worker.sim, link);
-        return true;
-    }
-    /* Once a frame has spilled, all that follow it spill too: order is kept. */
-    link_spill(link, frame, at);
-    w->spilled = true;
-    w->remote_min = xoff_time_min(w->remote_min, at);
-    return false;
-}
-
-/* Sends a frame to a node of another thread. */
-__attribute__((noinline)) static void send_remote(struct thread *w, struct link *link,
-                                                  const struct frame *frame, xoff_time at)
-{
-    struct sim *sim = w->worker.sim;
-    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-    if ((tail - link->head_seen > link->mask || link->n_spilled) &&
-        !make_room(w, link, tail, frame, at))
-        return;
-    struct frame *in = &link->frames[tail & link->mask];
-    frame_copy(in, frame, link->step);
-    in->at = at;
-    atomic_store_explicit(&link->tail, tail + link->step, memory_order_release);
-    if (w != sim->exclusive)
-        w->remote_min = xoff_time_min(w->remote_min, at);
-    else if (sim->at[link->to_slot] == XOFF_NEVER)
-        set_at(w, link->to_slot, at, SIM_ARRIVAL);
-}
-
-void sim_next_chunk(struct worker *worker, struct link *link, struct frame *last)
+struct frame *sim_next_chunk(struct worker *worker, struct frame *last)
 {
     struct thread *w = (struct thread *)worker;
     struct sim *sim = worker->sim;
-    struct thread *owner =
-        w != sim->exclusive ? w : sim->threads[sim->cells[link->from_cell].owner];
-    last->more = chunk_take(owner); /* the last frame of a chunk names the next one */
-    link->frames = chunk_at(owner, last->more);
+    struct thread *from = w != sim->exclusive ? w : sim->threads[0];
+    last->more = chunk_take(from); /* the last frame of a chunk names the next one */
+    return chunk_at(from, last->more);
 }
 
 void sim_expect(struct worker *worker, const struct link *link, xoff_time at)
@@ -101,6 +60,17 @@ void sim_expect(struct worker *worker, const struct link *link, xoff_time at)
     }
     xoff_time *next_at = &worker->sim->next_at[link->to_cell];
     *next_at = xoff_time_min(*next_at, at);
+    w->next_at = xoff_time_min(w->next_at, at);
+}
+
+/* A frame is on its way over a shared link. The receiver looks at its links itself. */
+static inline void tell_time(struct thread *w, const struct link *link, xoff_time at)
+{
+    struct sim *sim = w->worker.sim;
+    if (__builtin_expect(w != sim->exclusive, 1))
+        w->next_at = xoff_time_min(w->next_at, at);
+    else if (!link->is_out && sim->at[link->to_slot] == XOFF_NEVER)
+        set_at(w, link->to_slot, at, SIM_ARRIVAL);
 }
 
 void sim_send_specially(struct worker *w, struct link *link, const struct frame *frame,
@@ -109,18 +79,16 @@ void sim_send_specially(struct worker *w, struct link *link, const struct frame 
     if (at <= link->last_at) /* the delay was shortened since */
         at = link->last_at + 1;
     link->last_at = at;
-    if (link->is_remote) {
-        send_remote((struct thread *)w, link, frame, at);
-        return;
-    }
-    struct frame *in = link->frames;
+    struct frame *in = link_end(link), *end = in + link->step;
     frame_copy(in, frame, link->step);
     in->at = at;
-    link->frames = in + link->step;
-    if (*link->to_at == XOFF_NEVER)
+    if (__builtin_expect(chunk_begins(end, link->mask), 0))
+        end = sim_next_chunk(w, in);
+    link_append(link, end);
+    if (link->is_shared)
+        tell_time((struct thread *)w, link, at);
+    else if (*link->to_at == XOFF_NEVER)
         sim_expect(w, link, at);
-    if (chunk_begins(link->frames, link->mask))
-        sim_next_chunk(w, link, in);
 }
 
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at)
@@ -170,14 +138,12 @@ struct worker *sim_exclusive(struct sim *sim)
 static inline xoff_time front_at(struct thread *w, struct slot *s)
 {
     struct link *link = &w->worker.links[s->link];
-    if (__builtin_expect(s->is_remote, 0))
-        atomic_store_explicit(&link->head, s->head, memory_order_release);
-    if (!link_is_read(link, s->frames, s->head))
-        return front(s)->at;
-    if (__builtin_expect(!s->is_remote, 1)) {
+    if (s->frames != link_read_end(link))
+        return s->frames->at;
+    if (!s->is_shared) {
         struct frame *chunk = (struct frame *)((uintptr_t)s->frames & ~(uintptr_t)w->chunk_mask);
-        link->frames = chunk + s->link % LINK_CHUNK * w->step;
-        s->frames = link->frames;
+        s->frames = chunk + s->link % LINK_CHUNK * w->step;
+        link_append(link, chunk + s->link % LINK_CHUNK * w->step);
     }
     return XOFF_NEVER;
 }
@@ -200,7 +166,7 @@ static void warm(const struct thread *w, uint32_t index)
         const struct slot *s = &sim->slots[i];
         if (s->kind == SIM_TRANSMIT)
             __builtin_prefetch(&sim->links[s->link], 1);
-        else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end && !s->is_remote)
+        else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end)
             for (const struct frame *f = s->frames;
                  f == s->frames || !chunk_begins(f, w->chunk_mask); f++)
                 __builtin_prefetch(f);
@@ -229,8 +195,8 @@ static inline xoff_time run_end_slots(struct thread *w, uint32_t first_slot)
         w->events++;
         if (at[0] == now) {
             w->arrivals++;
-            on->arrive(on->self, &w->worker, 0, front(s));
-            step(w, s);
+            on->arrive(on->self, &w->worker, 0, s->frames);
+            chunk_leave(w, &s->frames);
             at[0] = front_at(w, s);
         } else if (at[2] == now) {
             at[2] = XOFF_NEVER;
@@ -298,31 +264,17 @@ static inline uint32_t expect(struct thread *w, struct cell *cell, uint32_t loca
     return n + 1;
 }
 
-/* Puts all frames that a link delivers to a node in this window into the queue. */
+/* Puts all frames that a link delivers to a node in this window into the queue. Frames that are
+ * being sent now arrive after it: none is missed here. */
 static uint32_t collect(struct thread *w, struct cell *cell, uint32_t local, uint32_t n)
 {
     const struct slot *s = &w->worker.sim->slots[w->first_slot + local];
-    const struct frame *frame = s->frames, *last = w->worker.links[s->link].frames;
+    const struct frame *frame = s->frames, *last = link_read_end(&w->worker.links[s->link]);
     const xoff_time end = w->window_end;
     do {
         n = expect(w, cell, local, n, frame->at);
         frame = chunk_next(w, frame);
     } while (frame != last && frame->at < end);
-    return n;
-}
-
-/* The same for a link from another thread. Frames that it appends now arrive after this window:
- * none is missed here. */
-__attribute__((noinline)) static uint32_t collect_remote(struct thread *w, struct cell *cell,
-                                                         uint32_t local, uint32_t n)
-{
-    const struct slot *s = &w->worker.sim->slots[w->first_slot + local];
-    const uint32_t tail =
-        atomic_load_explicit(&w->worker.links[s->link].tail, memory_order_acquire);
-    const xoff_time end = w->window_end;
-    for (uint32_t head = s->head; head != tail && s->frames[head & s->mask].at < end;
-         head += w->step)
-        n = expect(w, cell, local, n, s->frames[head & s->mask].at);
     return n;
 }
 
@@ -343,7 +295,7 @@ void alone_open(struct thread *w, uint32_t index)
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_ports; i++)
         if (at[i] < end)
-            n = slots[i].is_remote ? collect_remote(w, cell, i, n) : collect(w, cell, i, n);
+            n = collect(w, cell, i, n);
     w->n_alone = n;
     for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
@@ -418,8 +370,8 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
         const enum sim_kind kind = queue_key_kind(key);
         if (kind == SIM_ARRIVAL) {
             arrivals++;
-            on->arrive(on->self, &w->worker, s->port, front(s));
-            step(w, s);
+            on->arrive(on->self, &w->worker, s->port, s->frames);
+            chunk_leave(w, &s->frames);
             at[i] = front_at(w, s);
             if (at[i] < end)
                 queue_insert(q, queue_key(q, at[i], SIM_ARRIVAL, i));
@@ -528,7 +480,7 @@ __attribute__((noinline)) static void run_arrivals(struct thread *w, uint32_t no
         struct slot *s = &slots[queue_key_slot(key)];
         w->worker.now = queue_key_at(&w->queue, key);
         on->arrive(on->self, &w->worker, s->port, s->frames);
-        step_within(w, s);
+        chunk_leave(w, &s->frames);
     }
     for (uint32_t k = 0; k < n_due; k++)
         at[w->due[k]] = front_at(w, &slots[w->due[k]]);
@@ -597,44 +549,36 @@ static void run_whole(struct thread *w)
     sim->sparse_for = n ? (end - start) / n * sim->n_nodes / 2 : XOFF_NEVER;
 }
 
-void thread_look(struct thread *w)
+void share_look(struct sim *sim, struct share *share)
 {
-    struct sim *sim = w->worker.sim;
-    for (uint32_t i = 0; i < w->n_remote_in; i++) {
-        const struct link *link = &sim->links[w->remote_in[i]];
+    for (uint32_t i = 0; i < share->n_shared_in; i++) {
+        const struct link *link = &sim->links[share->shared_in[i]];
         const struct slot *s = &sim->slots[link->to_slot];
-        if (sim->at[link->to_slot] != XOFF_NEVER ||
-            atomic_load_explicit(&link->tail, memory_order_acquire) == s->head)
+        if (sim->at[link->to_slot] != XOFF_NEVER || link_read_end(link) == s->frames)
             continue;
-        const xoff_time at = front(s)->at;
+        const xoff_time at = s->frames->at;
         sim->at[link->to_slot] = at;
         sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
     }
 }
 
-static xoff_time earliest(const struct thread *w)
-{
-    const struct sim *sim = w->worker.sim;
-    xoff_time next = w->remote_min;
-    for (uint32_t i = 0; i < w->n_cells; i++)
-        next = xoff_time_min(next, sim->next_at[w->cells[i]]);
-    return next;
-}
-
 /* Events cancelled between windows must not keep a network from coming to rest: the time it comes
  * to rest would depend on the cells. */
-static void forget_cancelled(struct thread *w)
+static void forget_cancelled(struct thread *w, const struct share *share)
 {
     struct sim *sim = w->worker.sim;
-    for (uint32_t i = 0; i < w->n_cells; i++)
-        sim->next_at[w->cells[i]] = earliest_of(sim, &sim->cells[w->cells[i]]);
+    for (uint32_t i = 0; i < share->n_cells; i++) {
+        const uint32_t cell = share->cells[i];
+        sim->next_at[cell] = earliest_of(sim, &sim->cells[cell]);
+        w->next_at = xoff_time_min(w->next_at, sim->next_at[cell]);
+    }
 }
 
-static void sample_cells(const struct thread *w)
+static void sample_cells(const struct thread *w, const struct share *share)
 {
     const struct sim *sim = w->worker.sim;
-    for (uint32_t i = 0; i < w->n_cells; i++) {
-        const struct cell *cell = &sim->cells[w->cells[i]];
+    for (uint32_t i = 0; i < share->n_cells; i++) {
+        const struct cell *cell = &sim->cells[share->cells[i]];
         for (uint32_t s = 0; s < cell->n_slots; s++)
             if (sim->slots[cell->first_slot + s].kind == SIM_TIMER)
                 sim->model.sample(sim->model.net, sim->slots[cell->first_slot + s].node,
@@ -642,50 +586,64 @@ static void sample_cells(const struct thread *w)
     }
 }
 
-/* Runs those cells of a thread, by their places in w->cells, that have an event in this window.
- * While one cell runs, the data that the next one needs first is prefetched, because the frames in
+/* While one cell runs, the data that the next one needs first is prefetched, because the frames in
  * flight of a large network do not stay in the cache. */
-static void run_cells(struct thread *w, uint32_t from, uint32_t to)
+void share_run(struct thread *w, const struct share *share, uint32_t from, uint32_t to,
+               uint32_t next)
 {
     const struct sim *sim = w->worker.sim;
-    uint32_t n = 0;
-    for (uint32_t i = from; i < to; i++) { /* no branch: which cells are idle cannot be predicted */
-        w->active[n] = w->cells[i];
-        n += sim->next_at[w->cells[i]] < w->window_end;
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        if (k + 1 < n)
-            warm(w, w->active[k + 1]);
-        const struct cell *cell = &sim->cells[w->active[k]];
-        if (!cell->is_node)
-            run_cell(w, w->active[k]);
+    w->queue.start = sim->window_start;
+    w->window_end = sim->window_end;
+    for (uint32_t k = from; k < to; k++) {
+        const uint32_t follows = k + 1 < to ? k + 1 : next;
+        if (follows != UINT32_MAX)
+            warm(w, share->active[follows]);
+        const uint32_t index = share->active[k];
+        const struct cell *cell = &sim->cells[index];
+        if (sim->may_be_calm)
+            run_whole(w);
+        else if (!cell->is_node)
+            run_cell(w, index);
         else if (cell->n_slots == END_NODE_SLOTS)
-            run_end_node(w, w->active[k]);
+            run_end_node(w, index);
         else
-            run_alone(w, w->active[k]);
+            run_alone(w, index);
+        w->next_at = xoff_time_min(w->next_at, sim->next_at[index]);
     }
 }
 
-void thread_run(struct thread *w)
+/* Finds those cells of a share, from a place on, that have an event in this window. */
+static void find_active(struct thread *w, struct share *share, uint32_t from, uint32_t to)
+{
+    const struct sim *sim = w->worker.sim;
+    const xoff_time end = sim->window_end;
+    xoff_time later = w->next_at;
+    uint32_t n = 0;
+    for (uint32_t i = from; i < to; i++) { /* no branch: which cells are idle cannot be predicted */
+        const xoff_time at = sim->next_at[share->cells[i]];
+        share->active[n] = share->cells[i];
+        n += at < end;
+        later = xoff_time_min(later, at < end ? XOFF_NEVER : at);
+    }
+    share->n_active = n;
+    w->next_at = later;
+}
+
+void share_open(struct thread *w, struct share *share)
 {
     struct sim *sim = w->worker.sim;
-    w->remote_min = XOFF_NEVER;
-    thread_look(w);
-    if (sim->is_window) {
-        w->queue.start = sim->window_start;
-        w->window_end = sim->window_end;
-        if (__builtin_expect(sim->exchange != NULL, 0)) {
-            run_cells(w, 0, w->n_border);
-            exchange_border_done(sim);
-        }
-        if (sim->may_be_calm)
-            run_whole(w);
-        else
-            run_cells(w, w->n_border, w->n_cells);
-    } else {
-        forget_cancelled(w);
+    share_look(sim, share);
+    share->n_active = 0;
+    if (!sim->is_window) {
+        forget_cancelled(w, share);
         if (sim->sampling)
-            sample_cells(w);
+            sample_cells(w, share);
+        return;
     }
-    w->next_at = earliest(w);
+    if (__builtin_expect(sim->exchange != NULL, 0)) {
+        find_active(w, share, 0, share->n_border);
+        share_run(w, share, 0, share->n_active, UINT32_MAX);
+        exchange_border_done(w);
+    }
+    find_active(w, share, share->n_border, share->n_cells);
 }

@@ -3,9 +3,9 @@
  * Nodes affect each other only through links. L is the least time from the start of a transmission
  * to its arrival over all links between cells; in a window [w, w+L) nothing a cell does can reach
  * another, so each cell runs alone to the window's end. A cell is one node, or several joined by
- * links too short to be worth a window. Workers own cells; threads run workers (rounds.c). Within
- * a node events are ordered by (time, kind, hash(time, port), port), kinds in the order below. This
- * order does not depend on cells and threads, so results are the same bits.
+ * links too short to be worth a window. Threads share the cells (rounds.c). Within a node events
+ * are ordered by (time, kind, hash(time, port), port), kinds in the order below. This order does
+ * not depend on cells and threads, so results are the same bits.
  *
  * The engine works with slots: per node one arrival and one transmit slot per port, and one timer
  * slot. A slot has at most one pending event; `at[slot]` is its time.
@@ -151,13 +151,14 @@ struct sim_figures {
 };
 struct sim_figures sim_figures(const struct sim *sim);
 
-/* The parts of sim_send() that most frames do not need: a frame has a second line, goes to another
- * thread or would overtake one; a frame is on its way over a link that was empty; a chunk is full.
- */
+/* The parts of sim_send() that most frames of a single thread do not need: a frame has a second
+ * line, is on a shared link or would overtake one; a frame is on its way over a link that was
+ * empty; a chunk is full. */
 void sim_send_specially(struct worker *w, struct link *link, const struct frame *frame,
                         xoff_time at);
 void sim_expect(struct worker *w, const struct link *link, xoff_time at);
-void sim_next_chunk(struct worker *w, struct link *link, struct frame *last);
+/* Returns the chunk that follows the one that `last` has filled. */
+struct frame *sim_next_chunk(struct worker *w, struct frame *last);
 
 static inline __attribute__((always_inline)) void sim_send(struct worker *w, uint32_t index,
                                                            const struct frame *frame, xoff_time at)
@@ -167,15 +168,15 @@ static inline __attribute__((always_inline)) void sim_send(struct worker *w, uin
         sim_send_specially(w, link, frame, at);
         return;
     }
-    struct frame *in = link->frames;
+    struct frame *in = link_end(link);
     *in = *frame;
     in->at = at;
     link->last_at = at;
-    link->frames = in + 1;
+    link_append(link, in + 1);
     if (*link->to_at == XOFF_NEVER)
         sim_expect(w, link, at);
-    if (__builtin_expect(chunk_begins(link->frames, link->mask), 0))
-        sim_next_chunk(w, link, in);
+    if (__builtin_expect(chunk_begins(in + 1, link->mask), 0))
+        link_append(link, sim_next_chunk(w, in));
 }
 
 #endif

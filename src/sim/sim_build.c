@@ -1,4 +1,4 @@
-/* Creates and frees the engine: cells, threads, slots and rings. Grows rings.
+/* Creates and frees the engine: cells, threads, slots and links.
  *
  * A cell is a set of nodes joined by links whose lookahead is below a bound. The bound is chosen so
  * that the lookahead between cells reaches WORTHWHILE, as long as no cell gets larger than
@@ -19,8 +19,6 @@
 #define WORTHWHILE (400 * XOFF_NS)
 #define CELL_SLOTS 4096
 #define ONE_CELL (4 * XOFF_US)
-#define FIRST_RING 16
-
 #define MOST_CHUNKS (UINT32_C(1) << 25)  /* twice 8 GB of addresses per thread */
 #define LEAST_CHUNKS (UINT32_C(1) << 17) /* 64 MB */
 
@@ -238,18 +236,14 @@ static void number_slots(struct sim *sim)
     }
 }
 
-static struct frame *make_ring(uint32_t n_lines)
+/* Gives a link its first chunk. */
+static void make_chunk(struct sim *sim, struct link *link)
 {
-    struct frame *frames = aligned_alloc(64, sizeof *frames * n_lines);
-    XOFF_ASSERT(frames);
-    return frames;
-}
-
-static void make_ring_of(struct sim *sim, struct link *link)
-{
-    link->is_remote = link->is_special = true;
-    link->frames = make_ring(FIRST_RING * sim->step);
-    link->mask = FIRST_RING * sim->step - 1;
+    struct thread *owner =
+        sim->threads[sim->cells[link->is_out ? link->from_cell : link->to_cell].owner];
+    link->mask = owner->chunk_mask;
+    link_append(link, chunk_at(owner, chunk_take(owner)));
+    link->is_special = link->is_shared || sim->step > 1;
 }
 
 /* The half of a link at its sender. */
@@ -262,9 +256,9 @@ static void make_sender(struct sim *sim, const struct sim_spec *spec, uint32_t i
     sim->slots[from->first + from->n_ports + l->from_port].link = index;
     if (owns(spec, l->to_node))
         return;
-    make_ring_of(sim, link);
-    link->is_out = true;
+    link->is_out = link->is_shared = true;
     link->to_slot = sim->n_slots;
+    make_chunk(sim, link);
 }
 
 /* The half at its receiver; the sender's, if it is here, has been made. */
@@ -277,20 +271,15 @@ static void make_receiver(struct sim *sim, const struct sim_spec *spec, uint32_t
     link->to_cell = sim->cell_of[l->to_node];
     struct slot *to = &sim->slots[link->to_slot];
     to->link = index;
-    if (!owns(spec, l->from_node) ||
-        sim->cells[link->from_cell].owner != sim->cells[link->to_cell].owner) {
-        make_ring_of(sim, link);
-    } else {
-        struct thread *owner = sim->threads[sim->cells[link->from_cell].owner];
-        if (link->from_cell == link->to_cell) /* frames may arrive in the window they were sent */
-            sim->cells[link->to_cell].is_node = false;
-        link->frames = chunk_at(owner, chunk_take(owner));
-        link->mask = owner->chunk_mask;
-        link->to_at = &sim->at[link->to_slot];
-    }
-    to->is_remote = link->is_remote;
-    to->frames = link->frames;
-    to->mask = link->is_remote ? link->mask : 0;
+    link->to_at = &sim->at[link->to_slot];
+    const bool is_in = !owns(spec, l->from_node);
+    if (!is_in && link->from_cell == link->to_cell) /* frames may arrive in the same window */
+        sim->cells[link->to_cell].is_node = false;
+    else
+        link->is_shared = is_in || sim->n_threads > 1;
+    make_chunk(sim, link);
+    to->is_shared = link->is_shared;
+    to->frames = link_end(link);
 }
 
 static void make_links(struct sim *sim, const struct sim_spec *spec)
@@ -307,7 +296,6 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
             continue;
         link->last_at = -1;
         link->step = (uint8_t)sim->step;
-        link->is_special = sim->step > 1;
         if (owns(spec, l->from_node))
             make_sender(sim, spec, i);
         if (owns(spec, l->to_node))
@@ -320,6 +308,21 @@ static size_t chunk_bytes(const struct thread *w)
     return sizeof(struct frame) * LINK_CHUNK * w->step;
 }
 
+/* Where others may help, end nodes come last: they are the smallest units of work. */
+static void make_share(struct sim *sim, uint32_t id, struct share *share)
+{
+    share->cells = malloc(sizeof *share->cells * (sim->n_cells + 1));
+    share->active = malloc(sizeof *share->active * (sim->n_cells + 1));
+    XOFF_ASSERT(share->cells && share->active);
+    const uint32_t n_passes = sim->n_threads > 1 ? 2 : 1;
+    for (uint32_t pass = 0; pass < n_passes; pass++)
+        for (uint32_t c = 0; c < sim->n_cells; c++) {
+            const bool is_last = n_passes > 1 && sim->cells[c].n_slots == END_NODE_SLOTS;
+            if (sim->cells[c].owner == id && is_last == (pass > 0))
+                share->cells[share->n_cells++] = c;
+        }
+}
+
 static struct thread *make_thread(struct sim *sim, uint32_t id, bool ties_by_port)
 {
     struct thread *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
@@ -327,7 +330,7 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, bool ties_by_por
     memset(w, 0, sizeof *w);
     w->worker.sim = sim;
     w->id = id;
-    w->remote_min = XOFF_NEVER;
+    w->next_at = XOFF_NEVER;
     w->timer_key = QUEUE_NONE;
     w->timer_slot = UINT32_MAX;
     w->free_chunk = UINT32_MAX;
@@ -336,51 +339,58 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, bool ties_by_por
     w->chunk_shift = (unsigned)__builtin_ctzll(chunk_bytes(w));
     w->queue.ties_by_port = ties_by_port;
     queue_init(&w->queue);
-    /* Where address space is limited, a smaller range has to do. */
-    w->chunks_capacity = MOST_CHUNKS;
-    do {
-        w->chunks_capacity /= 2;
-        w->chunks = mmap(NULL, chunk_bytes(w) * w->chunks_capacity, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    } while (w->chunks == MAP_FAILED && w->chunks_capacity > LEAST_CHUNKS);
-    XOFF_ASSERT(w->chunks != MAP_FAILED);
-    madvise(w->chunks, chunk_bytes(w) * w->chunks_capacity, MADV_HUGEPAGE);
-    errno = 0; /* a later assertion is not about memory */
-    w->cells = malloc(sizeof *w->cells * (sim->n_cells + 1));
-    w->active = malloc(sizeof *w->active * (sim->n_cells + 1));
-    XOFF_ASSERT(w->cells && w->active);
-    for (uint32_t c = 0; c < sim->n_cells; c++)
-        if (sim->cells[c].owner == id)
-            w->cells[w->n_cells++] = c;
+    make_share(sim, id, &w->share);
     return w;
 }
 
-/* Finds the links into a thread from others. */
-static void find_remote(struct sim *sim, struct thread *w)
+/* Reserves addresses for the chunks of all threads. Where these are limited, fewer have to do. */
+static void reserve_chunks(struct sim *sim)
 {
-    w->remote_in = malloc(sizeof *w->remote_in * (sim->n_links + 1));
-    XOFF_ASSERT(w->remote_in);
+    const size_t of_each = chunk_bytes(sim->exclusive) * sim->n_threads;
+    uint32_t n = MOST_CHUNKS;
+    do {
+        n /= 2;
+        sim->chunks_size = of_each * n;
+        sim->chunks = mmap(NULL, sim->chunks_size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    } while (sim->chunks == MAP_FAILED && n > LEAST_CHUNKS);
+    XOFF_ASSERT(sim->chunks != MAP_FAILED);
+    madvise(sim->chunks, sim->chunks_size, MADV_HUGEPAGE);
+    errno = 0; /* a later assertion is not about memory */
+    sim->exclusive->chunks = sim->chunks;
+    for (uint32_t i = 0; i < sim->n_threads; i++) {
+        sim->threads[i]->chunks = sim->chunks;
+        sim->threads[i]->new_chunk = i * n;
+        sim->threads[i]->chunks_end = (i + 1) * n;
+    }
+}
+
+/* Finds the shared links to cells of a share. */
+static void find_shared(struct sim *sim, uint32_t id, struct share *share)
+{
+    share->shared_in = malloc(sizeof *share->shared_in * (sim->n_links + 1));
+    XOFF_ASSERT(share->shared_in);
     for (uint32_t i = 0; i < sim->n_links; i++) {
         const struct link *link = &sim->links[i];
-        if (link->is_remote && !link->is_out && sim->cells[link->to_cell].owner == w->id)
-            w->remote_in[w->n_remote_in++] = i;
+        if (link->is_shared && !link->is_out && sim->cells[link->to_cell].owner == id)
+            share->shared_in[share->n_shared_in++] = i;
     }
 }
 
 /* Puts the cells that have links to other ranks first: what they send is on its way while the
  * others run. */
-static void find_border(struct sim *sim, struct thread *w)
+static void find_border(struct sim *sim, struct share *share)
 {
     bool *is_border = calloc(sim->n_cells + 1, sizeof *is_border);
     XOFF_ASSERT(is_border);
     for (uint32_t i = 0; i < sim->n_links; i++)
         if (sim->links[i].is_out)
             is_border[sim->links[i].from_cell] = true;
-    for (uint32_t k = 0; k < w->n_cells; k++)
-        if (is_border[w->cells[k]]) {
-            const uint32_t cell = w->cells[k];
-            w->cells[k] = w->cells[w->n_border];
-            w->cells[w->n_border++] = cell;
+    for (uint32_t k = 0; k < share->n_cells; k++)
+        if (is_border[share->cells[k]]) {
+            const uint32_t cell = share->cells[k];
+            share->cells[k] = share->cells[share->n_border];
+            share->cells[share->n_border++] = cell;
         }
     free(is_border);
 }
@@ -412,13 +422,14 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     for (uint32_t i = 0; i < sim->n_threads; i++)
         sim->threads[i] = make_thread(sim, i, spec->ties_by_port);
     sim->exclusive = make_thread(sim, UINT32_MAX - 1, spec->ties_by_port);
+    reserve_chunks(sim);
     make_links(sim, spec);
     sim->exclusive->worker.links = sim->links;
     for (uint32_t i = 0; i < sim->n_threads; i++) {
         sim->threads[i]->worker.links = sim->links;
-        find_remote(sim, sim->threads[i]);
+        find_shared(sim, i, &sim->threads[i]->share);
         if (spec->part_of)
-            find_border(sim, sim->threads[i]);
+            find_border(sim, &sim->threads[i]->share);
     }
     if (spec->part_of)
         sim->exchange = exchange_create(sim, spec);
@@ -434,9 +445,8 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
 
 static void destroy_thread(struct thread *w)
 {
-    munmap(w->chunks, chunk_bytes(w) * w->chunks_capacity);
     queue_free(&w->queue);
-    free(w->cells), free(w->active), free(w->remote_in), free(w->due), free(w);
+    free(w->share.cells), free(w->share.active), free(w->share.shared_in), free(w->due), free(w);
 }
 
 void sim_destroy(struct sim *sim)
@@ -446,80 +456,11 @@ void sim_destroy(struct sim *sim)
     for (uint32_t i = 0; i < sim->n_threads; i++)
         destroy_thread(sim->threads[i]);
     destroy_thread(sim->exclusive);
-    for (uint32_t i = 0; i < sim->n_links; i++)
-        if (sim->links[i].is_remote)
-            free(sim->links[i].frames), free(sim->links[i].spilled);
+    munmap(sim->chunks, sim->chunks_size);
     exchange_destroy(sim->exchange);
     free(sim->threads), free(sim->next_at), free(sim->links_block), free(sim->slots);
     free(sim->at), free(sim->ports), free(sim->cells), free(sim->cell_of), free(sim->slots_of);
     free(sim);
-}
-
-/* Lines of the frames in a ring. */
-static uint32_t count(const struct sim *sim, const struct link *link)
-{
-    const uint32_t head = link->is_out ? atomic_load_explicit(&link->head, memory_order_relaxed)
-                                       : sim->slots[link->to_slot].head;
-    return atomic_load_explicit(&link->tail, memory_order_acquire) - head;
-}
-
-void link_grow(struct sim *sim, struct link *link)
-{
-    const uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-    const uint32_t capacity = 2 * (link->mask + 1);
-    struct frame *frames = make_ring(capacity);
-    for (uint32_t i = tail - count(sim, link); i != tail; i += link->step)
-        frame_copy(&frames[i & (capacity - 1)], &link->frames[i & link->mask], link->step);
-    free(link->frames);
-    link->frames = frames;
-    link->mask = capacity - 1;
-    if (link->is_out)
-        return;
-    sim->slots[link->to_slot].frames = frames;
-    sim->slots[link->to_slot].mask = link->mask;
-}
-
-void link_spill(struct link *link, const struct frame *frame, xoff_time at)
-{
-    if (link->n_spilled == link->spill_capacity) {
-        link->spill_capacity = link->spill_capacity ? 2 * link->spill_capacity : FIRST_RING;
-        link->spilled =
-            realloc(link->spilled, sizeof *link->spilled * link->spill_capacity * link->step);
-        XOFF_ASSERT(link->spilled);
-    }
-    struct frame *in = &link->spilled[link->n_spilled++ * link->step];
-    frame_copy(in, frame, link->step);
-    in->at = at;
-}
-
-void sim_merge_spilled(struct sim *sim, uint32_t worker)
-{
-    for (uint32_t i = 0; i < sim->n_links; i++) {
-        struct link *link = &sim->links[i];
-        if (!link->n_spilled || sim->cells[link->from_cell].owner != worker)
-            continue;
-        while (count(sim, link) + link->n_spilled * link->step > link->mask + 1)
-            link_grow(sim, link);
-        uint32_t tail = atomic_load_explicit(&link->tail, memory_order_relaxed);
-        for (uint32_t k = 0; k < link->n_spilled; k++, tail += link->step)
-            frame_copy(&link->frames[tail & link->mask], &link->spilled[k * link->step],
-                       link->step);
-        atomic_store_explicit(&link->tail, tail, memory_order_release);
-        link->n_spilled = 0;
-    }
-}
-
-const struct frame *walk_on(const struct sim *sim, const struct link *link, struct walk *at)
-{
-    if (link_is_read(link, at->frames, at->head))
-        return NULL;
-    if (link->is_remote) {
-        at->head += link->step;
-        return &at->frames[(at->head - link->step) & link->mask];
-    }
-    const struct frame *frame = at->frames;
-    at->frames = chunk_next(sim->threads[sim->cells[link->to_cell].owner], frame);
-    return frame;
 }
 
 uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
@@ -531,18 +472,11 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
         return 0;
     }
     struct slot *to = &sim->slots[link->to_slot];
-    struct thread *owner = sim->threads[sim->cells[link->to_cell].owner];
-    struct walk at = {to->frames, to->head};
     uint32_t n = 0;
-    for (const struct frame *frame; (frame = walk_on(sim, link, &at)) != NULL; n++) {
-        lost(context, frame);
-        to->head = at.head;
-        to->frames = at.frames;
-        if (!link->is_remote && at.frames != frame + link->step)
-            chunk_return(owner, frame);
+    for (; to->frames != link_end(link); n++) {
+        lost(context, to->frames);
+        chunk_leave(sim->threads[0], &to->frames);
     }
-    if (link->is_remote)
-        atomic_store_explicit(&link->head, to->head, memory_order_relaxed);
     link->last_at = -1; /* there is nothing left to overtake */
     sim->at[link->to_slot] = XOFF_NEVER;
     return n;
@@ -552,9 +486,9 @@ uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
 {
     const struct link *link = &sim->links[index];
     const struct slot *to = &sim->slots[link->to_slot];
-    struct walk at = {to->frames, to->head};
+    const struct frame *at = to->frames;
     uint32_t n = 0;
-    for (const struct frame *frame; (frame = walk_on(sim, link, &at)) != NULL;)
+    for (const struct frame *frame; (frame = walk_on(sim->exclusive, link, &at)) != NULL;)
         if (!frame_is_control(frame)) {
             *bytes += frame->bytes;
             n++;

@@ -1,6 +1,6 @@
 /* The engine's part of an image (sim.h): pending events and frames in flight.
  *
- * Nothing of it depends on cells, workers or threads: events are saved by node and port, and the
+ * Nothing of it depends on cells or threads: events are saved by node and port, and the
  * frames of a link in order, wherever they lie. So a run may go on with other threads than it had.
  */
 #include "sim/engine.h"
@@ -22,11 +22,11 @@ static void save_frames(struct image *image, const struct sim *sim, const struct
 {
     const struct slot *to = &sim->slots[link->to_slot];
     uint32_t n = 0;
-    for (struct walk at = {to->frames, to->head}; walk_on(sim, link, &at);)
+    for (const struct frame *at = to->frames; walk_on(sim->exclusive, link, &at);)
         n++;
     image_bytes(image, &n, sizeof n);
-    struct walk at = {to->frames, to->head};
-    for (const struct frame *frame; (frame = walk_on(sim, link, &at)) != NULL;) {
+    const struct frame *at = to->frames;
+    for (const struct frame *frame; (frame = walk_on(sim->exclusive, link, &at)) != NULL;) {
         struct long_frame copy = {0};
         frame_copy(&copy.frame, frame, link->step);
         image_bytes(image, &copy, sizeof(struct frame) * link->step);
@@ -81,7 +81,7 @@ void sim_image(struct sim *sim, struct image *image)
     image_bytes(image, &sim->n_rounds, sizeof sim->n_rounds);
     if (!image->is_loading)
         return;
-    /* Sums are those of the first worker. */
+    /* Sums are those of the first thread. */
     first->events = events;
     first->arrivals = arrivals;
     first->last_at = last_at;

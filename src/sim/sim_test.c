@@ -992,47 +992,40 @@ static void burst(struct probe *p, struct worker *w, uint32_t node, xoff_time no
         sim_at_transmit(w, node, 0, now + 700);
 }
 
-static void bursts_grow_and_spill(void **state)
+static void bursts_take_chunks(void **state)
 {
     (void)state;
     static const xoff_time lookaheads[] = {1000, 1000};
     for (uint32_t n_threads = 1; n_threads <= 3; n_threads++)
         for (uint32_t together = 0; together < 2; together++) {
             probe_create(&probe, 3, lookaheads, n_threads, together ? 2000 : 0);
-            const struct link *link = &probe.sim->links[0];
-            if (n_threads == 3 && !together)
-                assert_true(link->is_remote);
-            if (n_threads == 1 || together)
-                assert_false(link->is_remote);
+            assert_int_equal(probe.sim->links[0].is_shared, n_threads > 1 && !together);
             probe.transmit = burst;
             set_transmit(&probe, 0, 5);
             /* The first arrives at 5 + 1000, the others each 1 ps behind the one before. */
             assert_int_equal(sim_run(probe.sim, XOFF_NEVER, XOFF_S), 5 + 1000 + 11999);
             assert_int_equal(probe.nodes[1].n_arrivals, 12000);
             assert_int_equal(probe.wrong, 0);
-            if (link->is_remote)
-                assert_true(link->mask + 1 >= 4096);
-            assert_int_equal(link->n_spilled, 0);
             uint64_t bytes = 0;
             assert_int_equal(sim_in_flight(probe.sim, 0, &bytes), 0);
             sim_destroy(probe.sim);
         }
 }
 
-/* The sender finds the ring full and spills while the receiver takes frames out of it: whatever
- * follows must spill too. 16 frames fill the ring; then, in one window, the two go hand in hand. */
+/* Sender and receiver of a link go hand in hand in one window: the receiver takes the last frame of
+ * a chunk, and then the first of the next, while the sender begins others behind it. */
 static void wait_for(_Atomic uint32_t *count, uint32_t least)
 {
     for (uint32_t i = 0; atomic_load(count) < least && i < 10000000; i++)
         sched_yield();
 }
 
-static void spill_in_step(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+static void send_in_step(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
 {
     (void)node;
     for (uint32_t i = 0; i < (now == 0 ? 16 : 9); i++) {
         if (i == 1 && now > 0) {
-            p->n_sent = 1; /* and spilled: the receiver may begin */
+            p->n_sent = 1; /* the receiver may begin */
             wait_for(&p->n_received, 4);
         }
         send_next(p, w, 0, now + 1000 + i);
@@ -1047,21 +1040,81 @@ static void receive_in_step(struct probe *p, struct worker *w, uint32_t node, co
     p->n_received++;
 }
 
-static void spilled_frames_keep_their_place(void **state)
+static void ends_of_a_link_run_at_once(void **state)
 {
     (void)state;
     static const xoff_time lookaheads[] = {1000};
     probe_create(&probe, 2, lookaheads, 2, 0);
-    assert_true(probe.sim->links[0].is_remote);
-    probe.transmit = spill_in_step;
+    assert_true(probe.sim->links[0].is_shared);
+    probe.transmit = send_in_step;
     probe.arrive = receive_in_step;
-    probe.timer = spill_in_step;
+    probe.timer = send_in_step;
     set_transmit(&probe, 0, 0);
     set_timer(&probe, 0, 1000);
     assert_int_equal(sim_run(probe.sim, XOFF_NEVER, XOFF_S), 2008);
     assert_int_equal(probe.nodes[1].n_arrivals, 25);
     assert_int_equal(probe.wrong, 0);
     sim_destroy(probe.sim);
+}
+
+/* Two cells of one share wait for each other in a window: another thread has to run the second. */
+static void meet(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+{
+    (void)w, (void)node, (void)now;
+    p->n_sent++;
+    wait_for(&p->n_sent, 2);
+    if (p->n_sent < 2)
+        p->wrong++;
+}
+
+static void threads_help_each_other(void **state)
+{
+    (void)state;
+    static const xoff_time lookaheads[] = {1000, 1000, 1000};
+    probe_create(&probe, 4, lookaheads, 2, 0);
+    const struct sim *sim = probe.sim;
+    uint32_t n = 0;
+    for (uint32_t node = 0; node < 4; node++)
+        if (sim->cells[sim->cell_of[node]].owner == 1) {
+            set_timer(&probe, node, 5);
+            n++;
+        }
+    assert_int_equal(n, 2);
+    probe.timer = meet;
+    assert_int_equal(sim_run(probe.sim, XOFF_NEVER, XOFF_S), 5);
+    assert_int_equal(probe.wrong, 0);
+    sim_destroy(probe.sim);
+}
+
+/* Frames go one way, for as long as it takes to fill a pile of chunks many times over. Chunks come
+ * back to the sender: the ranges of the threads are not used up. */
+static void send_some(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+{
+    for (uint32_t i = 0; i < 80; i++)
+        send_next(p, w, 0, now + 1000 + i);
+    if (now < 2000000)
+        sim_at_transmit(w, node, 0, now + 1000);
+}
+
+static void chunks_come_back(void **state)
+{
+    (void)state;
+    static const xoff_time lookaheads[] = {1000};
+    for (uint32_t n_threads = 1; n_threads <= 2; n_threads++) {
+        probe_create(&probe, 2, lookaheads, n_threads, 0);
+        uint32_t n_used = 0;
+        for (uint32_t i = 0; i < n_threads; i++)
+            n_used -= probe.sim->threads[i]->new_chunk;
+        probe.transmit = send_some;
+        set_transmit(&probe, 0, 0);
+        sim_run(probe.sim, XOFF_NEVER, XOFF_S);
+        assert_int_equal(probe.nodes[1].n_arrivals, 2001 * 80);
+        assert_int_equal(probe.wrong, 0);
+        for (uint32_t i = 0; i < n_threads; i++)
+            n_used += probe.sim->threads[i]->new_chunk;
+        assert_in_range(n_used, 1, 2000); /* of 20010 that were filled */
+        sim_destroy(probe.sim);
+    }
 }
 
 /* A shortened delay: the second frame would arrive before the first and is moved behind it, and so
@@ -1474,8 +1527,10 @@ int main(void)
         cmocka_unit_test(cells_by_bound),
         cmocka_unit_test(one_cell_for_slow_links),
         cmocka_unit_test(cells_stay_small),
-        cmocka_unit_test(bursts_grow_and_spill),
-        cmocka_unit_test(spilled_frames_keep_their_place),
+        cmocka_unit_test(bursts_take_chunks),
+        cmocka_unit_test(ends_of_a_link_run_at_once),
+        cmocka_unit_test(threads_help_each_other),
+        cmocka_unit_test(chunks_come_back),
         cmocka_unit_test(frames_never_overtake),
         cmocka_unit_test(instants_are_exact),
         cmocka_unit_test(ends_at_the_end),
