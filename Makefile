@@ -47,6 +47,7 @@ test:
 bench: all
 	@$(BUILD)/xoff bench -o $(BUILD)/bench.json
 	@bench/instructions --json $(BUILD)/bench.json $(BUILD)/xoff
+	@bench/scaling $(BUILD)/bench.json
 	@echo "figures as JSON: $(BUILD)/bench.json"
 
 bench-peers: all

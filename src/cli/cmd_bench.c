@@ -1,6 +1,7 @@
 /* xoff bench measures the simulator itself: packet-hops (a data or ACK frame over one link; pause
  * frames are counted separately) per second on reference networks, on one and two threads; costs of
- * single operations; bytes per object. */
+ * single operations; bytes per object. Started by mpirun it measures what ranks cost, and nothing
+ * else; started alone it starts mpirun for that. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 #include <unistd.h>
 
 #include "../bench/bench.h"
+#include "cli/bench_ranks.h"
 #include "cli/cli.h"
+#include "dist/dist.h"
 
 struct bench_row {
     const char *name;
@@ -89,6 +92,10 @@ static const struct bench_row rows[] = {
     {"ns-3 files: 64 hosts, DCQCN", NULL, NULL, NULL, 1, NULL},
     {"ns-3 files: 64 hosts, DCQCN, 2 threads", NULL, NULL, NULL, 2, NULL},
 };
+/* Rows that are also run over ranks. */
+static const char *const over_ranks[] = {"64 hosts, web search 60 %", "1024 hosts, permutation",
+                                         "16384 hosts, 64 KB flows 30 %"};
+enum { N_OVER_RANKS = sizeof over_ranks / sizeof *over_ranks };
 #define HPCC_FLOWS 660 /* 8.7 M packet-hops */
 #define MANY_FLOWS 1000000
 enum { N_ROWS = sizeof rows / sizeof *rows, MAX_ROUNDS = 9 };
@@ -153,15 +160,24 @@ static void write_text(const struct bench_row *row, char *text, size_t size)
              row->stop, row->topology, row->more ? row->more : PLAIN, row->traffic);
 }
 
+/* Returns N_ROWS if there is none of that name that a scenario describes. */
+static uint32_t find_row(const char *name)
+{
+    uint32_t i = 0;
+    while (i < N_ROWS && !(rows[i].topology && !strcmp(rows[i].name, name)))
+        i++;
+    return i;
+}
+
 static int print_row(const char *name)
 {
     char text[2048];
-    for (uint32_t i = 0; i < N_ROWS; i++)
-        if (rows[i].topology && !strcmp(rows[i].name, name)) {
-            write_text(&rows[i], text, sizeof text);
-            fputs(text, stdout);
-            return EXIT_FINE;
-        }
+    const uint32_t row = find_row(name);
+    if (row < N_ROWS) {
+        write_text(&rows[row], text, sizeof text);
+        fputs(text, stdout);
+        return EXIT_FINE;
+    }
     fprintf(stderr, "xoff bench: --print %s: no such row; those there are:\n", name);
     for (uint32_t i = 0; i < N_ROWS; i++)
         if (rows[i].topology)
@@ -294,6 +310,78 @@ static json_t *figures_json(const struct bench_result *results,
                      "operation_ns", ns, "bytes", bytes);
 }
 
+static int read_network(const void *row, struct scenario **scenario, struct xoff_err *err)
+{
+    struct hpcc_config *unused;
+    return read_row(row, "", scenario, &unused, err);
+}
+
+/* Writes the figures to a file, if one is named, and prints them if asked. */
+static int put_out(const struct bench_arguments *a, const json_t *figures)
+{
+    int status = EXIT_FINE;
+    if (a->output && json_dump_file(figures, a->output, JSON_INDENT(1))) {
+        fprintf(stderr, "xoff bench: cannot write %s\n", a->output);
+        status = EXIT_FAILED;
+    }
+    if (a->json)
+        json_dumpf(figures, stdout, JSON_INDENT(1));
+    return status;
+}
+
+/* The whole of the command when mpirun has started it. */
+static int measure_in_ranks(const struct bench_arguments *a, const struct sim_ranks *ranks)
+{
+    struct bench_network networks[N_OVER_RANKS];
+    for (uint32_t i = 0; i < N_OVER_RANKS; i++)
+        networks[i] =
+            (struct bench_network){over_ranks[i], &rows[find_row(over_ranks[i])], read_network};
+    json_t *figures = bench_in_ranks(ranks, networks, N_OVER_RANKS, a->rounds);
+    if (!figures)
+        return EXIT_FINE;
+    bench_print_ranks(figures, a->json ? stderr : stdout);
+    json_t *all = json_pack("{s:s, s:o}", "xoff", XOFF_VERSION, "ranks", figures);
+    const int status = put_out(a, all);
+    json_decref(all);
+    return status;
+}
+
+/* Tells of each network over ranks how it compares with one process. */
+static void compare_ranks(const json_t *figures, const struct bench_result *results, FILE *words)
+{
+    const json_t *networks = json_object_get(figures, "networks");
+    for (uint32_t i = 0; i < N_OVER_RANKS; i++) {
+        const json_t *n = json_array_get(networks, i);
+        const struct bench_result *alone = &results[find_row(over_ranks[i])];
+        char digest[20];
+        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)alone->digest);
+        const char *found = json_string_value(json_object_get(n, "digest"));
+        const double hops_per_s = json_number_value(json_object_get(n, "packet_hops_per_s"));
+        fprintf(words, "%-42s %8.2f x  (%s digest)\n", over_ranks[i],
+                hops_per_s / alone->hops_per_s,
+                found && !strcmp(found, digest) ? "same" : "DIFFERENT");
+    }
+}
+
+/* Starts mpirun, and adds its figures to `all`. */
+static void measure_ranks(const struct bench_arguments *a, const char *dir,
+                          const struct bench_result *results, FILE *words, json_t *all)
+{
+    char why[512] = "this process itself was started by mpirun";
+    uint32_t rank;
+    json_t *figures =
+        dist_environment(&rank) ? NULL : bench_start_ranks(dir, a->rounds, why, sizeof why);
+    fputc('\n', words);
+    if (!figures) {
+        fprintf(words, "ranks: not measured: %s\n", why);
+        return;
+    }
+    bench_print_ranks(figures, words);
+    fprintf(words, "2 ranks in place of one process\n");
+    compare_ranks(figures, results, words);
+    json_object_set_new(all, "ranks", figures);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -305,6 +393,13 @@ int cmd_bench(int argc, char **argv)
     cli_parse(&argp, argc, argv, 0, &a);
     if (a.print)
         return print_row(a.print);
+    struct xoff_err err = {0};
+    if (cli_start_ranks(&err)) {
+        cli_print_error(&err);
+        return EXIT_BAD_INPUT;
+    }
+    if (cli_ranks())
+        return measure_in_ranks(&a, cli_ranks());
     struct bench_result results[N_ROWS] = {{0}};
     FILE *words = a.json ? stderr : stdout;
     char dir[] = "/tmp/xoff-bench-XXXXXX";
@@ -331,7 +426,6 @@ int cmd_bench(int argc, char **argv)
                     results[i].digest == results[i - 1].digest ? "same" : "DIFFERENT");
     }
     const double many_s = load_many(dir);
-    remove_files(dir);
     fprintf(words, "%-42s %10.2f s\n", "ns-3 files: a million flows loaded", many_s);
     struct bench_operation operations[BENCH_MAX];
     struct bench_size sizes[BENCH_MAX];
@@ -345,13 +439,9 @@ int cmd_bench(int argc, char **argv)
         fprintf(words, "%-42s %10zu bytes\n", sizes[i].name, sizes[i].bytes);
     json_t *all = figures_json(results, operations, n_operations, sizes, n_sizes);
     json_object_set_new(all, "million_flows_s", json_real(many_s));
-    int status = EXIT_FINE;
-    if (a.output && json_dump_file(all, a.output, JSON_INDENT(1))) {
-        fprintf(stderr, "xoff bench: cannot write %s\n", a.output);
-        status = EXIT_FAILED;
-    }
-    if (a.json)
-        json_dumpf(all, stdout, JSON_INDENT(1));
+    measure_ranks(&a, dir, results, words, all);
+    remove_files(dir);
+    const int status = put_out(&a, all);
     json_decref(all);
     return status;
 }

@@ -5,7 +5,7 @@ however the network is cut; an error or a dead rank ends all with one message an
     ranks_test.py XOFF [MODULE | --share | --all]
 
 MODULE is xoff_mpi.so of MPICH, with which a share of the tests is run again. --all runs every shipped
-scenario with 1 to 4 ranks of 1 and 2 threads. MPIRUN in the environment is the mpirun to use.
+scenario with 1 to 4 ranks of 1 and 2 threads, the shortest first. MPIRUN in the environment is the mpirun to use.
 """
 import json
 import os
@@ -146,7 +146,7 @@ def test_refused(tmp, file):
             ("seeds", 2, ("run", file, "--seeds", "1..2"), "--seeds"),
             ("parts of another network", 2, ("run", file, "--parts", wrong_parts), "11 numbers"),
             ("a missing file", 2, ("run", tmp / "none.yaml"), "none.yaml"),
-            ("another verb", 2, ("check", file), "mpirun is for xoff run and sweep")):
+            ("another verb", 2, ("check", file), "mpirun is for xoff run, sweep and bench")):
         run = mpirun(n, *args, *(("-o", out) if args[0] == "run" else ()))
         check(f"{what}: refused", run.returncode != 0, run)
         check(f"{what}: said once", run.stderr.count(words) == 1, run)
@@ -258,8 +258,29 @@ def test_memory(tmp):
     check("memory: a part takes less", sorted(four)[2] < 0.75 * one[0], f"{one} {four}")
 
 
+def test_bench(tmp):
+    """The networks of the bench have the same digests over ranks, and its figures are there."""
+    run = mpirun(2, "bench", "-r", 1, "-j", timeout=3600)
+    ranks = (json.loads(run.stdout)["ranks"] if run.returncode == 0 else
+             {"networks": [], "round_us": {}})
+    check("bench: three networks", len(ranks["networks"]) == 3, run)
+    for network in ranks["networks"]:
+        file = tmp / "row.yaml"
+        file.write_text(xoff("bench", "--print", network["name"]).stdout)
+        digest = alone(file, tmp)[1]["run"][0][0]
+        check(f"bench: digest of {network['name']}", digest == network["digest"], f"{digest}")
+    check("bench: a round takes time", min(ranks["round_us"].values(), default=0) > 0, run)
+
+
+def seconds(file, tmp):
+    began = time.monotonic()
+    alone(file, tmp)
+    return time.monotonic() - began
+
+
 def test_all(tmp):
-    for file in sorted((ROOT / "scenarios").glob("*.yaml")):
+    files = [f for f in (ROOT / "scenarios").glob("*.yaml") if not f.name.startswith("sweep-")]
+    for file in sorted(files, key=lambda file: seconds(file, tmp)):
         wanted = alone(file, tmp)
         for n in (1, 2, 3, 4):
             for threads in (1, 2):
@@ -283,6 +304,7 @@ def main():
         file = tmp / "ranks.yaml"
         file.write_text(SCENARIO)
         if "--all" in sys.argv:
+            test_bench(tmp)
             test_all(tmp)
         elif "--share" in sys.argv:
             test_equal(tmp, file, share=True)
