@@ -51,6 +51,12 @@ static void gather(void *context, const void *bytes, size_t size, bool to_all, v
     w->real->gather(w->real->context, bytes, size, to_all, all, sizes);
 }
 
+static void share(void *context, const void *bytes, size_t size, void **all, size_t *sizes)
+{
+    const struct watched *w = context;
+    w->real->share(w->real->context, bytes, size, all, sizes);
+}
+
 static void divide(void *context, const struct sim_graph *graph, uint32_t *part_of)
 {
     const struct watched *w = context;
@@ -144,6 +150,7 @@ static int run_once(const struct sim_ranks *ranks, const struct bench_network *n
                                       .post = post,
                                       .agree = agree,
                                       .gather = gather,
+                                      .share = share,
                                       .divide = divide};
     struct build_options options = {
         .n_threads = 1, .cell_bound = XOFF_PARAM_AUTO, .ranks = &wrapped};
@@ -167,6 +174,7 @@ static int run_once(const struct sim_ranks *ranks, const struct bench_network *n
         code = build_create(scenario->plans[0], &options, &built, &err);
     if (code) {
         cli_print_error(&err);
+        scenario_destroy(scenario);
         free(parts);
         return code;
     }

@@ -80,11 +80,10 @@ static void wait_for(struct wait *w, bool may_be_lost)
     for (uint32_t polls = 0; !is_over(w); polls++) {
         if (polls < POLLS)
             continue;
-        if (polls < NAPS_AFTER) {
-            sched_yield();
-            continue;
-        }
-        nanosleep(&nap, NULL);
+        if (polls < NAPS_AFTER)
+            sched_yield(); /* takes milliseconds where many want the core */
+        else
+            nanosleep(&nap, NULL);
         if (!may_be_lost || !the.calls->is_interrupted())
             continue;
         if (asked_s == 0)
@@ -152,7 +151,8 @@ static void combine(void *more, void *into, int *n, MPI_Datatype *type)
 }
 
 /* Sends or receives bytes in pieces. */
-static void carry(struct context *c, void *bytes, size_t size, int peer, bool is_send)
+static void carry(struct context *c, void *bytes, size_t size, int peer, bool is_send,
+                  bool may_be_lost)
 {
     for (size_t at = 0; at < size; at += PIECE) {
         const int n = (int)(size - at < PIECE ? size - at : PIECE);
@@ -161,19 +161,18 @@ static void carry(struct context *c, void *bytes, size_t size, int peer, bool is
             MPI_Isend((char *)bytes + at, n, MPI_BYTE, peer, TAG_BYTES, c->comm, &request);
         else
             MPI_Irecv((char *)bytes + at, n, MPI_BYTE, peer, TAG_BYTES, c->comm, &request);
-        wait_for(&(struct wait){.requests = &request, .n = 1}, false);
+        wait_for(&(struct wait){.requests = &request, .n = 1}, may_be_lost);
     }
 }
 
-static void gather(void *context, const void *bytes, size_t size, bool to_all, void **all,
-                   size_t *sizes)
+static void bring_together(struct context *c, const void *bytes, size_t size, bool to_all,
+                           bool may_be_lost, void **all, size_t *sizes)
 {
-    struct context *c = context;
     MPI_Request request;
     const uint64_t own = size;
     uint64_t *each = grow(NULL, sizeof *each * (size_t)c->n);
     MPI_Iallgather(&own, 1, MPI_UINT64_T, each, 1, MPI_UINT64_T, c->comm, &request);
-    wait_for(&(struct wait){.requests = &request, .n = 1}, false);
+    wait_for(&(struct wait){.requests = &request, .n = 1}, may_be_lost);
     size_t sum = 0;
     for (int r = 0; r < c->n; r++) {
         sizes[r] = to_all || c->rank == 0 ? (size_t)each[r] : 0;
@@ -182,19 +181,30 @@ static void gather(void *context, const void *bytes, size_t size, bool to_all, v
     free(each);
     *all = sum || c->rank == 0 ? grow(NULL, sum) : NULL;
     if (c->rank) {
-        carry(c, (void *)bytes, size, 0, true);
+        carry(c, (void *)bytes, size, 0, true, may_be_lost);
     } else {
         if (size)
             memcpy(*all, bytes, size);
         size_t at = size;
         for (int r = 1; r < c->n; at += sizes[r++])
-            carry(c, (char *)*all + at, sizes[r], r, false);
+            carry(c, (char *)*all + at, sizes[r], r, false, may_be_lost);
     }
     for (size_t at = 0; to_all && at < sum; at += PIECE) {
         const int n = (int)(sum - at < PIECE ? sum - at : PIECE);
         MPI_Ibcast((char *)*all + at, n, MPI_BYTE, 0, c->comm, &request);
-        wait_for(&(struct wait){.requests = &request, .n = 1}, false);
+        wait_for(&(struct wait){.requests = &request, .n = 1}, may_be_lost);
     }
+}
+
+static void gather(void *context, const void *bytes, size_t size, bool to_all, void **all,
+                   size_t *sizes)
+{
+    bring_together(context, bytes, size, to_all, false, all, sizes);
+}
+
+static void share(void *context, const void *bytes, size_t size, void **all, size_t *sizes)
+{
+    bring_together(context, bytes, size, true, true, all, sizes);
 }
 
 static void divide(void *context, const struct sim_graph *graph, uint32_t *part_of)
@@ -241,6 +251,7 @@ static const char *start(const struct dist_calls *calls, struct sim_ranks *ranks
                                 .post = post,
                                 .agree = agree,
                                 .gather = gather,
+                                .share = share,
                                 .divide = divide};
     return NULL;
 }

@@ -129,7 +129,7 @@ static void *share(const struct net *net, void *own, uint32_t *n, size_t size,
     void *all;
     size_t *sizes = calloc(ranks->n, sizeof *sizes), sum = 0;
     XOFF_ASSERT(sizes);
-    ranks->gather(ranks->context, own, *n * size, true, &all, sizes);
+    ranks->share(ranks->context, own, *n * size, &all, sizes);
     for (uint32_t r = 0; r < ranks->n; r++)
         sum += sizes[r];
     free(sizes), free(own);

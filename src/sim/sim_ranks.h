@@ -51,6 +51,9 @@ struct sim_ranks {
      * sizes[r] are the bytes of each; elsewhere they are 0. The caller frees *all. */
     void (*gather)(void *context, const void *bytes, size_t size, bool to_all, void **all,
                    size_t *sizes);
+    /* The same, to all, between two rounds of a run: nobody has to be waited for long, so that one
+     * that does not come is lost, which gather() cannot tell. */
+    void (*share)(void *context, const void *bytes, size_t size, void **all, size_t *sizes);
     /* Divides a graph into n parts. Called by one rank, whose answer is everybody's. */
     void (*divide)(void *context, const struct sim_graph *graph, uint32_t *part_of);
 };

@@ -67,6 +67,11 @@ static void gather(void *context, const void *bytes, size_t size, bool to_all, v
     pthread_barrier_wait(&room->barrier);
 }
 
+static void share(void *context, const void *bytes, size_t size, void **all, size_t *sizes)
+{
+    gather(context, bytes, size, true, all, sizes);
+}
+
 /* The first node goes to the last rank, the next to the one before it, and so on. */
 static void divide(void *context, const struct sim_graph *graph, uint32_t *part_of)
 {
@@ -86,6 +91,7 @@ static void enter(struct room *room, struct rank *ranks, uint32_t n)
                                            .n = n,
                                            .agree = agree,
                                            .gather = gather,
+                                           .share = share,
                                            .divide = divide}};
 }
 
