@@ -357,8 +357,8 @@ static void compare_ranks(const json_t *figures, const struct bench_result *resu
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)alone->digest);
         const char *found = json_string_value(json_object_get(n, "digest"));
         const double hops_per_s = json_number_value(json_object_get(n, "packet_hops_per_s"));
-        fprintf(words, "%-42s %8.2f x  (%s digest)\n", over_ranks[i],
-                hops_per_s / alone->hops_per_s,
+        fprintf(words, "%-42s %6.1f M %6.1f M %5.2f x  (%s digest)\n", over_ranks[i],
+                alone->hops_per_s / 1e6, hops_per_s / 1e6, hops_per_s / alone->hops_per_s,
                 found && !strcmp(found, digest) ? "same" : "DIFFERENT");
     }
 }
@@ -377,7 +377,7 @@ static void measure_ranks(const struct bench_arguments *a, const char *dir,
         return;
     }
     bench_print_ranks(figures, words);
-    fprintf(words, "2 ranks in place of one process\n");
+    fprintf(words, "%-42s %8s %8s\n", "packet-hops/s over 1 and 2 ranks", "1", "2");
     compare_ranks(figures, results, words);
     json_object_set_new(all, "ranks", figures);
 }
