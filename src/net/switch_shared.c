@@ -183,10 +183,10 @@ EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, uint32_t i
     egress_ask(sw, w, to, queue, f, now);
     if (to->is_armed)
         return;
-    if (now >= to->free_at)
-        send(sw, w, to);
-    else
+    if (now < to->free_at)
         arm_shortly(sw, w, to);
+    else if (to->is_control_due || to->backlog & port_open(to, now)) /* else it is paused */
+        send(sw, w, to);
 }
 
 EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t number,
