@@ -9,6 +9,10 @@
 
 #include <xoff/mmu.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern const struct xoff_mmu_ops xoff_mmu_sih, xoff_mmu_dsh;
 
 /* A positive rational: x * num/den is (x * mul) >> shift. */
@@ -37,7 +41,8 @@ static inline int64_t xoff_ratio_times(const struct xoff_ratio *ratio, int64_t b
 {
     if (ratio->mul == 1)
         return bytes >> ratio->shift;
-    return (int64_t)(((unsigned __int128)ratio->mul * (uint64_t)bytes) >> ratio->shift);
+    __extension__ typedef unsigned __int128 wide;
+    return (int64_t)(((wide)ratio->mul * (uint64_t)bytes) >> ratio->shift);
 }
 
 /* The part of `bytes` that its reserve does not cover. */
@@ -119,7 +124,6 @@ static inline void xoff_shared_release_lossy(const struct xoff_shared_cfg *c,
 struct xoff_sih_cfg {
     struct xoff_shared_cfg base;
     int64_t resume_offset_bytes;
-    int64_t headroom_limit_bytes[]; /* of each lossless queue of port p */
 };
 
 struct xoff_sih_queue {
@@ -127,7 +131,6 @@ struct xoff_sih_queue {
     int64_t headroom_bytes, headroom_peak_bytes;
     uint64_t is_above; /* XOFF decided, XON not yet */
 };
-_Static_assert(sizeof(struct xoff_sih_queue) == 32, "two queue records share a cache line");
 
 struct xoff_sih_port {
     struct xoff_sih_queue queues[XOFF_N_PRIORITIES];
@@ -136,8 +139,17 @@ struct xoff_sih_port {
 
 struct xoff_sih_state {
     struct xoff_shared_state base;
-    struct xoff_sih_port ports[];
 };
+
+/* Arrays behind the two, by port: headroom of each lossless queue, and the books. */
+static inline int64_t *xoff_sih_headroom(const struct xoff_sih_cfg *c)
+{
+    return (int64_t *)(c + 1);
+}
+static inline struct xoff_sih_port *xoff_sih_ports(const struct xoff_sih_state *s)
+{
+    return (struct xoff_sih_port *)(s + 1);
+}
 
 /* Takes a frame for an egress queue of `egress_bytes`; XOFF_POOL_DROP: declines. */
 static inline enum xoff_pool xoff_sih_quick_admit(const void *cfg, void *state, uint32_t port,
@@ -146,11 +158,11 @@ static inline enum xoff_pool xoff_sih_quick_admit(const void *cfg, void *state, 
 {
     const struct xoff_sih_cfg *c = (const struct xoff_sih_cfg *)cfg;
     struct xoff_sih_state *s = (struct xoff_sih_state *)state;
-    struct xoff_sih_queue *queue = &s->ports[port].queues[priority];
+    struct xoff_sih_queue *queue = &xoff_sih_ports(s)[port].queues[priority];
     if (!(c->base.lossless >> priority & 1))
         return xoff_shared_admit_lossy(&c->base, &s->base, bytes, egress_bytes,
                                        xoff_shared_free(&c->base, &s->base),
-                                       &s->ports[port].lossy_bytes, &queue->bytes);
+                                       &xoff_sih_ports(s)[port].lossy_bytes, &queue->bytes);
     const int64_t free_bytes = xoff_shared_free(&c->base, &s->base);
     const int64_t after = xoff_shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
     const int64_t shared = after - xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
@@ -170,12 +182,12 @@ static inline bool xoff_sih_quick_release(const void *cfg, void *state, uint32_t
 {
     const struct xoff_sih_cfg *c = (const struct xoff_sih_cfg *)cfg;
     struct xoff_sih_state *s = (struct xoff_sih_state *)state;
-    struct xoff_sih_queue *queue = &s->ports[port].queues[priority];
+    struct xoff_sih_queue *queue = &xoff_sih_ports(s)[port].queues[priority];
     if (queue->is_above)
         return false;
     s->base.used_total_bytes -= bytes;
     if (!(c->base.lossless >> priority & 1)) {
-        xoff_shared_release_lossy(&c->base, &s->base, bytes, &s->ports[port].lossy_bytes,
+        xoff_shared_release_lossy(&c->base, &s->base, bytes, &xoff_sih_ports(s)[port].lossy_bytes,
                                   &queue->bytes);
         return true;
     }
@@ -189,7 +201,6 @@ static inline bool xoff_sih_quick_release(const void *cfg, void *state, uint32_t
 struct xoff_dsh_cfg {
     struct xoff_shared_cfg base;
     int64_t resume_offset_bytes, port_resume_offset_bytes;
-    int64_t eta_bytes[]; /* insurance of port p */
 };
 
 struct xoff_dsh_queue {
@@ -208,8 +219,17 @@ struct xoff_dsh_port {
 
 struct xoff_dsh_state {
     struct xoff_shared_state base;
-    struct xoff_dsh_port ports[];
 };
+
+/* Arrays behind the two, by port: insurance, and the books. */
+static inline int64_t *xoff_dsh_eta(const struct xoff_dsh_cfg *c)
+{
+    return (int64_t *)(c + 1);
+}
+static inline struct xoff_dsh_port *xoff_dsh_ports(const struct xoff_dsh_state *s)
+{
+    return (struct xoff_dsh_port *)(s + 1);
+}
 
 /* Free bytes of the pool, which footroom and headroom share. */
 static inline int64_t xoff_dsh_free(const struct xoff_dsh_cfg *c, const struct xoff_dsh_state *s)
@@ -225,7 +245,7 @@ static inline enum xoff_pool xoff_dsh_quick_admit(const void *cfg, void *state, 
 {
     const struct xoff_dsh_cfg *c = (const struct xoff_dsh_cfg *)cfg;
     struct xoff_dsh_state *s = (struct xoff_dsh_state *)state;
-    struct xoff_dsh_port *port = &s->ports[in_port];
+    struct xoff_dsh_port *port = &xoff_dsh_ports(s)[in_port];
     struct xoff_dsh_queue *queue = &port->queues[priority];
     const int64_t free_bytes = xoff_dsh_free(c, s);
     if (!(c->base.lossless >> priority & 1))
@@ -238,7 +258,7 @@ static inline enum xoff_pool xoff_dsh_quick_admit(const void *cfg, void *state, 
     /* Queue and port that are below the thresholds which the frame leaves were below those which it
      * found. */
     const int64_t threshold = xoff_ratio_times(&c->base.alpha, free_bytes - beyond); /* T */
-    if (after > xoff_shared_beyond(threshold, c->eta_bytes[in_port]) ||
+    if (after > xoff_shared_beyond(threshold, xoff_dsh_eta(c)[in_port]) ||
         port->shared_bytes + beyond > c->base.n_lossless * threshold)
         return XOFF_POOL_DROP;
     queue->bytes += bytes;
@@ -253,7 +273,7 @@ static inline bool xoff_dsh_quick_release(const void *cfg, void *state, uint32_t
 {
     const struct xoff_dsh_cfg *c = (const struct xoff_dsh_cfg *)cfg;
     struct xoff_dsh_state *s = (struct xoff_dsh_state *)state;
-    struct xoff_dsh_port *port = &s->ports[in_port];
+    struct xoff_dsh_port *port = &xoff_dsh_ports(s)[in_port];
     struct xoff_dsh_queue *queue = &port->queues[priority];
     if (!(c->base.lossless >> priority & 1)) {
         s->base.used_total_bytes -= bytes;
@@ -271,5 +291,9 @@ static inline bool xoff_dsh_quick_release(const void *cfg, void *state, uint32_t
     s->base.used_bytes[XOFF_POOL_SHARED] -= beyond;
     return true;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -68,7 +68,7 @@ static int dsh_configure(const void *params, const struct xoff_mmu_env *env, voi
     c->port_resume_offset_bytes = p->port_resume_offset;
     shape->state_size = sizeof(struct xoff_dsh_state) + env->n_ports * sizeof(struct xoff_dsh_port);
     return xoff_shared_configure(&p->base, dsh_table, p, env, env->lossless ? 1 : 0, &c->base,
-                                 c->eta_bytes, err);
+                                 xoff_dsh_eta(c), err);
 }
 
 /* Decides XOFF of the queue and of the port after an arrival that leaves `beyond` bytes of the
@@ -79,7 +79,7 @@ static inline void dsh_consider_xoff(const struct xoff_dsh_cfg *c, struct xoff_d
 {
     struct xoff_dsh_queue *queue = &port->queues[arrival->priority];
     const int64_t threshold = xoff_ratio_times(&c->base.alpha, free_bytes); /* T */
-    const int64_t queue_off = xoff_shared_beyond(threshold, c->eta_bytes[arrival->in_port]);
+    const int64_t queue_off = xoff_shared_beyond(threshold, xoff_dsh_eta(c)[arrival->in_port]);
     const int64_t port_off = c->base.n_lossless * threshold;
     if (!queue->is_above && beyond > queue_off) {
         queue->is_above = 1;
@@ -121,7 +121,7 @@ static inline enum xoff_pool dsh_place(const struct xoff_dsh_cfg *c, struct xoff
         xoff_shared_raise(&s->base, XOFF_POOL_HEADROOM, beyond);
         return XOFF_POOL_HEADROOM;
     }
-    if (port->insurance_bytes + beyond > c->eta_bytes[arrival->in_port])
+    if (port->insurance_bytes + beyond > xoff_dsh_eta(c)[arrival->in_port])
         return XOFF_POOL_DROP;
     port->insurance_bytes += beyond;
     if (port->insurance_bytes > port->insurance_peak_bytes)
@@ -136,7 +136,7 @@ static enum xoff_pool dsh_admit_above(const struct xoff_dsh_cfg *c, struct xoff_
                                       const struct xoff_arrival *arrival,
                                       struct xoff_crossings *out)
 {
-    struct xoff_dsh_port *port = &s->ports[arrival->in_port];
+    struct xoff_dsh_port *port = &xoff_dsh_ports(s)[arrival->in_port];
     struct xoff_dsh_queue *queue = &port->queues[arrival->priority];
     const int64_t bytes = arrival->bytes;
     const int64_t before = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
@@ -200,7 +200,7 @@ static inline void dsh_consider_xon(const struct xoff_dsh_cfg *c, struct xoff_ds
     struct xoff_dsh_queue *queue = &port->queues[departure->priority];
     const int64_t threshold = xoff_ratio_times(&c->base.alpha, xoff_dsh_free(c, s)); /* T */
     const int64_t beyond = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
-    const int64_t queue_off = xoff_shared_beyond(threshold, c->eta_bytes[departure->in_port]);
+    const int64_t queue_off = xoff_shared_beyond(threshold, xoff_dsh_eta(c)[departure->in_port]);
     const int64_t port_off = c->base.n_lossless * threshold;
     if (queue->is_above && (beyond == 0 || beyond + c->resume_offset_bytes <= queue_off)) {
         queue->is_above = 0;
@@ -229,7 +229,7 @@ static void dsh_release(const void *cfg, void *state, const struct xoff_departur
     XOFF_ASSERT(departure->in_port < c->base.n_ports);
     XOFF_ASSERT(departure->priority < XOFF_N_PRIORITIES);
     XOFF_ASSERT(departure->pool != XOFF_POOL_DROP);
-    struct xoff_dsh_port *port = &s->ports[departure->in_port];
+    struct xoff_dsh_port *port = &xoff_dsh_ports(s)[departure->in_port];
     struct xoff_dsh_queue *queue = &port->queues[departure->priority];
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes);
@@ -267,7 +267,7 @@ static int64_t dsh_ingress_bytes(const void *cfg, const void *state, uint32_t po
     const struct xoff_dsh_state *s = state;
     XOFF_ASSERT(port < c->base.n_ports);
     XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
-    return s->ports[port].queues[priority].bytes;
+    return xoff_dsh_ports(s)[port].queues[priority].bytes;
 }
 
 static int64_t dsh_headroom_peak(const void *cfg, const void *state, uint32_t port,
@@ -277,14 +277,14 @@ static int64_t dsh_headroom_peak(const void *cfg, const void *state, uint32_t po
     const struct xoff_dsh_state *s = state;
     (void)priority;
     XOFF_ASSERT(port < c->base.n_ports);
-    return s->ports[port].insurance_peak_bytes;
+    return xoff_dsh_ports(s)[port].insurance_peak_bytes;
 }
 
 static int64_t dsh_headroom_limit(const void *cfg, uint32_t port, uint32_t priority)
 {
     const struct xoff_dsh_cfg *c = cfg;
     XOFF_ASSERT(port < c->base.n_ports);
-    return c->base.lossless >> priority & 1 ? c->eta_bytes[port] : 0;
+    return c->base.lossless >> priority & 1 ? xoff_dsh_eta(c)[port] : 0;
 }
 
 const struct xoff_mmu_ops xoff_mmu_dsh = {

@@ -36,6 +36,8 @@ struct sih_params {
     int64_t resume_offset;
 };
 
+_Static_assert(sizeof(struct xoff_sih_queue) == 32, "two queue records share a cache line");
+
 static const struct xoff_param sih_table[] = {
     SHARED_PARAMS(struct sih_params, "1/8"),
     SHARED_HEADROOM(
@@ -55,7 +57,7 @@ static int sih_configure(const void *params, const struct xoff_mmu_env *env, voi
     c->resume_offset_bytes = p->resume_offset;
     shape->state_size = sizeof(struct xoff_sih_state) + env->n_ports * sizeof(struct xoff_sih_port);
     return xoff_shared_configure(&p->base, sih_table, p, env, xoff_shared_n_lossless(env), &c->base,
-                                 c->headroom_limit_bytes, err);
+                                 xoff_sih_headroom(c), err);
 }
 
 /* Admission */
@@ -87,12 +89,12 @@ static enum xoff_pool sih_admit_above(const struct xoff_sih_cfg *c, struct xoff_
                                       const struct xoff_arrival *arrival,
                                       struct xoff_crossings *out)
 {
-    struct xoff_sih_queue *queue = &s->ports[arrival->in_port].queues[arrival->priority];
+    struct xoff_sih_queue *queue = &xoff_sih_ports(s)[arrival->in_port].queues[arrival->priority];
     const int64_t bytes = arrival->bytes;
     enum xoff_pool pool = shared_admit_below(&c->base, &s->base, bytes,
                                              xoff_shared_free(&c->base, &s->base), &queue->bytes);
     if (pool == XOFF_POOL_DROP &&
-        queue->headroom_bytes + bytes <= c->headroom_limit_bytes[arrival->in_port]) {
+        queue->headroom_bytes + bytes <= xoff_sih_headroom(c)[arrival->in_port]) {
         queue->headroom_bytes += bytes;
         if (queue->headroom_bytes > queue->headroom_peak_bytes)
             queue->headroom_peak_bytes = queue->headroom_bytes;
@@ -131,7 +133,8 @@ static void sih_release(const void *cfg, void *state, const struct xoff_departur
     XOFF_ASSERT(departure->in_port < c->base.n_ports);
     XOFF_ASSERT(departure->priority < XOFF_N_PRIORITIES);
     XOFF_ASSERT(departure->pool != XOFF_POOL_DROP);
-    struct xoff_sih_queue *queue = &s->ports[departure->in_port].queues[departure->priority];
+    struct xoff_sih_queue *queue =
+        &xoff_sih_ports(s)[departure->in_port].queues[departure->priority];
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes + queue->headroom_bytes);
     if (xoff_sih_quick_release(c, s, departure->in_port, departure->priority, bytes))
@@ -167,7 +170,7 @@ static const struct xoff_sih_queue *sih_queue_of(const void *cfg, const void *st
     const struct xoff_sih_state *s = state;
     XOFF_ASSERT(port < c->base.n_ports);
     XOFF_ASSERT(priority < XOFF_N_PRIORITIES);
-    return &s->ports[port].queues[priority];
+    return &xoff_sih_ports(s)[port].queues[priority];
 }
 
 static int64_t sih_used_bytes(const void *state, enum xoff_pool pool)
@@ -192,7 +195,7 @@ static int64_t sih_headroom_limit(const void *cfg, uint32_t port, uint32_t prior
 {
     const struct xoff_sih_cfg *c = cfg;
     XOFF_ASSERT(port < c->base.n_ports);
-    return c->base.lossless >> priority & 1 ? c->headroom_limit_bytes[port] : 0;
+    return c->base.lossless >> priority & 1 ? xoff_sih_headroom(c)[port] : 0;
 }
 
 const struct xoff_mmu_ops xoff_mmu_sih = {
