@@ -202,7 +202,6 @@ EGRESS_INLINE void egress_append(struct frame_store *store, struct port *port, s
         store_at(store, queue->tail)->next = place;
     } else {
         queue->head = place;
-        port->head_bytes[priority] = bytes;
         port->backlog |= (uint8_t)(1u << priority);
     }
     queue->tail = place;
@@ -225,14 +224,15 @@ EGRESS_INLINE void egress_remove(const struct frame_store *store, struct port *p
                                  struct egress *queue, const struct frame *f, uint32_t priority)
 {
     queue->bytes -= f->bytes;
+    port->known_heads &= (uint8_t) ~(1u << priority);
     if (--queue->n == 0) {
         port->backlog &= (uint8_t) ~(1u << priority);
         return;
     }
     queue->head = f->next;
     /* The next head is needed one frame time from now and may be cold: in a full buffer, waiting
-     * for it was a fifth of the run. Nothing waits for what is read here. */
-    port->head_bytes[priority] = store_at(store, queue->head)->bytes;
+     * for it was a fifth of the run. */
+    __builtin_prefetch(store_at(store, queue->head));
 }
 
 EGRESS_INLINE uint32_t egress_pop(struct sw *sw, struct port *port, uint32_t priority,
@@ -258,6 +258,11 @@ EGRESS_INLINE void egress_count(struct egress *queue, const struct frame *f, xof
 static inline uint32_t egress_select(struct sw *sw, struct port *port, void *state,
                                      uint8_t eligible, xoff_time now)
 {
+    for (uint32_t mask = port->backlog & ~(uint32_t)port->known_heads; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        port->head_bytes[p] = store_at(&sw->store, sw_queue(sw, port->number, p)->head)->bytes;
+    }
+    port->known_heads = port->backlog;
     xoff_time since[XOFF_N_PRIORITIES];
     if (__builtin_expect(sw->sched.shape.reads_since, 0))
         for (uint32_t mask = port->backlog; mask; mask &= mask - 1) {

@@ -74,6 +74,7 @@ struct port {
     uint8_t backlog;     /* priorities with something to send */
     bool is_control_due; /* a pause or LLDP frame is to be sent */
     bool is_watched;     /* every frame that crosses it is captured, traced or checked */
+    uint8_t known_heads; /* of a switch: queues whose head_bytes are those of their head */
 
     alignas(64) struct tally rx[XOFF_N_PRIORITIES];
 
