@@ -2,7 +2,7 @@
  *
  * The functions that ranks meet by are wrapped, so that the time in them is known: post() and
  * agree() are the exchange, in which a rank also waits for the others; the rest of a run is work.
- * A frame between ranks is put into a batch at one end and onto the ring of its link at the other,
+ * A frame between ranks is put into a batch at one end and onto its link at the other,
  * which counts as work. Its cost is that of more such frames in the same run: the network is cut
  * once as usual, and once with every other node at another rank.
  */

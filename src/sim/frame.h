@@ -1,5 +1,5 @@
 /* A frame as it travels: copied by value, one cache line, no pointers, so that the same bytes go
- * through a ring between threads or a message between ranks. A run whose frames carry telemetry,
+ * from thread to thread or in a message between ranks. A run whose frames carry telemetry,
  * tags, notifications or SACK blocks has a second line behind each frame (frame_extra).
  */
 #ifndef SIM_FRAME_H

@@ -391,7 +391,7 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
 /* Calm windows
  *
  * Where switches keep what arrives for longer than the window lasts, a window may be much longer
- * than the lookahead: the model vouches for it (sim_model.calm_until). Switches first do what they
+ * than the lookahead: the model vouches for it (sim_model.calm_for). Switches first do what they
  * do without their arrivals, then hosts run, and then switches take what has arrived. So each node
  * runs on its own, with its data in the cache, and few events have to be sorted. */
 

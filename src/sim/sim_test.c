@@ -551,7 +551,7 @@ static void toy_start(struct toy *t, struct worker *w)
         if (t->nodes[n].hash % 2 == 0 || n == 0)
             toy_at_timer(t, w, n, UNIT * (xoff_time)(t->nodes[n].hash >> 8 & 15));
     const struct frame f = {.seq = 5, .payload = 9, .bytes = 64};
-    for (uint32_t i = 0; i < 20; i++) /* more than a ring holds at first */
+    for (uint32_t i = 0; i < 20; i++) /* more than a chunk holds */
         toy_send(t, w, 0, &f, t->links[0].lookahead);
 }
 
@@ -1488,7 +1488,7 @@ static void flush_empties_a_link(void **state)
         }
 }
 
-/* Frames sent before the run and from an instant, more than a ring holds, arrive at their time even
+/* Frames sent before the run and from an instant, more than a chunk holds, arrive at their time even
  * when what is pending elsewhere is later, or nothing is. */
 static void send_forty(struct probe *p, struct worker *w, xoff_time now)
 {
