@@ -1488,8 +1488,8 @@ static void flush_empties_a_link(void **state)
         }
 }
 
-/* Frames sent before the run and from an instant, more than a chunk holds, arrive at their time even
- * when what is pending elsewhere is later, or nothing is. */
+/* Frames sent before the run and from an instant, more than a chunk holds, arrive at their time
+ * even when what is pending elsewhere is later, or nothing is. */
 static void send_forty(struct probe *p, struct worker *w, xoff_time now)
 {
     for (uint32_t i = 0; i < 40; i++)
