@@ -174,8 +174,7 @@ EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, uint32_t i
     sw_hold(sw, frame, in, out);
     const uint32_t place = store_take(&sw->store);
     struct frame *f = store_at(&sw->store, place);
-    *f = *frame;
-    f->at = now;
+    *f = *frame; /* it has just arrived, so its `at` is the time it is queued */
     f->in_port = (uint16_t)in;
     f->out_port = (uint16_t)out;
     f->pool = (uint8_t)pool;
