@@ -8,6 +8,7 @@
  */
 #include "cli/bench_ranks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -257,7 +258,8 @@ json_t *bench_in_ranks(const struct sim_ranks *ranks, const struct bench_network
 
 /* Becomes mpirun. It may run as root, and on fewer cores: it is the user's own command. Ranks are
  * not bound to cores, since another process on one of them would hold up both. */
-static void become_mpirun(const char *self, const char *file, uint32_t rounds, const char *errors)
+static void become_mpirun(const char *self, const char *file, const char *only, uint32_t rounds,
+                          const char *errors)
 {
     const char *mpirun = getenv("MPIRUN");
     char times[12];
@@ -268,8 +270,9 @@ static void become_mpirun(const char *self, const char *file, uint32_t rounds, c
     setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
     if (freopen("/dev/null", "w", stdout) && freopen(errors, "w", stderr)) {
         execlp(mpirun ? mpirun : "mpirun", "mpirun", "-n", "2", self, "bench", "--rounds", times,
-               "--output", file, (char *)NULL);
-        fprintf(stderr, "error: there is no mpirun\n");
+               "--output", file, only ? "--only" : NULL, only, (char *)NULL);
+        fprintf(stderr, "error: %s: %s\n", mpirun ? mpirun : "mpirun", strerror(errno));
+        fflush(stderr); /* is buffered now that it is a file */
     }
     _exit(EXIT_FAILED);
 }
@@ -290,7 +293,8 @@ static void read_error(const char *file, char *why, size_t size)
         fclose(in);
 }
 
-json_t *bench_start_ranks(const char *dir, uint32_t rounds, char *why, size_t size)
+json_t *bench_start_ranks(const char *dir, const char *only, uint32_t rounds, char *why,
+                          size_t size)
 {
     char self[1024], file[1024], errors[1024];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -301,7 +305,7 @@ json_t *bench_start_ranks(const char *dir, uint32_t rounds, char *why, size_t si
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0)
-        become_mpirun(self, file, rounds, errors);
+        become_mpirun(self, file, only, rounds, errors);
     int status = 1;
     json_t *all = NULL, *figures = NULL;
     if (child > 0 && waitpid(child, &status, 0) == child && status == 0)

@@ -19,9 +19,10 @@ struct bench_network {
  * frame between ranks. Returns the figures at the first rank, else NULL. */
 json_t *bench_in_ranks(const struct sim_ranks *ranks, const struct bench_network *networks,
                        uint32_t n_networks, uint32_t rounds);
-/* Starts `mpirun -n 2 xoff bench`, whose files go to `dir`. Returns its figures; NULL: `why` says
- * why there are none. */
-json_t *bench_start_ranks(const char *dir, uint32_t rounds, char *why, size_t size);
+/* Starts `mpirun -n 2 xoff bench`, with its option --only if that is not NULL. Its files go to
+ * `dir`. Returns its figures; NULL: `why` says why there are none. */
+json_t *bench_start_ranks(const char *dir, const char *only, uint32_t rounds, char *why,
+                          size_t size);
 /* Prints figures of either. */
 void bench_print_ranks(const json_t *figures, FILE *words);
 

@@ -110,14 +110,19 @@ struct bench_result {
 struct bench_arguments {
     const char *output;
     const char *print; /* a row's name */
+    const char *only;  /* part of the names of the rows to measure; NULL: everything */
     bool json;
     uint32_t rounds;
 };
+
+enum { OPTION_ONLY = 512 };
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write the figures as JSON to FILE", 0},
     {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
     {"rounds", 'r', "N", 0, "Rounds per row, 1 to 9 (default 3); the median counts", 0},
+    {"only", OPTION_ONLY, "TEXT", 0,
+     "Measure only networks with TEXT in their names, and nothing beside them", 0},
     {"print", 'p', "ROW", 0, "Measure nothing; print the scenario of the row of that name", 0},
     {0},
 };
@@ -134,6 +139,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'p':
         a->print = arg;
+        return 0;
+    case OPTION_ONLY:
+        a->only = arg;
         return 0;
     case 'r':
         a->rounds = (uint32_t)atoi(arg);
@@ -169,20 +177,29 @@ static uint32_t find_row(const char *name)
     return i;
 }
 
+static int refuse_name(const char *option, const char *name, bool with_files)
+{
+    fprintf(stderr, "xoff bench: %s %s: no such row; those there are:\n", option, name);
+    for (uint32_t i = 0; i < N_ROWS; i++)
+        if (with_files || rows[i].topology)
+            fprintf(stderr, "  %s\n", rows[i].name);
+    return EXIT_BAD_INPUT;
+}
+
 static int print_row(const char *name)
 {
     char text[2048];
     const uint32_t row = find_row(name);
-    if (row < N_ROWS) {
-        write_text(&rows[row], text, sizeof text);
-        fputs(text, stdout);
-        return EXIT_FINE;
-    }
-    fprintf(stderr, "xoff bench: --print %s: no such row; those there are:\n", name);
-    for (uint32_t i = 0; i < N_ROWS; i++)
-        if (rows[i].topology)
-            fprintf(stderr, "  %s\n", rows[i].name);
-    return EXIT_BAD_INPUT;
+    if (row == N_ROWS)
+        return refuse_name("--print", name, false);
+    write_text(&rows[row], text, sizeof text);
+    fputs(text, stdout);
+    return EXIT_FINE;
+}
+
+static bool is_wanted(const struct bench_arguments *a, const char *name)
+{
+    return !a->only || strstr(name, a->only);
 }
 
 /* Reads the scenario of a row; `config` is set for a row made of files, which are in `dir`. */
@@ -197,6 +214,27 @@ static int read_row(const struct bench_row *row, const char *dir, struct scenari
     }
     write_text(row, text, sizeof text);
     return scenario_read_text(row->name, text, strlen(text), NULL, 0, scenario, err);
+}
+
+static int read_network(const void *row, struct scenario **scenario, struct xoff_err *err)
+{
+    struct hpcc_config *unused;
+    return read_row(row, "", scenario, &unused, err);
+}
+
+/* Returns how many rows are run over ranks; `networks` has room for all, or is NULL. */
+static uint32_t choose_over_ranks(const struct bench_arguments *a, struct bench_network *networks)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < N_OVER_RANKS; i++) {
+        if (!is_wanted(a, over_ranks[i]))
+            continue;
+        if (networks)
+            networks[n] =
+                (struct bench_network){over_ranks[i], &rows[find_row(over_ranks[i])], read_network};
+        n++;
+    }
+    return n;
 }
 
 static int run_row(const struct bench_row *row, const char *dir, uint32_t rounds,
@@ -289,12 +327,12 @@ static void remove_files(const char *dir)
     rmdir(dir);
 }
 
-static json_t *figures_json(const struct bench_result *results,
-                            const struct bench_operation *operations, unsigned n_operations,
-                            const struct bench_size *sizes, unsigned n_sizes)
+static json_t *networks_json(const struct bench_result *results)
 {
-    json_t *networks = json_array(), *ns = json_object(), *bytes = json_object();
-    for (uint32_t i = 0; i < N_ROWS; i++)
+    json_t *networks = json_array();
+    for (uint32_t i = 0; i < N_ROWS; i++) {
+        if (!results[i].hops)
+            continue;
         json_array_append_new(
             networks, json_pack("{s:s, s:i, s:f, s:f, s:f, s:I, s:I, s:I}", "name", rows[i].name,
                                 "threads", (int)rows[i].n_threads, "packet_hops_per_s",
@@ -302,18 +340,8 @@ static json_t *figures_json(const struct bench_result *results,
                                 results[i].startup_s, "packet_hops", (json_int_t)results[i].hops,
                                 "control_hops", (json_int_t)results[i].control_hops,
                                 "peak_rss_bytes", (json_int_t)results[i].rss_bytes));
-    for (unsigned i = 0; i < n_operations; i++)
-        json_object_set_new(ns, operations[i].name, json_real(operations[i].ns));
-    for (unsigned i = 0; i < n_sizes; i++)
-        json_object_set_new(bytes, sizes[i].name, json_integer((json_int_t)sizes[i].bytes));
-    return json_pack("{s:s, s:o, s:o, s:o}", "xoff", XOFF_VERSION, "networks", networks,
-                     "operation_ns", ns, "bytes", bytes);
-}
-
-static int read_network(const void *row, struct scenario **scenario, struct xoff_err *err)
-{
-    struct hpcc_config *unused;
-    return read_row(row, "", scenario, &unused, err);
+    }
+    return networks;
 }
 
 /* Writes the figures to a file, if one is named, and prints them if asked. */
@@ -329,18 +357,25 @@ static int put_out(const struct bench_arguments *a, const json_t *figures)
     return status;
 }
 
+static json_t *new_figures(const struct bench_arguments *a)
+{
+    json_t *figures = json_pack("{s:s}", "xoff", XOFF_VERSION);
+    if (a->only)
+        json_object_set_new(figures, "only", json_string(a->only));
+    return figures;
+}
+
 /* The whole of the command when mpirun has started it. */
 static int measure_in_ranks(const struct bench_arguments *a, const struct sim_ranks *ranks)
 {
     struct bench_network networks[N_OVER_RANKS];
-    for (uint32_t i = 0; i < N_OVER_RANKS; i++)
-        networks[i] =
-            (struct bench_network){over_ranks[i], &rows[find_row(over_ranks[i])], read_network};
-    json_t *figures = bench_in_ranks(ranks, networks, N_OVER_RANKS, a->rounds);
+    const uint32_t n = choose_over_ranks(a, networks);
+    json_t *figures = bench_in_ranks(ranks, networks, n, a->rounds);
     if (!figures)
         return EXIT_FINE;
     bench_print_ranks(figures, a->json ? stderr : stdout);
-    json_t *all = json_pack("{s:s, s:o}", "xoff", XOFF_VERSION, "ranks", figures);
+    json_t *all = new_figures(a);
+    json_object_set_new(all, "ranks", figures);
     const int status = put_out(a, all);
     json_decref(all);
     return status;
@@ -350,14 +385,16 @@ static int measure_in_ranks(const struct bench_arguments *a, const struct sim_ra
 static void compare_ranks(const json_t *figures, const struct bench_result *results, FILE *words)
 {
     const json_t *networks = json_object_get(figures, "networks");
-    for (uint32_t i = 0; i < N_OVER_RANKS; i++) {
+    fprintf(words, "%-42s %8s %8s\n", "packet-hops/s over 1 and 2 ranks", "1", "2");
+    for (size_t i = 0; i < json_array_size(networks); i++) {
         const json_t *n = json_array_get(networks, i);
-        const struct bench_result *alone = &results[find_row(over_ranks[i])];
+        const char *name = json_string_value(json_object_get(n, "name"));
+        const struct bench_result *alone = &results[find_row(name)];
         char digest[20];
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)alone->digest);
         const char *found = json_string_value(json_object_get(n, "digest"));
         const double hops_per_s = json_number_value(json_object_get(n, "packet_hops_per_s"));
-        fprintf(words, "%-42s %6.1f M %6.1f M %5.2f x  (%s digest)\n", over_ranks[i],
+        fprintf(words, "%-42s %6.1f M %6.1f M %5.2f x  (%s digest)\n", name,
                 alone->hops_per_s / 1e6, hops_per_s / 1e6, hops_per_s / alone->hops_per_s,
                 found && !strcmp(found, digest) ? "same" : "DIFFERENT");
     }
@@ -369,17 +406,89 @@ static void measure_ranks(const struct bench_arguments *a, const char *dir,
 {
     char why[512] = "this process itself was started by mpirun";
     uint32_t rank;
-    json_t *figures =
-        dist_environment(&rank) ? NULL : bench_start_ranks(dir, a->rounds, why, sizeof why);
+    json_t *figures = dist_environment(&rank)
+                          ? NULL
+                          : bench_start_ranks(dir, a->only, a->rounds, why, sizeof why);
     fputc('\n', words);
     if (!figures) {
         fprintf(words, "ranks: not measured: %s\n", why);
         return;
     }
     bench_print_ranks(figures, words);
-    fprintf(words, "%-42s %8s %8s\n", "packet-hops/s over 1 and 2 ranks", "1", "2");
     compare_ranks(figures, results, words);
     json_object_set_new(all, "ranks", figures);
+}
+
+static int measure_networks(const struct bench_arguments *a, const char *dir,
+                            struct bench_result *results, FILE *words)
+{
+    bench_write_hpcc(dir, HPCC_FLOWS, 0.6);
+    fprintf(words, "%-42s %8s %5s %7s %7s %8s\n", "network", "hops/s", "spread", "hops", "peak RSS",
+            "startup");
+    for (uint32_t i = 0; i < N_ROWS; i++) {
+        if (!is_wanted(a, rows[i].name))
+            continue;
+        fflush(words);
+        if (run_apart(&rows[i], dir, a->rounds, &results[i]))
+            return EXIT_FAILED;
+        fprintf(words, "%-42s %6.1f M %3.0f %% %5.1f M %4.0f MB %5.1f ms\n", rows[i].name,
+                results[i].hops_per_s / 1e6, 100 * results[i].spread, (double)results[i].hops / 1e6,
+                (double)results[i].rss_bytes / 1e6, 1e3 * results[i].startup_s);
+        if (rows[i].n_threads > 1 && results[i - 1].hops)
+            fprintf(words, "%-42s %10.2f x  (%s digest)\n", "  of one thread",
+                    results[i].hops_per_s / results[i - 1].hops_per_s,
+                    results[i].digest == results[i - 1].digest ? "same" : "DIFFERENT");
+        fflush(words);
+    }
+    return EXIT_FINE;
+}
+
+/* Measures what is no network, and adds it to `all`. */
+static void measure_parts(const char *dir, FILE *words, json_t *all)
+{
+    struct bench_operation operations[BENCH_MAX];
+    struct bench_size sizes[BENCH_MAX];
+    json_t *ns = json_object(), *bytes = json_object();
+    const double many_s = load_many(dir);
+    fprintf(words, "%-42s %10.2f s\n\n", "ns-3 files: a million flows loaded", many_s);
+    unsigned n_operations = bench_operations(cli_clock, operations);
+    n_operations += bench_codecs(cli_clock, operations + n_operations);
+    const unsigned n_sizes = bench_sizes(sizes);
+    for (unsigned i = 0; i < n_operations; i++) {
+        fprintf(words, "%-42s %10.1f ns\n", operations[i].name, operations[i].ns);
+        json_object_set_new(ns, operations[i].name, json_real(operations[i].ns));
+    }
+    for (unsigned i = 0; i < n_sizes; i++) {
+        fprintf(words, "%-42s %10zu bytes\n", sizes[i].name, sizes[i].bytes);
+        json_object_set_new(bytes, sizes[i].name, json_integer((json_int_t)sizes[i].bytes));
+    }
+    json_object_set_new(all, "operation_ns", ns);
+    json_object_set_new(all, "bytes", bytes);
+    json_object_set_new(all, "million_flows_s", json_real(many_s));
+}
+
+static int measure(const struct bench_arguments *a)
+{
+    struct bench_result results[N_ROWS] = {{0}};
+    FILE *words = a->json ? stderr : stdout;
+    char dir[] = "/tmp/xoff-bench-XXXXXX";
+    if (!mkdtemp(dir)) {
+        fprintf(stderr, "xoff bench: cannot make a folder in /tmp\n");
+        return EXIT_FAILED;
+    }
+    int status = measure_networks(a, dir, results, words);
+    if (!status) {
+        json_t *all = new_figures(a);
+        json_object_set_new(all, "networks", networks_json(results));
+        if (!a->only)
+            measure_parts(dir, words, all);
+        if (choose_over_ranks(a, NULL))
+            measure_ranks(a, dir, results, words, all);
+        status = put_out(a, all);
+        json_decref(all);
+    }
+    remove_files(dir);
+    return status;
 }
 
 int cmd_bench(int argc, char **argv)
@@ -393,55 +502,15 @@ int cmd_bench(int argc, char **argv)
     cli_parse(&argp, argc, argv, 0, &a);
     if (a.print)
         return print_row(a.print);
+    uint32_t n_wanted = 0;
+    for (uint32_t i = 0; i < N_ROWS; i++)
+        n_wanted += is_wanted(&a, rows[i].name);
+    if (!n_wanted)
+        return refuse_name("--only", a.only, true);
     struct xoff_err err = {0};
     if (cli_start_ranks(&err)) {
         cli_print_error(&err);
         return EXIT_BAD_INPUT;
     }
-    if (cli_ranks())
-        return measure_in_ranks(&a, cli_ranks());
-    struct bench_result results[N_ROWS] = {{0}};
-    FILE *words = a.json ? stderr : stdout;
-    char dir[] = "/tmp/xoff-bench-XXXXXX";
-    if (!mkdtemp(dir)) {
-        fprintf(stderr, "xoff bench: cannot make a folder in /tmp\n");
-        return EXIT_FAILED;
-    }
-    bench_write_hpcc(dir, HPCC_FLOWS, 0.6);
-    fprintf(words, "%-42s %8s %5s %7s %7s %8s\n", "network", "hops/s", "spread", "hops", "peak RSS",
-            "startup");
-    for (uint32_t i = 0; i < N_ROWS; i++) {
-        fflush(words);
-        if (run_apart(&rows[i], dir, a.rounds, &results[i])) {
-            remove_files(dir);
-            return EXIT_FAILED;
-        }
-        fprintf(words, "%-42s %6.1f M %3.0f %% %5.1f M %4.0f MB %5.1f ms\n", rows[i].name,
-                results[i].hops_per_s / 1e6, 100 * results[i].spread, (double)results[i].hops / 1e6,
-                (double)results[i].rss_bytes / 1e6, 1e3 * results[i].startup_s);
-        fflush(words);
-        if (i && rows[i].n_threads > 1)
-            fprintf(words, "%-42s %10.2f x  (%s digest)\n", "  of one thread",
-                    results[i].hops_per_s / results[i - 1].hops_per_s,
-                    results[i].digest == results[i - 1].digest ? "same" : "DIFFERENT");
-    }
-    const double many_s = load_many(dir);
-    fprintf(words, "%-42s %10.2f s\n", "ns-3 files: a million flows loaded", many_s);
-    struct bench_operation operations[BENCH_MAX];
-    struct bench_size sizes[BENCH_MAX];
-    unsigned n_operations = bench_operations(cli_clock, operations);
-    n_operations += bench_codecs(cli_clock, operations + n_operations);
-    const unsigned n_sizes = bench_sizes(sizes);
-    fputc('\n', words);
-    for (unsigned i = 0; i < n_operations; i++)
-        fprintf(words, "%-42s %10.1f ns\n", operations[i].name, operations[i].ns);
-    for (unsigned i = 0; i < n_sizes; i++)
-        fprintf(words, "%-42s %10zu bytes\n", sizes[i].name, sizes[i].bytes);
-    json_t *all = figures_json(results, operations, n_operations, sizes, n_sizes);
-    json_object_set_new(all, "million_flows_s", json_real(many_s));
-    measure_ranks(&a, dir, results, words, all);
-    remove_files(dir);
-    const int status = put_out(&a, all);
-    json_decref(all);
-    return status;
+    return cli_ranks() ? measure_in_ranks(&a, cli_ranks()) : measure(&a);
 }

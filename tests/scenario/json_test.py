@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 """What verbs print with -j is as schemas/ says, and nothing else.
 
-    json_test.py XOFF BENCH_JSON
+    json_test.py XOFF [BENCH_JSON]
 
-BENCH_JSON: figures of `xoff bench`, which takes too long to run here; - for none. Exit status 77 (skipped)
-without python3-jsonschema.
+BENCH_JSON: figures of a whole `make bench`, which takes too long to run here. Exit status 77 (skipped) without
+python3-jsonschema.
 """
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -114,12 +116,29 @@ def check_rest(folder):
     look("sweep", "sweep.json", json.loads((folder / "s/sweep.json").read_text()))
 
 
+def check_bench():
+    """One network of the bench: over ranks, too, where there is MPI, and where there is none."""
+    only = "bench", "--rounds", 1, "--only", "64 hosts, web search"
+    has_mpi = shutil.which("mpirun") and (pathlib.Path(XOFF).parent / "xoff_mpi.so").exists()
+    found = check("bench", *only)
+    if bool(has_mpi) != ("ranks" in found) or len(found["networks"]) != 2:
+        wrong.append(f"bench: MPI is {has_mpi}, yet the figures are {list(found)}")
+    os.environ["MPIRUN"] = "no-mpirun"
+    if "ranks" in check("bench", *only):
+        wrong.append("bench: figures of ranks without mpirun")
+    run = subprocess.run([XOFF, "bench", "--only", "nosuch"], capture_output=True, text=True, timeout=120)
+    if run.returncode != 2 or "--only nosuch: no such row" not in run.stderr:
+        wrong.append(f"bench --only nosuch: exit status {run.returncode}: {run.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_run(folder)
         check_rest(folder)
-    if sys.argv[2:] and sys.argv[2] != "-":
+    if "XOFF_QUICK" not in os.environ:
+        check_bench()
+    if sys.argv[2:]:
         look("bench", "bench", json.loads(pathlib.Path(sys.argv[2]).read_text()))
     used.add("bench")
     there = {f.name.removesuffix(".schema.json") for f in (ROOT / "schemas").glob("*.schema.json")}
