@@ -418,7 +418,8 @@ int cmd_sweep(int argc, char **argv)
     struct batch_peers peers;
     const struct sim_ranks *ranks = cli_ranks();
     if (ranks) {
-        peers = (struct batch_peers){ranks->context, ranks->rank, ranks->n, ranks->gather};
+        peers = (struct batch_peers){ranks->context, ranks->rank,     ranks->n,
+                                     ranks->deal,    ranks->end_deal, ranks->share};
         a.options.peers = &peers;
     }
     if (!a.options.n_workers)

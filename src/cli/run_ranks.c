@@ -64,9 +64,9 @@ bool cli_enter_ranks(const char *verb)
 
 static void lost(const char *why)
 {
+    folder_abandon(); /* before anything else: mpirun may kill this process, too */
     if (own_rank == 0)
         fprintf(stderr, "xoff: %s; the run has ended, and nothing is written\n", why);
-    folder_abandon();
     _exit(EXIT_FAILED);
 }
 

@@ -22,7 +22,7 @@ struct dist_module {
     const char *(*start)(const struct dist_calls *calls, struct sim_ranks *ranks);
     void (*end)(void);
 };
-#define DIST_VERSION 3
+#define DIST_VERSION 4
 
 /* The number of ranks that this process was started as one of, and which it is, as the environment
  * tells: mpirun of Open MPI and MPICH, and srun. 0 and 0 without them. */

@@ -19,6 +19,8 @@
 
 #define TAG_FRAMES 1
 #define TAG_BYTES 2
+#define TAG_ASK 3
+#define TAG_NUMBER 4
 #define PIECE (1 << 30) /* bytes of one message, at most */
 #define POLLS 100       /* before the core is given away */
 #define NAPS_AFTER 2000 /* of those, sleeps take turns with polls */
@@ -35,6 +37,12 @@ struct context {
     int n_sends;
     void **in; /* by rank: where its batch is received */
     size_t *capacity;
+    /* Of deal(). */
+    uint32_t n_dealt; /* at the first rank */
+    int n_through;    /* there, too: ranks that want no more */
+    uint32_t number;  /* at the others: the answer, once `answer` is done */
+    MPI_Request answer;
+    bool has_asked, is_through;
 };
 
 static struct context the;
@@ -54,17 +62,41 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Something to wait for: requests, or that a message can be received. */
+/* Answers those that ask for a number below `end`. */
+static void serve(struct context *c, uint32_t end)
+{
+    for (;;) {
+        int is_there;
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_ASK, c->comm, &is_there, &status);
+        if (!is_there)
+            return;
+        uint32_t wants;
+        MPI_Recv(&wants, 1, MPI_UINT32_T, status.MPI_SOURCE, TAG_ASK, c->comm, MPI_STATUS_IGNORE);
+        const uint32_t number = wants && c->n_dealt < end ? c->n_dealt++ : end;
+        if (wants) /* is received already, so this does not wait */
+            MPI_Send(&number, 1, MPI_UINT32_T, status.MPI_SOURCE, TAG_NUMBER, c->comm);
+        c->n_through += number == end;
+    }
+}
+
+/* Something to wait for: requests, that a message can be received, or that all want no more. */
 struct wait {
     MPI_Request *requests;
     int n;
     int from; /* with n 0: of which rank */
+    bool is_serving;
+    uint32_t end; /* of the numbers, when serving */
     MPI_Status status;
 };
 
 static bool is_over(struct wait *w)
 {
     int is_done = 1;
+    if (w->is_serving) {
+        serve(&the, w->end);
+        return the.n_through == the.n - 1;
+    }
     if (!w->n)
         MPI_Iprobe(w->from, TAG_FRAMES, the.comm, &is_done, &w->status);
     for (int i = 0; i < w->n && is_done; i++) /* one that is done stays so */
@@ -207,6 +239,53 @@ static void share(void *context, const void *bytes, size_t size, void **all, siz
     bring_together(context, bytes, size, true, true, all, sizes);
 }
 
+static bool deal(void *context, uint32_t end, bool wants, uint32_t *number)
+{
+    struct context *c = context;
+    *number = end;
+    if (c->rank == 0) {
+        serve(c, end);
+        if (wants && c->n_dealt < end)
+            *number = c->n_dealt++;
+        return wants;
+    }
+    if (wants && !c->has_asked) {
+        const uint32_t one = 1;
+        MPI_Irecv(&c->number, 1, MPI_UINT32_T, 0, TAG_NUMBER, c->comm, &c->answer);
+        MPI_Send(&one, 1, MPI_UINT32_T, 0, TAG_ASK, c->comm);
+        c->has_asked = true;
+    }
+    int is_answered = 0;
+    if (c->has_asked)
+        MPI_Test(&c->answer, &is_answered, MPI_STATUS_IGNORE);
+    if (!is_answered)
+        return false;
+    c->has_asked = false;
+    c->is_through = c->number == end;
+    *number = c->number;
+    return true;
+}
+
+static void end_deal(void *context, uint32_t end)
+{
+    struct context *c = context;
+    if (c->rank == 0) {
+        c->n_dealt = end;
+        wait_for(&(struct wait){.is_serving = true, .end = end}, true);
+        c->n_dealt = 0;
+        c->n_through = 0;
+        return;
+    }
+    if (c->has_asked) {
+        wait_for(&(struct wait){.requests = &c->answer, .n = 1}, true);
+        c->is_through = c->number == end;
+    }
+    const uint32_t none = 0;
+    if (!c->is_through)
+        MPI_Send(&none, 1, MPI_UINT32_T, 0, TAG_ASK, c->comm);
+    c->has_asked = c->is_through = false;
+}
+
 static void divide(void *context, const struct sim_graph *graph, uint32_t *part_of)
 {
     const struct context *c = context;
@@ -252,6 +331,8 @@ static const char *start(const struct dist_calls *calls, struct sim_ranks *ranks
                                 .agree = agree,
                                 .gather = gather,
                                 .share = share,
+                                .deal = deal,
+                                .end_deal = end_deal,
                                 .divide = divide};
     return NULL;
 }

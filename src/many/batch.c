@@ -138,7 +138,7 @@ static bool exchange(struct batch *batch, const bool *is_own, bool is_going)
             tell_run(out, i, batch->runs[i]);
     tell(out, TOLD_END, !is_going, NULL, batch->n_cached);
     text_stream_close(out, &text);
-    p->gather(p->context, text, size, true, &all, sizes);
+    p->share(p->context, text, size, &all, sizes);
     const char *at = all;
     for (uint32_t r = 0; r < p->n; at += sizes[r++])
         if (r != p->rank)
@@ -161,55 +161,85 @@ static bool look_up(struct batch *batch, struct run *run)
     return true;
 }
 
-/* Marks the runs that are to be done here; those of peers are left to them. Returns how many. */
-static uint32_t choose_own(const struct batch *batch, bool *is_own)
+/* What this process does of a batch. */
+struct hand {
+    struct workers *workers;
+    bool *is_own; /* by run: was taken here */
+    uint32_t next, n_working, n_done;
+    bool is_over; /* there is no run left to take */
+};
+
+/* Takes the next run if a worker is idle. Returns false when there is none, or none yet. With
+ * peers it is called in any case, as others may wait for what the first process deals. */
+static bool take_next(const struct batch *batch, struct hand *hand, uint32_t *index)
 {
+    const bool wants = hand->n_working < batch->n_workers && !hand->is_over;
     const struct batch_peers *p = batch->peers;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < batch->n_runs; i++) {
-        is_own[i] = batch->runs[i]->state == RUN_WAITING && (!p || i % p->n == p->rank);
-        n += is_own[i];
+    if (p && !p->deal(p->context, batch->n_runs, wants, index))
+        return false;
+    if (!p && !wants)
+        return false;
+    if (!p)
+        *index = hand->next < batch->n_runs ? hand->next++ : batch->n_runs;
+    hand->is_over = *index == batch->n_runs;
+    return !hand->is_over;
+}
+
+static void begin(struct batch *batch, struct hand *hand, uint32_t index)
+{
+    struct run *run = batch->runs[index];
+    if (run->state != RUN_WAITING)
+        return;
+    hand->is_own[index] = true;
+    if (batch->peers && look_up(batch, run)) {
+        hand->n_done++;
+        return;
     }
-    return n;
+    if (batch->is_cached_only)
+        return;
+    const int reason = workers_begin(hand->workers, batch, index);
+    if (reason)
+        run_break(run, strerror(reason));
+    hand->n_working += !reason;
+    hand->n_done += reason != 0;
 }
 
 bool batch_go(struct batch *batch)
 {
-    uint32_t n_done = 0, n_working = 0, next = 0;
-    bool *is_own = calloc(batch->n_runs + 1, sizeof *is_own); /* to be done here */
-    struct workers *workers = workers_create(batch->n_workers);
+    const struct batch_peers *p = batch->peers;
+    struct hand hand = {.workers = workers_create(batch->n_workers),
+                        .is_own = calloc(batch->n_runs + 1, sizeof *hand.is_own)};
+    uint32_t n_waiting = 0;
     bool is_going;
-    XOFF_ASSERT(is_own);
-    const uint32_t n_own = choose_own(batch, is_own);
-    for (uint32_t i = 0; i < batch->n_runs; i++)
-        n_done += is_own[i] && look_up(batch, batch->runs[i]);
-    if (batch->is_cached_only)
-        next = batch->n_runs;
-    while (
-        (is_going = !batch->progress || batch->progress(batch->progress_context, n_done, n_own))) {
-        for (; n_working < batch->n_workers && next < batch->n_runs; next++) {
-            struct run *run = batch->runs[next];
-            if (!is_own[next] || run->state != RUN_WAITING)
-                continue;
-            const int reason = workers_begin(workers, batch, next);
-            if (reason)
-                run_break(run, strerror(reason));
-            n_working += !reason;
-            n_done += reason != 0;
-        }
-        struct worker_answer answer = {0};
-        if (!n_working)
+    XOFF_ASSERT(hand.is_own);
+    for (uint32_t i = 0; i < batch->n_runs; i++) {
+        if (batch->runs[i]->state != RUN_WAITING)
+            continue;
+        n_waiting++;
+        if (!p) /* at once, so that progress knows what is left to do; peers look up what they take
+                 */
+            hand.n_done += look_up(batch, batch->runs[i]);
+    }
+    while ((is_going = !batch->progress ||
+                       batch->progress(batch->progress_context, hand.n_done, n_waiting))) {
+        uint32_t index;
+        while (take_next(batch, &hand, &index))
+            begin(batch, &hand, index);
+        if (!hand.n_working && hand.is_over)
             break;
-        if (!workers_wait(workers, &answer))
+        struct worker_answer answer = {0};
+        if (!workers_wait(hand.workers, p && (p->rank == 0 || !hand.is_over), &answer))
             continue;
         take_answer(batch, batch->runs[answer.index], &answer);
         free(answer.text);
-        n_working--;
-        n_done++;
+        hand.n_working--;
+        hand.n_done++;
     }
-    workers_destroy(workers);
-    if (batch->peers)
-        is_going = exchange(batch, is_own, is_going);
-    free(is_own);
+    workers_destroy(hand.workers);
+    if (p) {
+        p->end_deal(p->context, batch->n_runs);
+        is_going = exchange(batch, hand.is_own, is_going);
+    }
+    free(hand.is_own);
     return is_going;
 }

@@ -28,16 +28,16 @@ struct run {
     struct xoff_err err;     /* for RUN_BAD_INPUT and RUN_BROKEN */
 };
 
-/* Processes that share a batch, such as the ranks of MPI: all have the same runs, each does every
- * n-th, by workers of its own, and in the end all have all figures. All make the same batches in
- * the same order. */
+/* Processes that share a batch, such as the ranks of MPI: all have the same runs. Each takes the
+ * next run whenever one of its workers is idle, so that a long run holds up nobody else, and in
+ * the end all have all figures. All make the same batches in the same order. The functions are
+ * those of struct sim_ranks. */
 struct batch_peers {
     void *context;
     uint32_t rank, n;
-    /* Gathers the bytes of all, one behind the other, everywhere (to_all). sizes[r] are those of
-     * each. The caller frees *all. */
-    void (*gather)(void *context, const void *bytes, size_t size, bool to_all, void **all,
-                   size_t *sizes);
+    bool (*deal)(void *context, uint32_t end, bool wants, uint32_t *number);
+    void (*end_deal)(void *context, uint32_t end);
+    void (*share)(void *context, const void *bytes, size_t size, void **all, size_t *sizes);
 };
 
 struct batch {
@@ -46,11 +46,12 @@ struct batch {
     const char *cache_folder;        /* NULL: none */
     bool is_fresh;                   /* ignores cached results */
     bool is_cached_only;             /* runs nothing: what is not in the cache stays RUN_WAITING */
-    const struct batch_peers *peers; /* NULL: none; only own runs are counted by progress */
+    const struct batch_peers *peers; /* NULL: none; progress counts those done here */
     /* Called in a worker: returns the figures of the run, or NULL with err filled. */
     struct summary *(*simulate)(void *context, const struct run *run, struct xoff_err *err);
     void *context;
-    /* Called when a run has ended, and when a signal came; false stops all. May be NULL. */
+    /* Called when a run has ended, when a signal came, and with peers now and then; false stops
+     * all. May be NULL. */
     bool (*progress)(void *context, uint32_t n_done, uint32_t n_runs);
     void *progress_context;
     /* Set by batch_go(). */

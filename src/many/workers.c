@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "many/workers.h"
@@ -81,11 +82,13 @@ static void read_answer(FILE *in, struct worker_answer *answer)
     answer->size = size > 0 ? fread(answer->text, 1, (size_t)size, in) : 0;
 }
 
-bool workers_wait(struct workers *workers, struct worker_answer *answer)
+bool workers_wait(struct workers *workers, bool is_brief, struct worker_answer *answer)
 {
     struct process *w = workers->list, *end = w + workers->n;
     int status;
-    const pid_t ended = waitpid(-1, &status, 0);
+    const pid_t ended = waitpid(-1, &status, is_brief ? WNOHANG : 0);
+    if (is_brief && ended <= 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     while (w < end && w->id != ended)
         w++;
     if (ended <= 0 || w == end)

@@ -18,8 +18,9 @@ struct workers;
 struct workers *workers_create(uint32_t n);
 /* Begins runs[index] where less than n are under way. Returns 0 or the reason (errno). */
 int workers_begin(struct workers *workers, const struct batch *batch, uint32_t index);
-/* Waits for the end of a run, or for a signal: then returns false. */
-bool workers_wait(struct workers *workers, struct worker_answer *answer);
+/* Waits for the end of a run, or for a signal, or (is_brief) for a millisecond: then returns
+ * false. */
+bool workers_wait(struct workers *workers, bool is_brief, struct worker_answer *answer);
 /* Ends those that are under way. */
 void workers_destroy(struct workers *workers);
 

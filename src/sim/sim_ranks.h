@@ -54,6 +54,14 @@ struct sim_ranks {
     /* The same, to all, between two rounds of a run: nobody has to be waited for long, so that one
      * that does not come is lost, which gather() cannot tell. */
     void (*share)(void *context, const void *bytes, size_t size, void **all, size_t *sizes);
+    /* Hands out the numbers from 0 up to, and without, `end`: each to one rank, to whoever asks
+     * next. Never waits: returns false when no number has come yet, or none is wanted; true with
+     * `end` itself when there are no more. The first rank answers the others in its own calls, so
+     * it must go on calling, whether it wants a number or not. */
+    bool (*deal)(void *context, uint32_t end, bool wants, uint32_t *number);
+    /* This rank wants no more. At the first one it waits until that holds for all. Every rank
+     * calls it once, whether it was told of the end or not. */
+    void (*end_deal)(void *context, uint32_t end);
     /* Divides a graph into n parts. Called by one rank, whose answer is everybody's. */
     void (*divide)(void *context, const struct sim_graph *graph, uint32_t *part_of);
 };

@@ -298,8 +298,8 @@ def check_ranks(file, folder, whole):
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
-    def mpirun(*args):
-        return subprocess.run(["mpirun", "-n", "2", XOFF, "sweep", *map(str, args)], env=env, timeout=120,
+    def mpirun(*args, n=2):
+        return subprocess.run(["mpirun", "-n", str(n), XOFF, "sweep", *map(str, args)], env=env, timeout=120,
                               capture_output=True, text=True, check=False)
 
     run = mpirun(file, "--fresh", "-o", folder / "ranks")
@@ -318,6 +318,56 @@ def check_ranks(file, folder, whole):
     run = mpirun(file, "-o", file)
     check("a folder that cannot be is told once", run.returncode == 1 and
           run.stderr.count("error: ") == 1 and file.is_file(), run)
+    unequal = folder / "unequal.yaml"
+    unequal.write_text("sweep: Unequal\nscenario: swept.yaml\nvariants: [short]\n"
+                       "vary: {stop: [20ms, 30us, 40us, 50us, 60us]}\n")
+    xoff("sweep", unequal, "--fresh", "-o", folder / "unequal")
+    for n in (3, 7):
+        run = mpirun(unequal, "--fresh", "-o", folder / f"unequal{n}", n=n)
+        check(f"{n} ranks for a long run and four short ones", run.returncode == 0 and
+              "5 runs, 0 from the cache" in run.stderr and (folder / f"unequal{n}/sweep.csv").read_bytes() ==
+              (folder / "unequal/sweep.csv").read_bytes(), run)
+    kill_rank(file, folder, env, mpirun)
+
+
+def kill_rank(file, folder, env, mpirun):
+    """Without one of its ranks a sweep ends, and writes nothing; the next one goes on."""
+    long = folder / "endless.yaml"
+    long.write_text(file.read_text().replace("seeds: 1..2", "seeds: 1..2\nset: {stop: 1ms}"))
+    out, entries = folder / "without", folder / "without-cache/xoff"
+    env["XDG_CACHE_HOME"] = str(entries.parent)
+    started = subprocess.Popen(["mpirun", "-n", "2", XOFF, "sweep", long, "-o", out], env=env,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for _ in range(3000):
+        if entries.exists() and len(list(entries.iterdir())) > 3:
+            break
+        time.sleep(0.002)
+    victims = [p for p in pathlib.Path("/proc").glob("[0-9]*") if is_rank(p, 1, long)]
+    for victim in victims:
+        os.kill(int(victim.name), signal.SIGKILL)
+    told = started.communicate(timeout=60)[0]
+    kept = len(list(entries.iterdir()))
+    check("a rank is killed: all end", victims and started.returncode != 0, told)
+    check("a rank is killed: nothing is written", not list(out.glob("[!.]*")), told)
+    run = mpirun(long, "-o", out)
+    check("what ranks had done is kept", run.returncode == 0 and 3 < kept < 24 and
+          f"24 runs, {kept} from the cache" in run.stderr, f"{kept}\n{run.stderr}")
+    run = xoff("sweep", long, "--fresh", "-o", folder / "again")
+    check("killed and resumed is the whole", (out / "sweep.csv").read_bytes() ==
+          (folder / "again/sweep.csv").read_bytes(), run)
+
+
+def is_rank(process, rank, file):
+    """Whether a folder of /proc is that of a rank itself, not of one of its workers."""
+    try:
+        if f"OMPI_COMM_WORLD_RANK={rank}".encode() not in (process / "environ").read_bytes().split(b"\0"):
+            return False
+        parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
+        of_parent = pathlib.Path("/proc", parent, "environ").read_bytes()
+        return str(file).encode() in (process / "cmdline").read_bytes().split(b"\0") and \
+            b"OMPI_COMM_WORLD_RANK" not in of_parent
+    except OSError:
+        return False
 
 
 def check_shipped(folder):
