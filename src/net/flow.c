@@ -576,6 +576,14 @@ static uint32_t hash_of(struct host *host, const struct app_offer *offer, uint32
     return sport | (uint32_t)offer->dport << 16;
 }
 
+/* Whether somebody asks for the base RTT of a flow. It takes a walk over the whole path, whose
+ * lines are cold in a large network. */
+static bool needs_rtt(const struct transport *t)
+{
+    return t->rp.ops->init || t->spec->window == NET_WINDOW_BDP ||
+           t->spec->window == NET_WINDOW_SCALED;
+}
+
 static uint32_t start_flow(struct host *host, const struct app_offer *offer, uint32_t word,
                            xoff_time now)
 {
@@ -612,7 +620,7 @@ static uint32_t start_flow(struct host *host, const struct app_offer *offer, uin
     flow->is_plain = is_plain(host, t, flow);
     if (t->spec->has_common_rtt)
         flow->base_rtt = host->net->max_rtt[offer->transport];
-    else if (flow->has_acks)
+    else if (flow->has_acks && needs_rtt(t))
         flow->base_rtt =
             path_rtt(host->net, host->node, offer->to, hash, path_bytes(host->net, t, frame_bytes),
                      path_ack_bytes(host->net, t));

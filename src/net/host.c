@@ -307,6 +307,36 @@ void host_timer(struct host *host, struct worker *w)
     settle(host, w, scans);
 }
 
+void host_warm(const struct host *host)
+{
+    __builtin_prefetch(&host->head, 1);
+    __builtin_prefetch(&host->port, 1);
+    __builtin_prefetch(&host->port.rx, 1);
+    __builtin_prefetch(&host->transports, 1);
+    __builtin_prefetch(&host->consumed_bytes, 1);
+    __builtin_prefetch(&host->ready, 1);
+    __builtin_prefetch(&host->tx, 1);
+}
+
+static inline void warm_lines(const void *from, size_t bytes)
+{
+    for (const char *line = from; line < (const char *)from + bytes; line += 64)
+        __builtin_prefetch(line, 1);
+}
+
+/* Most hosts have a flow or two. */
+void host_begin(const struct host *host)
+{
+    const uint32_t waiting = host->port.backlog;
+    const uint32_t flow = waiting ? host->ready[__builtin_ctz(waiting)].head : NET_NONE;
+    if (flow != NET_NONE)
+        warm_lines(flow_at(host, flow), host->flow_bytes);
+    if (host->n_rx)
+        warm_lines(host->rx, 256);
+    if (host->timers.n)
+        warm_lines(host->timers.entries, 64);
+}
+
 /* Samples the receive queue of a slow receiver, by priorities that have come. */
 static void sample_receiver(struct host *host, xoff_time now)
 {

@@ -180,15 +180,31 @@ struct host {
         };
     };
     struct port port;
-    struct frame_store store; /* ACKs to send, frames waiting for the receiver */
-    struct fifo acks[XOFF_N_PRIORITIES];
-    struct ready ready[XOFF_N_PRIORITIES];
-    struct scan scan;
-    struct xoff_sched sched;
-    unsigned char *sched_state;
+    /* What most frames need lies together, so that few cache lines are read: in a large network
+     * these are not in the cache. */
     const struct transport *transports;
     unsigned char *flows;       /* flow_bytes apart, see flow_at() */
     uint32_t flow_bytes, rp_at; /* rp_at: where the state of the reaction point lies in a flow */
+    struct rx_flow *rx;         /* hash table with open addressing */
+    uint32_t rx_mask, n_rx;
+    struct flow_note *flow_notes; /* by flow number */
+    uint32_t n_pending;           /* events that apps have not been told of */
+    bool has_copies;              /* frames sent more than once have arrived, see rx_find */
+    bool has_retired;             /* endless flows have left the ready list */
+    bool is_slow;                 /* it has a receiver or a shared limit */
+    int8_t ack_class;             /* priority of ACKs; -1: that of what they answer */
+    int8_t ack_queue; /* queue in which ACKs wait, and whose pause holds them back; -1: that of
+                         their priority */
+    int64_t consumed_bytes, offered_bytes;
+    xoff_time grain;      /* of its clock: host_now() */
+    xoff_time arrived_at; /* with a grain: the engine's time of the frame being delivered */
+    uint32_t *n_flows_to; /* per host, where paths are chosen by ports; NULL: not wanted */
+    struct scan scan;
+    struct ready ready[XOFF_N_PRIORITIES];
+    struct frame_store store; /* ACKs to send, frames waiting for the receiver */
+    struct fifo acks[XOFF_N_PRIORITIES];
+    struct xoff_sched sched;
+    unsigned char *sched_state;
     uint32_t n_flows, flows_capacity, free_flow;
     struct message_store messages;
     struct xoff_range_store ranges;
@@ -197,13 +213,11 @@ struct host {
     uint32_t n_rx_states, rx_states_capacity, free_rx_state;
     struct delayed *delayed; /* ring, in order of time; entries may be out of date */
     uint32_t delayed_head, n_delayed, delayed_capacity;
-    uint32_t n_listening;    /* apps that hear events */
-    struct pending *pending; /* events that apps have not been told of */
-    uint32_t n_pending, pending_capacity;
-    bool has_copies;    /* frames sent more than once have arrived, see rx_find */
+    uint32_t n_listening; /* apps that hear events */
+    struct pending *pending;
+    uint32_t pending_capacity;
     uint32_t *finished; /* hash table of rx_notes by key, built when first needed (notes.c) */
     uint32_t finished_mask, n_finished;
-    bool has_retired; /* endless flows have left the ready list */
     struct heap_entry *timer_entries;
     uint32_t *timer_pos;
     const struct app *apps;
@@ -211,29 +225,18 @@ struct host {
     struct xoff_rng *app_rngs;
     uint32_t *app_connections;      /* flow of each connection of each app; NET_NONE */
     uint32_t *app_first_connection; /* index into app_connections of each app's first connection */
-    bool is_slow;                   /* it has a receiver or a shared limit */
-    int8_t ack_class;               /* priority of ACKs; -1: that of what they answer */
-    int8_t ack_queue; /* queue in which ACKs wait, and whose pause holds them back; -1: that of
-                         their priority */
     struct receiver *receiver;
     struct bus *bus;
-    struct rx_flow *rx; /* hash table with open addressing */
-    uint32_t rx_mask, n_rx;
-    struct flow_note *flow_notes; /* by flow number */
     uint32_t n_flow_notes, flow_notes_capacity;
     struct rx_note *rx_notes;
     uint32_t n_rx_notes, rx_notes_capacity;
     struct result_operation *operations;
     uint32_t n_operations, operations_capacity;
     struct tally tx[XOFF_N_PRIORITIES];
-    int64_t consumed_bytes, offered_bytes;
     uint64_t sampled_tx_bytes;
     xoff_time sampled_paused_for[XOFF_N_PRIORITIES];  /* at the last sample ... */
     xoff_time sampled_paused_part[XOFF_N_PRIORITIES]; /* ... and its part of the interval before */
-    uint32_t *n_flows_to;         /* per host, where paths are chosen by ports; NULL: not wanted */
-    xoff_time grain;              /* of its clock: host_now() */
-    xoff_time arrived_at;         /* with a grain: the engine's time of the frame being delivered */
-    struct xoff_rng priority_rng; /* value n is that of flow number n */
+    struct xoff_rng priority_rng;                     /* value n is that of flow number n */
 };
 
 /* The hash chooses among equal-cost paths; the receiver of a flow can compute it, too. */
@@ -291,6 +294,8 @@ void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
 void host_transmit(struct host *host, struct worker *w);
 void host_timer(struct host *host, struct worker *w);
 void host_sample(struct host *host, xoff_time now);
+void host_warm(const struct host *host);
+void host_begin(const struct host *host);
 /* A frame leaves the receive path and goes to its flow. */
 void host_deliver(struct host *host, struct worker *w, const struct frame *frame);
 /* An ACK, CNP or probe waits for the wire. */

@@ -94,9 +94,7 @@ static void on_warm(void *context, uint32_t node)
 {
     const struct net *net = context;
     if (node < net->n_hosts) {
-        const struct host *host = &net->hosts[node];
-        __builtin_prefetch(&host->port, 1);
-        __builtin_prefetch(&host->tx, 1);
+        host_warm(&net->hosts[node]);
         return;
     }
     sw_warm(net_sw(net, node));
@@ -105,7 +103,9 @@ static void on_warm(void *context, uint32_t node)
 static void on_begin(void *context, uint32_t node)
 {
     const struct net *net = context;
-    if (node >= net->n_hosts)
+    if (node < net->n_hosts)
+        host_begin(&net->hosts[node]);
+    else
         sw_begin(net_sw(net, node));
 }
 

@@ -9,10 +9,11 @@
 #include "net/net_dcbx.h"
 
 #define MAX_PAUSES_PER_NODE 4000000u /* 192 MB; more are counted, not kept */
+#define FIRST_CAPACITY 4 /* of tables, of which a host of a large network has half a dozen */
 
 static void *grown(void *array, uint64_t *capacity, size_t size)
 {
-    *capacity = *capacity ? 2 * *capacity : 16;
+    *capacity = *capacity ? 2 * *capacity : FIRST_CAPACITY;
     array = realloc(array, *capacity * size);
     XOFF_ASSERT(array);
     return array;
@@ -285,7 +286,7 @@ void host_grow_ranges(struct host *host, uint32_t n)
 
 void host_grow_flows(struct host *host)
 {
-    const uint32_t capacity = host->flows_capacity ? 2 * host->flows_capacity : 16;
+    const uint32_t capacity = host->flows_capacity ? 2 * host->flows_capacity : FIRST_CAPACITY;
     unsigned char *flows = aligned_alloc(64, (size_t)capacity * host->flow_bytes);
     XOFF_ASSERT(flows);
     if (host->n_flows)
@@ -322,7 +323,7 @@ void host_grow_rx_notes(struct host *host)
 void host_grow_rx(struct host *host)
 {
     const uint32_t old_size = host->rx ? host->rx_mask + 1 : 0;
-    const uint32_t size = old_size ? 2 * old_size : 16;
+    const uint32_t size = old_size ? 2 * old_size : FIRST_CAPACITY;
     struct rx_flow *old = host->rx;
     host->rx = calloc(size, sizeof *host->rx);
     XOFF_ASSERT(host->rx);
@@ -340,7 +341,7 @@ void host_grow_rx(struct host *host)
 
 void store_grow(struct frame_store *store)
 {
-    const uint32_t capacity = store->capacity ? 2 * store->capacity : 16;
+    const uint32_t capacity = store->capacity ? 2 * store->capacity : FIRST_CAPACITY;
     const size_t bytes = sizeof *store->frames * capacity;
     struct frame *frames;
     if (store->is_mapped) { /* a buffer may hold more than its size (mmu: ns3) */

@@ -48,10 +48,9 @@ int routes_create(const struct topo *topo, xoff_time at, bool must_reach, struct
 void routes_destroy(struct routes *routes);
 
 /* Returns the candidates of a switch for a host: ports and their number (0: unreachable). */
-static inline uint32_t routes_candidates(const struct routes *r, uint32_t node, uint32_t host,
-                                         const uint16_t **ports)
+static inline uint32_t route_candidates(const struct routes *r, const struct route_switch *s,
+                                        uint32_t node, uint32_t host, const uint16_t **ports)
 {
-    const struct route_switch *s = &r->switches[node - r->n_hosts];
     uint16_t g = ROUTE_NONE;
     if (__builtin_expect(s->group_of_host != NULL, 0))
         g = s->group_of_host[host];
@@ -65,6 +64,12 @@ static inline uint32_t routes_candidates(const struct routes *r, uint32_t node, 
     }
     *ports = s->ports + s->groups[g].first;
     return s->groups[g].n;
+}
+
+static inline uint32_t routes_candidates(const struct routes *r, uint32_t node, uint32_t host,
+                                         const uint16_t **ports)
+{
+    return route_candidates(r, &r->switches[node - r->n_hosts], node, host, ports);
 }
 
 /* Returns the same candidates, read from `hops` where it exists. */
@@ -101,10 +106,12 @@ static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint
     return ports[xoff_path_by_value(routes_mix(node, flow_hash), n)];
 }
 
-/* The row of a switch in `hops`, for many lookups. */
+/* The tables of one switch, for many lookups. */
 struct route_row {
     const uint32_t *hops; /* by host; NULL: there is no such table */
     const uint16_t *hop_ports;
+    const struct routes *routes;
+    const struct route_switch *by_edge;
     uint32_t node;
 };
 
@@ -112,18 +119,27 @@ static inline struct route_row routes_row(const struct routes *r, uint32_t node)
 {
     return (struct route_row){.hops = r->hops ? r->hops + (node - r->n_hosts) * r->n_hosts : NULL,
                               .hop_ports = r->hop_ports,
+                              .routes = r,
+                              .by_edge = &r->switches[node - r->n_hosts],
                               .node = node};
 }
 
-/* routes_lookup() in a row. */
+/* routes_lookup() in a row. The caller says whether it has `hops`, and compiles one path for each
+ * case. */
 static inline uint16_t route_row_lookup(const struct route_row *row, uint32_t host,
-                                        uint32_t flow_hash)
+                                        uint32_t flow_hash, bool has_hops)
 {
-    const uint32_t hop = row->hops[host];
-    const uint16_t *ports = row->hop_ports + (hop >> 8);
-    if (__builtin_expect((hop & 0xff) == 0, 0))
+    const uint16_t *ports;
+    uint32_t n;
+    if (has_hops) {
+        ports = row->hop_ports + (row->hops[host] >> 8);
+        n = row->hops[host] & 0xff;
+    } else {
+        n = route_candidates(row->routes, row->by_edge, row->node, host, &ports);
+    }
+    if (__builtin_expect(n == 0, 0))
         return ROUTE_NONE;
-    return ports[xoff_path_by_value(routes_mix(row->node, flow_hash), hop & 0xff)];
+    return ports[xoff_path_by_value(routes_mix(row->node, flow_hash), n)];
 }
 
 /* Cyclic buffer dependency: the channels (node, port) of a cycle of the lossless buffer dependency

@@ -549,6 +549,19 @@ static void floyd_warshall(const struct topo *topo, xoff_time at, uint32_t d[][M
     }
 }
 
+/* The row of a switch says what its tables say, read by host and by edge. */
+static bool rows_agree(const struct routes *routes, uint32_t node, uint32_t host)
+{
+    const struct route_row row = routes_row(routes, node);
+    bool agree = row.hops != NULL; /* the networks are small */
+    for (uint32_t hash = 0; hash < 4 && agree; hash++) {
+        const uint16_t port = routes_lookup(routes, node, host, hash);
+        agree = route_row_lookup(&row, host, hash, true) == port &&
+                route_row_lookup(&row, host, hash, false) == port;
+    }
+    return agree;
+}
+
 /* The ports of `node` for `host` are exactly those whose links are up and one hop nearer. */
 static bool has_shortest_paths(const struct topo *topo, xoff_time at)
 {
@@ -570,7 +583,7 @@ static bool has_shortest_paths(const struct topo *topo, xoff_time at)
                 good = good && n < n_ports && ports[n] == port;
                 n++;
             }
-            good = good && n == n_ports;
+            good = good && n == n_ports && rows_agree(routes, node, host);
         }
     }
     routes_destroy(routes);

@@ -143,14 +143,14 @@ EGRESS_INLINE void arm_shortly(const struct sw *sw, struct worker *w, struct por
 }
 
 EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, uint32_t in,
-                                  const struct frame *frame, enum books books)
+                                  const struct frame *frame, enum books books, bool has_hops)
 {
     struct sw *sw = &s->sw;
     const xoff_time now = sim_now(w);
     const uint32_t priority = frame->priority, bytes = frame->bytes;
     const uint32_t out = __builtin_expect(frame_is_control(frame), 0)
                              ? ROUTE_NONE
-                             : route_row_lookup(&s->row, frame->dst, frame->hash);
+                             : route_row_lookup(&s->row, frame->dst, frame->hash, has_hops);
     if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].is_up, 0)) {
         arrive(sw, w, in, frame);
         return;
@@ -232,11 +232,11 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
         arm_shortly(sw, w, port);
 }
 
-#define SHORT_WAY(name, books)                                                   \
+#define SHORT_WAY(name, books, has_hops)                                         \
     EGRESS_INLINE void arrive_##name(void *s, struct worker *w, uint32_t in,     \
                                      const struct frame *frame)                  \
     {                                                                            \
-        arrive_shortly(s, w, in, frame, books);                                  \
+        arrive_shortly(s, w, in, frame, books, has_hops);                        \
     }                                                                            \
     EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port) \
     {                                                                            \
@@ -252,9 +252,13 @@ static void timer_alone(void *sw, struct worker *w)
     sw_timer(sw, w);
 }
 
-SHORT_WAY(called, BOOKS_CALLED)
-SHORT_WAY(sih, BOOKS_SIH)
-SHORT_WAY(dsh, BOOKS_DSH)
+SHORT_WAY(called, BOOKS_CALLED, true)
+SHORT_WAY(sih, BOOKS_SIH, true)
+SHORT_WAY(dsh, BOOKS_DSH, true)
+/* In large networks, whose routes are by edge. */
+SHORT_WAY(called_by_edge, BOOKS_CALLED, false)
+SHORT_WAY(sih_by_edge, BOOKS_SIH, false)
+SHORT_WAY(dsh_by_edge, BOOKS_DSH, false)
 
 static void arrive_alone(void *sw, struct worker *w, uint32_t in, const struct frame *frame)
 {
@@ -280,14 +284,15 @@ static void run(void *self, struct worker *w, uint32_t cell)
     struct shared *s = self;
     const struct xoff_mmu_ops *mmu = s->ledger.mmu.ops;
     s->row = routes_row(s->sw.net->routes, s->sw.node);
-    if (!is_plain(self) || !s->row.hops)
+    const bool has_hops = s->row.hops;
+    if (!is_plain(self))
         sim_run_alone(w, cell, self, arrive_alone, transmit_alone, timer_alone);
     else if (mmu == &xoff_mmu_sih)
-        run_sih(self, w, cell);
+        (has_hops ? run_sih : run_sih_by_edge)(self, w, cell);
     else if (mmu == &xoff_mmu_dsh)
-        run_dsh(self, w, cell);
+        (has_hops ? run_dsh : run_dsh_by_edge)(self, w, cell);
     else
-        run_called(self, w, cell);
+        (has_hops ? run_called : run_called_by_edge)(self, w, cell);
 }
 
 /* The deadline of the pause policy has come. */

@@ -100,6 +100,7 @@ struct sim {
     size_t chunks_size;   /* in bytes */
     xoff_time lookahead;
     uint32_t step;        /* distance between neighbouring frames, in cache lines */
+    bool is_large;        /* does not stay in the cache (warm.h) */
     bool may_be_calm;     /* all nodes are one cell, and the model knows calm windows */
     xoff_time sparse_for; /* in which a frame arrives at every second node, by the last window */
     /* State of the run, written between two rounds. */

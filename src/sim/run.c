@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/alone.h"
+#include "sim/warm.h"
 #include <xoff/err.h>
 
 /* In a cell of so many slots another event almost always comes before a node's next one: nobody
@@ -156,25 +157,6 @@ static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
     return next;
 }
 
-/* Prefetches what a cell needs first: the frames in the chunks that its slots read next, and the
- * model's own data. */
-static void warm(const struct thread *w, uint32_t index)
-{
-    const struct sim *sim = w->worker.sim;
-    const struct cell *cell = &sim->cells[index];
-    for (uint32_t i = cell->first_slot; i < cell->first_slot + cell->n_slots; i++) {
-        const struct slot *s = &sim->slots[i];
-        if (s->kind == SIM_TRANSMIT)
-            __builtin_prefetch(&sim->links[s->link], 1);
-        else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end)
-            for (const struct frame *f = s->frames;
-                 f == s->frames || !chunk_begins(f, w->chunk_mask); f++)
-                __builtin_prefetch(f);
-    }
-    if (sim->model.warm)
-        sim->model.warm(sim->model.net, sim->slots[cell->first_slot].node);
-}
-
 /* A node with one port needs no queue: it has at most one pending arrival, one transmission and one
  * timer, and equal times are ordered by kind. Half of all events belong to such nodes. */
 static inline xoff_time run_end_slots(struct thread *w, uint32_t first_slot)
@@ -302,7 +284,7 @@ void alone_open(struct thread *w, uint32_t index)
             queue_fill(q, queue_key(q, at[i], SIM_TRANSMIT, i));
     w->timer_slot = cell->first_slot + 2 * n_ports;
     w->timer_key = timer_key(w, at[2 * n_ports]);
-    if (sim->model.begin)
+    if (sim->model.begin && !sim->is_large) /* else it has been done */
         sim->model.begin(sim->model.net, slots->node);
 }
 
@@ -586,8 +568,7 @@ static void sample_cells(const struct thread *w, const struct share *share)
     }
 }
 
-/* While one cell runs, the data that the next one needs first is prefetched, because the frames in
- * flight of a large network do not stay in the cache. */
+/* While one cell runs, data of the next ones is prefetched (warm.h). */
 void share_run(struct thread *w, const struct share *share, uint32_t from, uint32_t to,
                uint32_t next)
 {
@@ -595,9 +576,10 @@ void share_run(struct thread *w, const struct share *share, uint32_t from, uint3
     w->queue.start = sim->window_start;
     w->window_end = sim->window_end;
     for (uint32_t k = from; k < to; k++) {
-        const uint32_t follows = k + 1 < to ? k + 1 : next;
-        if (follows != UINT32_MAX)
-            warm(w, share->active[follows]);
+        if (sim->is_large)
+            warm_ahead(w, share->active + k, to - k);
+        else if (k + 1 < to || next != UINT32_MAX)
+            warm(w, share->active[k + 1 < to ? k + 1 : next]);
         const uint32_t index = share->active[k];
         const struct cell *cell = &sim->cells[index];
         if (sim->may_be_calm)

@@ -21,6 +21,7 @@
 #define ONE_CELL (4 * XOFF_US)
 #define MOST_CHUNKS (UINT32_C(1) << 25)  /* twice 8 GB of addresses per thread */
 #define LEAST_CHUNKS (UINT32_C(1) << 17) /* 64 MB */
+#define LARGE_LINKS 4096                 /* with their frames they take more than 2 MB */
 
 static uint32_t root_of(uint32_t *parent, uint32_t node)
 {
@@ -433,6 +434,7 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     }
     if (spec->part_of)
         sim->exchange = exchange_create(sim, spec);
+    sim->is_large = sim->n_threads == 1 && sim->n_links >= LARGE_LINKS;
     sim->may_be_calm = spec->model.calm_for && sim->n_threads == 1 && !spec->part_of &&
                        sim->n_cells == 1 && !sim->cells[0].is_node;
     if (sim->may_be_calm) {

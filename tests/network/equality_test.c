@@ -127,7 +127,7 @@ static struct scenario *read_text(const void *source)
     return scenario;
 }
 
-/* All kinds of changes at once, and a deadlock that ends the run. */
+/* All kinds of changes at once, a deadlock that ends the run, and a large network. */
 static const char *const texts[] = {
     "stop: 300us\n"
     "topology: {kind: leaf-spine, leaves: 3, spines: 2, hosts_per_leaf: 3,\n"
@@ -163,6 +163,14 @@ static const char *const texts[] = {
     "- {on: s3, to: \"h8..h9,h0..h3\", via: [s4]}\n"
     "- {on: s4, to: h0..h5, via: [s0]}\n"
     "traffic: [{kind: cbr, pattern: shift, shift: 4, priority: 3}]\n",
+    /* Large: routes are looked up by edge, and data is fetched for several cells ahead. */
+    "stop: 6us\ndrain: 0s\n"
+    "topology: {kind: leaf-spine, leaves: 64, spines: 8, hosts_per_leaf: 32}\n"
+    "switch: {buffer: 8MB, marking: ecn}\n"
+    "priorities: {3: {lossless: true}}\ntransport: none\n"
+    "traffic:\n"
+    "- {kind: poisson, load: 0.8, sizes: 3KB, priority: 3}\n"
+    "- {kind: incast, to: h0, size: 30KB, at: 1us, priority: 3}\n",
 };
 
 static void changing_networks(void **state)
@@ -170,6 +178,7 @@ static void changing_networks(void **state)
     (void)state;
     check_ways(read_text, texts[0], 0, "changes", 1, 1);
     check_ways(read_text, texts[1], 0, "deadlock", 1, 1);
+    check_ways(read_text, texts[2], 0, "large", is_quick() ? 1 : 9, 1);
     struct rig rig;
     rig_run_plan(&rig, NULL, read_text(texts[1]), 0);
     assert_int_equal(rig.results->n_deadlocks, 1);
