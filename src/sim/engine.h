@@ -161,6 +161,12 @@ void share_open(struct thread *thread, struct share *share);
 void share_run(struct thread *thread, const struct share *share, uint32_t from, uint32_t to,
                uint32_t next);
 
+/* These are in rounds.c. Prepares a run up to `end`. */
+void rounds_begin(struct sim *sim, xoff_time first_instant, xoff_time end);
+/* Does what is left to do of a share in a round; nothing, if that round is over. Whoever finishes
+ * the last share goes on to the next round. */
+void rounds_help(struct thread *own, struct share *share, uint32_t round);
+
 /* Open and close the window of a node that runs alone (alone.h), which had n_own events that it has
  * set itself. */
 void alone_open(struct thread *thread, uint32_t cell);

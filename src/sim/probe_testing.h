@@ -7,7 +7,7 @@
 
 #include "sim/sim_testing.h"
 
-#define PROBE_NODES 8
+#define PROBE_NODES 48
 #define PROBE_LOG 128
 
 struct probe;
@@ -143,7 +143,8 @@ static const struct sim_model probe_model = {.instant = probe_instant,
                                              .progress = probe_progress};
 
 /* A chain of nodes 0 - 1 - 2 ...; links[2 * i] leads from i to i + 1, links[2 * i + 1] back. Port 0
- * of a node faces its predecessor (of node 0: its successor). */
+ * of a node faces its predecessor (of node 0: its successor). Links take 1000 each if lookaheads is
+ * NULL. */
 static inline void probe_create(struct probe *p, uint32_t n_nodes, const xoff_time *lookaheads,
                                 uint32_t n_threads, xoff_time bound)
 {
@@ -153,10 +154,11 @@ static inline void probe_create(struct probe *p, uint32_t n_nodes, const xoff_ti
     for (uint32_t n = 0; n < n_nodes; n++)
         n_ports[n] = n_nodes == 1 ? 0 : n == 0 || n == n_nodes - 1 ? 1 : 2;
     for (uint32_t n = 0; n + 1 < n_nodes; n++) {
+        const xoff_time lookahead = lookaheads ? lookaheads[n] : 1000;
         links[2 * n] = (struct sim_link_spec){
-            .from_node = n, .to_node = n + 1, .to_port = 0, .lookahead = lookaheads[n]};
+            .from_node = n, .to_node = n + 1, .to_port = 0, .lookahead = lookahead};
         links[2 * n + 1] = (struct sim_link_spec){
-            .from_node = n + 1, .to_node = n, .to_port = n > 0, .lookahead = lookaheads[n]};
+            .from_node = n + 1, .to_node = n, .to_port = n > 0, .lookahead = lookahead};
     }
     struct sim_spec spec = {.n_nodes = n_nodes,
                             .n_ports = n_ports,

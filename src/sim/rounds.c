@@ -204,8 +204,7 @@ static bool open(struct thread *own, struct share *share, uint32_t round)
     return true;
 }
 
-/* Does what is left to do of a share in this round. */
-static void help(struct thread *own, struct share *share, uint32_t round)
+void rounds_help(struct thread *own, struct share *share, uint32_t round)
 {
     struct sim *sim = own->worker.sim;
     uint32_t n_done = open(own, share, round);
@@ -254,20 +253,18 @@ static void *serve(void *argument)
         const uint32_t round = atomic_load_explicit(&sim->round, memory_order_acquire);
         if (atomic_load_explicit(&sim->is_over, memory_order_relaxed))
             return NULL;
-        help(own, &own->share, round);
+        rounds_help(own, &own->share, round);
         for (uint32_t i = 1; i < sim->n_threads; i++) {
             struct share *other = &sim->threads[(own->id + i) % sim->n_threads]->share;
             wait_for_owner(own, other, round);
-            help(own, other, round);
+            rounds_help(own, other, round);
         }
         wait_for_round(own, round);
     }
 }
 
-xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end)
+void rounds_begin(struct sim *sim, xoff_time first_instant, xoff_time end)
 {
-    pthread_t threads[64];
-    XOFF_ASSERT(sim->n_threads <= 64);
     sim->end = end;
     sim->instant_at = first_instant;
     if (sim->n_rounds) /* of an image: the first round repeats the one that it was made after */
@@ -275,6 +272,13 @@ xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end)
     atomic_store_explicit(&sim->n_left, sim->n_threads, memory_order_relaxed);
     for (uint32_t i = 0; i < sim->n_threads; i++)
         sim->threads[i]->patience = FIRST_SPINS;
+}
+
+xoff_time sim_run(struct sim *sim, xoff_time first_instant, xoff_time end)
+{
+    pthread_t threads[64];
+    XOFF_ASSERT(sim->n_threads <= 64);
+    rounds_begin(sim, first_instant, end);
     for (uint32_t i = 1; i < sim->n_threads; i++)
         XOFF_ASSERT(pthread_create(&threads[i], NULL, serve, sim->threads[i]) == 0);
     serve(sim->threads[0]);

@@ -1,5 +1,6 @@
 /* Threads of the engine: who runs which cells, and what they hand each other. */
 #include <sched.h>
+#include <time.h>
 
 #include "sim/probe_testing.h"
 
@@ -32,21 +33,30 @@ static void bursts_take_chunks(void **state)
         }
 }
 
-/* Sender and receiver of a link go hand in hand in one window: the receiver takes the last frame of
- * a chunk, and then the first of the next, while the sender begins others behind it. */
-static void wait_for(_Atomic uint32_t *count, uint32_t least)
+/* Handlers meet in counts that order nothing: the ThreadSanitizer is to see the engine's own order.
+ */
+static void count_up(_Atomic uint32_t *count)
 {
-    for (uint32_t i = 0; atomic_load(count) < least && i < 10000000; i++)
-        sched_yield();
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
 
+static void wait_for(struct probe *p, _Atomic uint32_t *count, uint32_t least)
+{
+    for (const time_t since = time(NULL); time(NULL) < since + 30; sched_yield())
+        if (atomic_load_explicit(count, memory_order_relaxed) >= least)
+            return;
+    p->wrong++;
+}
+
+/* Sender and receiver of a link go hand in hand in one window: the receiver takes the last frame of
+ * a chunk, and then the first of the next, while the sender begins others behind it. */
 static void send_in_step(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
 {
     (void)node;
     for (uint32_t i = 0; i < (now == 0 ? 16 : 9); i++) {
         if (i == 1 && now > 0) {
-            p->n_sent = 1; /* the receiver may begin */
-            wait_for(&p->n_received, 4);
+            count_up(&p->n_sent); /* the receiver may begin */
+            wait_for(p, &p->n_received, 4);
         }
         send_next(p, w, 0, now + 1000 + i);
     }
@@ -56,8 +66,8 @@ static void receive_in_step(struct probe *p, struct worker *w, uint32_t node, co
 {
     (void)w, (void)node;
     if (f->seq == 0)
-        wait_for(&p->n_sent, 1);
-    p->n_received++;
+        wait_for(p, &p->n_sent, 1);
+    count_up(&p->n_received);
 }
 
 static void ends_of_a_link_run_at_once(void **state)
@@ -77,41 +87,144 @@ static void ends_of_a_link_run_at_once(void **state)
     sim_destroy(probe.sim);
 }
 
-/* Two cells of one share wait for each other in a window: another thread has to run the second. */
+/* Sets timers of so many nodes in the share of a thread. */
+static void set_timers_of(uint32_t owner, uint32_t n, xoff_time at)
+{
+    const struct sim *sim = probe.sim;
+    for (uint32_t node = 0; node < sim->n_nodes && n > 0; node++)
+        if (sim->cells[sim->cell_of[node]].owner == owner) {
+            set_timer(&probe, node, at);
+            n--;
+        }
+    assert_int_equal(n, 0);
+}
+
+/* As many cells of one share as there are threads wait for each other, in each of three windows:
+ * every thread has to run one of them. */
 static void meet(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
 {
-    (void)w, (void)node, (void)now;
-    p->n_sent++;
-    wait_for(&p->n_sent, 2);
-    if (p->n_sent < 2)
-        p->wrong++;
+    count_up(&p->n_sent);
+    wait_for(p, &p->n_sent, p->sim->n_threads * p->nodes[node].n_timers);
+    if (p->nodes[node].n_timers < 3)
+        sim_at_timer(w, node, now + 1000);
 }
 
 static void threads_help_each_other(void **state)
 {
     (void)state;
-    static const xoff_time lookaheads[] = {1000, 1000, 1000};
-    probe_create(&probe, 4, lookaheads, 2, 0);
-    const struct sim *sim = probe.sim;
-    uint32_t n = 0;
-    for (uint32_t node = 0; node < 4; node++)
-        if (sim->cells[sim->cell_of[node]].owner == 1) {
-            set_timer(&probe, node, 5);
-            n++;
+    for (uint32_t n_threads = 2; n_threads <= 4; n_threads++)
+        for (uint32_t owner = 0; owner < n_threads; owner++) {
+            probe_create(&probe, 8 * n_threads, NULL, n_threads, 0);
+            probe.timer = meet;
+            set_timers_of(owner, n_threads, 5);
+            assert_int_equal(sim_run(probe.sim, XOFF_NEVER, XOFF_S), 2005);
+            assert_int_equal(probe.n_sent, 3 * n_threads);
+            assert_int_equal(probe.wrong, 0);
+            sim_destroy(probe.sim);
         }
-    assert_int_equal(n, 2);
-    probe.timer = meet;
-    assert_int_equal(sim_run(probe.sim, XOFF_NEVER, XOFF_S), 5);
-    assert_int_equal(probe.wrong, 0);
-    sim_destroy(probe.sim);
 }
 
-/* Frames go one way, for as long as it takes to fill a pile of chunks many times over. Chunks come
- * back to the sender: the ranges of the threads are not used up. */
+/* One thread is all that ever runs: it opens the shares of the others, too. */
+static void tick(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+{
+    (void)p;
+    if (now < 10000)
+        sim_at_timer(w, node, now + 1000);
+}
+
+static void one_thread_is_enough(void **state)
+{
+    (void)state;
+    for (uint32_t n_threads = 2; n_threads <= 4; n_threads++)
+        for (uint32_t who = 0; who < n_threads; who++) {
+            probe_create(&probe, 9, NULL, n_threads, 0);
+            struct sim *sim = probe.sim;
+            probe.timer = tick;
+            for (uint32_t n = 0; n < 9; n++)
+                set_timer(&probe, n, 0);
+            rounds_begin(sim, XOFF_NEVER, XOFF_S);
+            for (uint32_t rounds = 0; !sim->is_over; rounds++) {
+                assert_in_range(rounds, 0, 20);
+                const uint32_t round = sim->round;
+                for (uint32_t i = 0; i < n_threads; i++)
+                    rounds_help(sim->threads[who], &sim->threads[i]->share, round);
+            }
+            assert_int_equal(sim->reached, 10000);
+            assert_int_equal(sim->threads[who]->events, 9 * 11);
+            sim_destroy(sim);
+        }
+}
+
+/* A thread that was held up since the last round finds nothing to do in the present one. */
+static void come_late(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+{
+    struct sim *sim = p->sim;
+    const uint64_t round = sim->round, n_timers = p->n_sent++;
+    if (round > 0)
+        for (uint32_t i = 0; i < 2; i++)
+            rounds_help(sim->threads[1], &sim->threads[i]->share, (uint32_t)round - 1);
+    if (sim->round != round || p->n_sent != n_timers + 1)
+        p->wrong++;
+    tick(p, w, node, now);
+}
+
+static void rounds_are_not_mixed_up(void **state)
+{
+    (void)state;
+    probe_create(&probe, 9, NULL, 2, 0);
+    struct sim *sim = probe.sim;
+    probe.timer = come_late;
+    for (uint32_t n = 0; n < 9; n++)
+        set_timer(&probe, n, 0);
+    rounds_begin(sim, XOFF_NEVER, XOFF_S);
+    while (!sim->is_over) {
+        const uint32_t round = sim->round;
+        rounds_help(sim->threads[0], &sim->threads[0]->share, round);
+        rounds_help(sim->threads[0], &sim->threads[1]->share, round);
+        assert_int_equal(sim->round, round + 1);
+    }
+    assert_int_equal(probe.n_sent, 9 * 11);
+    assert_int_equal(probe.wrong, 0);
+    sim_destroy(sim);
+}
+
+/* Every cell is run once in each window, by one thread, in a scramble for cells with little to do.
+ */
+static _Atomic bool is_running[PROBE_NODES];
+
+static void scramble(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+{
+    if (atomic_exchange_explicit(&is_running[node], true, memory_order_relaxed))
+        p->wrong++;
+    if (now < 2000 * 1000)
+        sim_at_timer(w, node, now + 1000);
+    atomic_store_explicit(&is_running[node], false, memory_order_relaxed);
+}
+
+static void cells_are_run_once(void **state)
+{
+    (void)state;
+    for (uint32_t n_threads = 2; n_threads <= 4; n_threads++) {
+        probe_create(&probe, PROBE_NODES, NULL, n_threads, 0);
+        probe.timer = scramble;
+        for (uint32_t n = 0; n < PROBE_NODES; n++)
+            set_timer(&probe, n, 0);
+        assert_int_equal(sim_run(probe.sim, XOFF_NEVER, XOFF_S), 2000 * 1000);
+        for (uint32_t n = 0; n < PROBE_NODES; n++)
+            assert_int_equal(probe.nodes[n].n_timers, 2001);
+        assert_int_equal(sim_figures(probe.sim).events, 2001 * PROBE_NODES);
+        assert_int_equal(probe.wrong, 0);
+        sim_destroy(probe.sim);
+    }
+}
+
+/* Frames go one way, for as long as it takes to fill a pile of chunks many times over, and each end
+ * is always run by its own thread. Chunks come back to the sender: the ranges of the threads are
+ * not used up. */
 static void send_some(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
 {
     for (uint32_t i = 0; i < 80; i++)
-        send_next(p, w, 0, now + 1000 + i);
+        send_next(p, w, node == 0 ? 0 : 1, now + 1000 + i);
     if (now < 2000000)
         sim_at_transmit(w, node, 0, now + 1000);
 }
@@ -119,22 +232,30 @@ static void send_some(struct probe *p, struct worker *w, uint32_t node, xoff_tim
 static void chunks_come_back(void **state)
 {
     (void)state;
-    static const xoff_time lookaheads[] = {1000};
-    for (uint32_t n_threads = 1; n_threads <= 2; n_threads++) {
-        probe_create(&probe, 2, lookaheads, n_threads, 0);
-        uint32_t n_used = 0;
-        for (uint32_t i = 0; i < n_threads; i++)
-            n_used -= probe.sim->threads[i]->new_chunk;
-        probe.transmit = send_some;
-        set_transmit(&probe, 0, 0);
-        sim_run(probe.sim, XOFF_NEVER, XOFF_S);
-        assert_int_equal(probe.nodes[1].n_arrivals, 2001 * 80);
-        assert_int_equal(probe.wrong, 0);
-        for (uint32_t i = 0; i < n_threads; i++)
-            n_used += probe.sim->threads[i]->new_chunk;
-        assert_in_range(n_used, 1, 2000); /* of 20010 that were filled */
-        sim_destroy(probe.sim);
-    }
+    for (uint32_t n_threads = 1; n_threads <= 3; n_threads++)
+        for (uint32_t sender = 0; sender < 2; sender++) {
+            probe_create(&probe, 2, NULL, n_threads, 0);
+            struct sim *sim = probe.sim;
+            assert_int_equal(sim->cells[0].owner != sim->cells[1].owner, n_threads > 1);
+            uint32_t n_used = 0;
+            for (uint32_t i = 0; i < n_threads; i++)
+                n_used -= sim->threads[i]->new_chunk;
+            probe.transmit = send_some;
+            set_transmit(&probe, sender, 0);
+            rounds_begin(sim, XOFF_NEVER, XOFF_S);
+            while (!sim->is_over) {
+                const uint32_t round = sim->round;
+                for (uint32_t i = 0; i < n_threads; i++)
+                    rounds_help(sim->threads[i], &sim->threads[i]->share, round);
+                assert_int_equal(sim->round, round + 1);
+            }
+            assert_int_equal(probe.nodes[!sender].n_arrivals, 2001 * 80);
+            assert_int_equal(probe.wrong, 0);
+            for (uint32_t i = 0; i < n_threads; i++)
+                n_used += sim->threads[i]->new_chunk;
+            assert_in_range(n_used, 1, 2000); /* of 20010 that were filled */
+            sim_destroy(sim);
+        }
 }
 
 /* Ping-pong with more threads than there is work for. */
@@ -176,8 +297,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bursts_take_chunks),      cmocka_unit_test(ends_of_a_link_run_at_once),
-        cmocka_unit_test(threads_help_each_other), cmocka_unit_test(chunks_come_back),
-        cmocka_unit_test(more_threads_than_cells),
+        cmocka_unit_test(threads_help_each_other), cmocka_unit_test(one_thread_is_enough),
+        cmocka_unit_test(rounds_are_not_mixed_up), cmocka_unit_test(cells_are_run_once),
+        cmocka_unit_test(chunks_come_back),        cmocka_unit_test(more_threads_than_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,7 @@ struct toy_node {
 struct toy {
     struct sim *sim;
     struct reference *ref; /* NULL: on the engine */
+    struct hand *hand;     /* NULL: its threads are real */
     uint32_t n_nodes, n_links, n_instants, next_instant;
     uint32_t n_ports[TOY_NODES];
     struct toy_node nodes[TOY_NODES];
@@ -271,12 +272,20 @@ static void meddle(struct toy *t, struct worker *w, uint32_t index)
     }
 }
 
+/* Other threads may go on at any time. */
+static void let_others(const struct toy *t)
+{
+    if (t->hand && xoff_rng_below(&t->hand->rng, 4) == 0)
+        hand_step(t->hand);
+}
+
 static void toy_arrive(void *net, struct worker *w, uint32_t index, uint32_t port,
                        const struct frame *f)
 {
     struct toy *t = net;
     struct toy_node *node = &t->nodes[index];
     const xoff_time now = sim_now(w);
+    let_others(t);
     if (!t->ref && has_extra) /* the second line came along */
         for (uint32_t i = 0; i < sizeof(struct frame_extra); i++)
             assert_int_equal(((const unsigned char *)(f + 1))[i], f->seq & 0xff);
@@ -313,6 +322,7 @@ static void toy_transmit(void *net, struct worker *w, uint32_t index, uint32_t p
     struct toy *t = net;
     struct toy_node *node = &t->nodes[index];
     const struct toy_port *p = &node->ports[port];
+    let_others(t);
     for (;;) {
         toy_transmit_once(t, w, index, port);
         if (!p->n_waiting)
@@ -329,6 +339,7 @@ static void toy_timer(void *net, struct worker *w, uint32_t index)
     struct toy *t = net;
     struct toy_node *node = &t->nodes[index];
     const xoff_time now = sim_now(w);
+    let_others(t);
     absorb(node, now, SIM_TIMER, 0, node->budget);
     for (uint32_t p = 0; p < node->n_ports; p++)
         if (node->ports[p].n_waiting && !node->ports[p].is_armed)
@@ -516,7 +527,7 @@ static const struct sim_model toy_model = {.instant = toy_instant,
 
 /* Returns how often time was advanced within an event. */
 static uint64_t check_equal(const struct toy *expected, uint64_t seed, uint32_t n_threads,
-                            xoff_time bound, xoff_time end, xoff_time expected_end)
+                            bool by_hand, xoff_time bound, xoff_time end, xoff_time expected_end)
 {
     static struct toy t;
     toy_make(&t, seed);
@@ -533,7 +544,11 @@ static uint64_t check_equal(const struct toy *expected, uint64_t seed, uint32_t 
     give_handlers(&spec, &t, &toy_handlers);
     assert_int_equal(sim_create(&spec, &t.sim), 0);
     toy_start(&t, sim_exclusive(t.sim));
-    const xoff_time reached = sim_run(t.sim, toy_next_instant(&t), end);
+    struct hand hand = {.sim = t.sim};
+    xoff_rng_init(&hand.rng, seed, n_threads, 3);
+    t.hand = by_hand ? &hand : NULL;
+    const xoff_time first = toy_next_instant(&t);
+    const xoff_time reached = by_hand ? hand_run(&hand, first, end) : sim_run(t.sim, first, end);
     const struct sim_figures figures = sim_figures(t.sim);
 
     uint64_t n_advanced = 0;
@@ -551,10 +566,10 @@ static uint64_t check_equal(const struct toy *expected, uint64_t seed, uint32_t 
         is_equal &= bytes == expected_bytes;
     }
     if (!is_equal)
-        fail_msg("seed %llu, %u threads, cell bound %lld, end %lld: %llu events until %lld, "
+        fail_msg("seed %llu, %u threads%s, cell bound %lld, end %lld: %llu events until %lld, "
                  "expected %llu until %lld",
-                 (unsigned long long)seed, n_threads, (long long)bound, (long long)end,
-                 (unsigned long long)figures.events, (long long)reached,
+                 (unsigned long long)seed, n_threads, by_hand ? " by hand" : "", (long long)bound,
+                 (long long)end, (unsigned long long)figures.events, (long long)reached,
                  (unsigned long long)expected->ref->n_handled, (long long)expected_end);
     sim_destroy(t.sim);
     return n_advanced;
@@ -581,11 +596,13 @@ static void equals_the_reference(void **state)
         n_events += ref.n_handled;
         n_at_rest += ref.is_at_rest;
         for (uint32_t b = 0; b < 4; b++)
-            n_advanced += check_equal(&expected, seed, 1, bounds[b], end, expected_end);
+            n_advanced += check_equal(&expected, seed, 1, false, bounds[b], end, expected_end);
         /* Every number of threads meets every bound in twelve seeds. */
-        for (uint32_t b = 0; b < 3; b++)
-            check_equal(&expected, seed, 2 + (uint32_t)(seed + b) % 3, bounds[(seed / 3 + b) % 4],
-                        end, expected_end);
+        for (uint32_t i = 0; i < 6; i++) {
+            const uint64_t b = i / 2;
+            check_equal(&expected, seed, 2 + (uint32_t)(seed + b) % 3, i % 2,
+                        bounds[(seed / 3 + b) % 4], end, expected_end);
+        }
     }
     has_extra = ties_by_port = false;
     /* The toy is alive, and ends in both ways. */

@@ -1,4 +1,5 @@
-/* Nodes of the networks that test the engine: their handlers get the network and a number. */
+/* For tests of the engine: nodes whose handlers get the network and a number, and threads that are
+ * played by one. */
 #ifndef SIM_TESTING_H
 #define SIM_TESTING_H
 
@@ -73,6 +74,44 @@ static inline void give_handlers(struct sim_spec *spec, void *net, const struct 
     }
     spec->model.net = net;
     spec->model.nodes = nodes;
+}
+
+/* Threads by hand: one thread plays all of them. In each round they help with shares in an order
+ * that is drawn, and where a handler says so, another of them goes on in the middle of an event, as
+ * if it ran at the same time. So it can be repeated who ran what, and when. */
+struct hand {
+    struct sim *sim;
+    struct xoff_rng rng;
+    uint64_t busy; /* set of threads that are in the middle of something */
+};
+
+/* Some thread helps with some share, unless it is busy. */
+static inline void hand_step(struct hand *h)
+{
+    const uint32_t n = h->sim->n_threads;
+    const uint32_t who = (uint32_t)xoff_rng_below(&h->rng, n);
+    struct share *share = &h->sim->threads[xoff_rng_below(&h->rng, n)]->share;
+    if (h->busy >> who & 1)
+        return;
+    h->busy |= UINT64_C(1) << who;
+    rounds_help(h->sim->threads[who], share, atomic_load(&h->sim->round));
+    h->busy &= ~(UINT64_C(1) << who);
+}
+
+/* As sim_run. */
+static inline xoff_time hand_run(struct hand *h, xoff_time first_instant, xoff_time end)
+{
+    const struct sim *sim = h->sim;
+    rounds_begin(h->sim, first_instant, end);
+    while (!atomic_load(&sim->is_over)) {
+        const uint32_t round = atomic_load(&sim->round);
+        for (uint32_t steps = 0; atomic_load(&sim->round) == round; steps++) {
+            if (steps == 10000)
+                fail_msg("a round does not end: %u are left to do", atomic_load(&sim->n_left));
+            hand_step(h);
+        }
+    }
+    return sim->reached;
 }
 
 #endif
