@@ -4,23 +4,8 @@
  *
  * The first octet of an input is the size of the pieces; the file follows.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "target.h"
 #include "wire/hex_in.h"
-
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    (void)expression, (void)file, (void)line;
-    abort();
-}
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* What a reader has made of a file. */
 struct outcome {
@@ -123,8 +108,6 @@ static void check_line(const uint8_t *data, size_t size)
     const struct outcome got = read_text(line, 2 * n);
     require(!n || (!got.code && got.n_frames == 1 && got.sum == want.sum));
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

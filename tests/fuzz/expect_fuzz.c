@@ -6,18 +6,9 @@
  * tests/fuzz/seeds/expect_fuzz.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stats/results.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    fprintf(stderr, "%s:%d: %s\n", file, line, expression);
-    abort();
-}
+#include "target.h"
 
 static struct metric first_metrics[] = {
     {"fct.p99", "s", 81.2e-6, ""},        {"drops", "frames", 0, ""},

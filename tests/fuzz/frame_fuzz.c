@@ -5,26 +5,11 @@
  *
  * The first octet of an input says how the frame was captured; the frame follows.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "target.h"
 #include "wire/layers.h"
 
 enum { MAX_FRAME = 4096 };
 enum { HAS_TELEMETRY = 4, IS_SNAPPED = 8, IS_ORDERED_SET = 16 };
-
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    (void)expression, (void)file, (void)line;
-    abort();
-}
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void require_error(int code, const struct xoff_err *err)
 {
@@ -112,8 +97,6 @@ static void check_ordered_set(const uint8_t *data, size_t size)
     require(xoff_ctlos_encode(&ctlos, buf, sizeof buf) == sizeof buf);
     require(memcmp(buf, data, sizeof buf) == 0);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

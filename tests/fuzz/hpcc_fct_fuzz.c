@@ -1,25 +1,8 @@
 /* libFuzzer target for fct.txt of the ns-3 RDMA family: whatever is refused has a code and a place;
  * whatever is accepted is compared with a run of two hosts, and every line of it is accounted
  * for. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "import/hpcc_parts.h"
-
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    (void)expression, (void)file, (void)line;
-    abort();
-}
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

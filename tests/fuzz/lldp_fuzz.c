@@ -1,23 +1,9 @@
 /* libFuzzer target for LLDP frames and the TLVs of DCBX, of 802.1Qaz and of CEE. What is accepted
  * keeps its meaning through encode and decode, and its octets where none of them was ignored. What
  * is refused names a field. The walk over TLVs always ends and never leaves the frame. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <xoff/dcbx_tlv.h>
 
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    (void)expression, (void)file, (void)line;
-    abort();
-}
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
+#include "target.h"
 
 static void require_error(int code, const struct xoff_err *err)
 {
@@ -96,8 +82,6 @@ static void check_pdu(const struct xoff_lldp *lldp, struct xoff_dcbx_pdu *pdu)
     again.cee.has_reserved = pdu->cee.has_reserved;
     require(memcmp(pdu, &again, sizeof *pdu) == 0);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

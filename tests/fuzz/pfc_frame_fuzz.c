@@ -1,32 +1,16 @@
 /* libFuzzer target for the decoder of PAUSE and PFC frames: whatever it accepts must keep its
  * meaning through encode and decode, and whatever it refuses must name a field and pause nobody. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <xoff/pfc_frame.h>
 
+#include "target.h"
+
 #define N_OCTETS (XOFF_PAUSE_FRAME_BYTES - 4)
-
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    (void)expression, (void)file, (void)line;
-    abort();
-}
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static int same(const struct xoff_pause_frame *a, const struct xoff_pause_frame *b)
 {
     return a->opcode == b->opcode && a->classes == b->classes &&
            memcmp(a->quanta, b->quanta, sizeof a->quanta) == 0;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

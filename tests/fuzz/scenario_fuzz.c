@@ -1,29 +1,7 @@
 /* libFuzzer target for the scenario parser: whatever it refuses has a code, a subject and a place,
  * and whatever it accepts prints as a scenario that it accepts again and prints the same. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "scenario/plan.h"
-
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    (void)expression, (void)file, (void)line;
-    abort();
-}
-
-/* libfyaml 0.7.12 loses a buffer when a quoted scalar with many escaped quotes breaks off. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfyaml";
-}
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
+#include "target.h"
 
 static void check_print(const struct plan *plan)
 {
@@ -39,8 +17,6 @@ static void check_print(const struct plan *plan)
     free(second);
     scenario_destroy(again);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A first line "#set KEY=VALUE" is also applied as an option. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,31 +1,9 @@
 /* libFuzzer target for sweep files: whatever is refused has a code, a subject and a place. Points
  * of what is accepted, where they are few, are checked against the scenario that the file names. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "sweep/sweep.h"
+#include "target.h"
 
 #define MOST_POINTS 16
-
-_Noreturn void xoff_assert_fail(const char *expression, const char *file, int line)
-{
-    (void)expression, (void)file, (void)line;
-    abort();
-}
-
-/* libfyaml 0.7.12 loses a buffer when a quoted scalar with many escaped quotes breaks off. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfyaml";
-}
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* How many points a file has; a range of a Latin hypercube has no values of its own. */
 static double count_points(const struct sweep_file *file)
@@ -41,8 +19,6 @@ static void require_error(int rc, const struct xoff_err *err)
     require(rc == -(int)err->code && err->subject[0] && err->message[0]);
     require(err->line > 0 && err->column > 0);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
