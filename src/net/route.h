@@ -94,16 +94,23 @@ static inline uint32_t routes_mix(uint32_t node, uint32_t flow_hash)
     return x ^ x >> 16;
 }
 
+/* Chooses one of the candidates at a node. A single candidate has no branch of its own, since the
+ * branch would be hard to predict. */
+static inline uint16_t routes_choose(const uint16_t *ports, uint32_t n, uint32_t node,
+                                     uint32_t flow_hash)
+{
+    if (__builtin_expect(n == 0, 0))
+        return ROUTE_NONE;
+    return ports[xoff_path_by_value(routes_mix(node, flow_hash), n)];
+}
+
 /* Chooses among equal-cost ports by flow hash. ROUTE_NONE: unreachable. */
 static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint32_t host,
                                      uint32_t flow_hash)
 {
     const uint16_t *ports;
     const uint32_t n = routes_hops(r, node, host, &ports);
-    if (__builtin_expect(n == 0, 0))
-        return ROUTE_NONE;
-    /* A single candidate has no branch of its own, since the branch would be hard to predict. */
-    return ports[xoff_path_by_value(routes_mix(node, flow_hash), n)];
+    return routes_choose(ports, n, node, flow_hash);
 }
 
 /* The tables of one switch, for many lookups. */
@@ -137,9 +144,7 @@ static inline uint16_t route_row_lookup(const struct route_row *row, uint32_t ho
     } else {
         n = route_candidates(row->routes, row->by_edge, row->node, host, &ports);
     }
-    if (__builtin_expect(n == 0, 0))
-        return ROUTE_NONE;
-    return ports[xoff_path_by_value(routes_mix(row->node, flow_hash), n)];
+    return routes_choose(ports, n, row->node, flow_hash);
 }
 
 /* Cyclic buffer dependency: the channels (node, port) of a cycle of the lossless buffer dependency
