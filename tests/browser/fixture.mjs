@@ -497,6 +497,7 @@ export function bareFixture() {
         title: null,
         verdict: null,
         findings: ["a <img src=x onerror=alert(1)> in a finding"],
+        expectations: [{ text: "drops == 0", holds: true, detail: null }],
         interrupted: true,
         version_differs: true,
         end_s: null,

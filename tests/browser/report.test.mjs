@@ -787,6 +787,7 @@ async function isBare(page) {
   const text = await page.locator("main").innerText();
   assert.match(text, /interrupted/);
   assert.match(text, /another version/);
+  assert.match(text, /The expectation held, but see above what was found wrong/);
   assert.deepEqual(
     await page.locator("main section").evaluateAll((all) => all.map((s) => s.id)),
     ["verdict"],

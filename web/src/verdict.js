@@ -110,13 +110,17 @@ function runNotes(run) {
 }
 
 // What was found wrong apart from expectations, which stand for themselves.
-function findingsNote(runs) {
-  const found = runs.flatMap((run, i) => {
+function otherFindings(runs) {
+  return runs.flatMap((run, i) => {
     const known = list(run.expectations).map((e) => `expected ${e.text},`);
     return list(run.findings)
       .filter((f) => !known.some((k) => f.startsWith(k)))
       .map((f) => `${ofRun(runs, i)}${f}`);
   });
+}
+
+function findingsNote(runs) {
+  const found = otherFindings(runs);
   return found.length
     ? h(
         "div.note.bad",
@@ -226,7 +230,8 @@ function expectationsPanel(runs) {
       "h3",
       failed
         ? `${failed} of ${plural(sorted.length, "expectation")} failed`
-        : `${sorted.length > 1 ? `All ${sorted.length} expectations` : "The expectation"} held`,
+        : `${sorted.length > 1 ? `All ${sorted.length} expectations` : "The expectation"} held` +
+            (otherFindings(runs).length ? ", but see above what was found wrong" : ""),
     ),
     h("ul", sorted.map(item)),
   );
