@@ -171,6 +171,11 @@ bool cli_any(bool is_so);
 /* Agrees on the status of the first rank that has failed by itself, with `code`. Returns whether
  * that is this one, which is to say why. */
 bool cli_agree(int *status, int code);
+/* The ranks as peers of a batch, filled in; NULL: this process is alone. */
+struct batch_peers;
+const struct batch_peers *cli_peers(struct batch_peers *peers);
+/* Called in a worker process of a rank: it is alone from here on. */
+void cli_leave_ranks(void);
 /* Lets a mute rank print to standard error. */
 void cli_unmute(void);
 /* Reads the file of --parts; the caller frees *parts. */

@@ -368,7 +368,7 @@ static int run_file(const struct run_arguments *a, const char *file)
                               .variants = a->variants,
                               .n_variants = a->n_variants,
                               .scenario = scenario};
-    if (!status && a->seeds.n && (cli_is_interrupted() || is_short)) {
+    if (!status && a->seeds.n && (cli_any(cli_is_interrupted()) || is_short)) {
         fprintf(stderr, "%s: nothing is written\n",
                 is_short ? "out of memory (--memory)" : "interrupted");
         status = EXIT_FAILED;
@@ -396,7 +396,7 @@ static int run_file(const struct run_arguments *a, const char *file)
 static int run_command(int argc, char **argv, const char *dir, const char *text,
                        const struct checkpoint *again)
 {
-    struct run_arguments a = {.seeds.n_jobs = batch_cores()};
+    struct run_arguments a = {0};
     cli_options_init(&a.shared);
     /* Parsing changes the order of the words, and cuts settings at their '='. */
     char **words = calloc((size_t)argc, sizeof *words);
@@ -416,6 +416,8 @@ static int run_command(int argc, char **argv, const char *dir, const char *text,
     struct xoff_err err = {0};
     int status = EXIT_FINE;
     const int code = cli_start_ranks(&err) || run_check_ranks(&a, &err);
+    if (!a.seeds.n_jobs)
+        a.seeds.n_jobs = cli_ranks() ? 1 : batch_cores();
     if (code) {
         cli_print_error(&err);
         status = EXIT_BAD_INPUT;

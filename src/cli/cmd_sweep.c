@@ -8,7 +8,6 @@
 #include "cli/sweep_text.h"
 #include "many/seed_list.h"
 #include "report/report.h"
-#include "sim/sim_ranks.h"
 #include "stats/folder.h"
 #include "stats/text_stream.h"
 
@@ -416,14 +415,9 @@ int cmd_sweep(int argc, char **argv)
         return cli_status(&err);
     }
     struct batch_peers peers;
-    const struct sim_ranks *ranks = cli_ranks();
-    if (ranks) {
-        peers = (struct batch_peers){ranks->context, ranks->rank,     ranks->n,
-                                     ranks->deal,    ranks->end_deal, ranks->share};
-        a.options.peers = &peers;
-    }
+    a.options.peers = cli_peers(&peers);
     if (!a.options.n_workers)
-        a.options.n_workers = ranks ? 1 : batch_cores();
+        a.options.n_workers = a.options.peers ? 1 : batch_cores();
     char *output = a.output ? NULL : default_output(a.file);
     const int status = sweep_all(&a, a.output ? a.output : output);
     free(output);

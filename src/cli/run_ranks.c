@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "dist/dist.h"
+#include "many/batch.h"
 #include "stats/folder.h"
 
 static const struct sim_ranks *ranks; /* NULL: this process is alone */
@@ -90,6 +91,20 @@ void cli_end_ranks(void)
 {
     if (ranks)
         dist_end();
+}
+
+const struct batch_peers *cli_peers(struct batch_peers *peers)
+{
+    if (!ranks)
+        return NULL;
+    *peers = (struct batch_peers){ranks->context, ranks->rank,     ranks->n,
+                                  ranks->deal,    ranks->end_deal, ranks->share};
+    return peers;
+}
+
+void cli_leave_ranks(void)
+{
+    ranks = NULL;
 }
 
 bool cli_any(bool is_so)

@@ -3,8 +3,9 @@
  * The first seed is run by this process as xoff run does, and its results are kept whole: charts,
  * flows and pauses are those of the first seed. Of the other seeds the figures are kept. They are
  * run by a batch of workers; each does what xoff run --seed N would do, so its figures and its
- * digest are the same. What ended before an interruption is taken from the cache when the command
- * is repeated.
+ * digest are the same. Under mpirun the first seed is run by all ranks together; then they share
+ * the others, each run at one rank, and the first rank makes the results. What ended before an
+ * interruption is taken from the cache when the command is repeated.
  */
 #include "cli/run_seeds.h"
 
@@ -31,6 +32,7 @@ static struct summary *simulate(void *context, const struct run *other, struct x
     /* Warnings were printed with the first seed, and the parent shows the progress. */
     if (!freopen("/dev/null", "w", stderr))
         _exit(EXIT_FAILED);
+    cli_leave_ranks();
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)other->seed);
     shared.settings[shared.n_settings - 1].value = seed;
     if (cli_read(&shared, run->file, &input, err) ||
@@ -130,15 +132,17 @@ int seeds_go(struct seeds_run *run, struct cli_run *firsts)
     const uint64_t binary = cache_binary("/proc/self/exe");
     struct run *runs = take(calloc(n + 1, sizeof *runs)),
                **list = take(calloc(n + 1, sizeof *list));
+    struct batch_peers peers;
     struct batch batch = {.runs = list,
                           .n_runs = n,
+                          .peers = cli_peers(&peers),
                           .n_workers = run->options->n_jobs,
                           .simulate = simulate,
                           .context = run,
                           .progress = on_progress,
                           .progress_context = &began_s};
     run->summaries = take(calloc((size_t)run->options->n * n_plans, sizeof *run->summaries));
-    for (uint32_t p = 0; p < n_plans; p++) {
+    for (uint32_t p = 0; p < n_plans && cli_is_first(); p++) { /* the first rank has these */
         run->summaries[p] = firsts[p].summary;
         run->summaries[p]->digest = firsts[p].results->digest;
     }
@@ -156,7 +160,7 @@ int seeds_go(struct seeds_run *run, struct cli_run *firsts)
         for (uint32_t i = 0; i < n; i++)
             summary_destroy(runs[i].summary);
     }
-    if (!status)
+    if (!status && cli_is_first())
         attach(run, firsts);
     free(runs);
     free(list);

@@ -143,7 +143,6 @@ def test_refused(tmp, file):
             ("a capture", 2, ("run", file, "--capture", "h0"), "--capture"),
             ("summarised flows", 2, ("run", file, "--set", "results=summary"), "results: summary"),
             ("a trace", 2, ("run", file, "--trace", tmp / "t"), "--trace"),
-            ("seeds", 2, ("run", file, "--seeds", "1..2"), "--seeds"),
             ("parts of another network", 2, ("run", file, "--parts", wrong_parts), "11 numbers"),
             ("a missing file", 2, ("run", tmp / "none.yaml"), "none.yaml"),
             ("another verb", 2, ("check", file), "mpirun is for xoff run, sweep and bench")):
@@ -153,6 +152,20 @@ def test_refused(tmp, file):
         check(f"{what}: nothing is written", not out.exists(), run)
     run = xoff("run", file, "--parts", wrong_parts)
     check("parts of one process: refused", run.returncode == 2 and "--parts" in run.stderr, run)
+
+
+def test_seeds(tmp, file):
+    """Ranks run the first seed together and share the others: figures are those of one process."""
+    wanted = xoff("run", file, "--seeds", "1..4", "-o", tmp / "seeds", "--no-report",
+                  env=ENV | {"XDG_CACHE_HOME": str(tmp / "cache1")})
+    run = mpirun(3, "run", file, "--seeds", "1..4", "-o", tmp / "shared", "--no-report",
+                 env=ENV | {"XDG_CACHE_HOME": str(tmp / "cache3")})
+    check("seeds: status of one process", run.returncode == wanted.returncode < 2, run)
+    check("seeds: tables of one process", tables(tmp / "shared") == tables(tmp / "seeds") and
+          tables(tmp / "shared")["spread"], run)
+    check("seeds: one cache for all", len(list((tmp / "cache3/xoff").iterdir())) == 3, run)
+    run = mpirun(2, "run", file, "--seeds", "1..2", "--set", "traffic.0.load=7", "-o", tmp / "no")
+    check("seeds: bad input is told once", run.returncode == 2 and run.stderr.count("error: ") == 1, run)
 
 
 def test_without_module(tmp, file):
@@ -314,6 +327,7 @@ def main():
         else:
             test_equal(tmp, file)
             test_refused(tmp, file)
+            test_seeds(tmp, file)
             test_without_module(tmp, file)
             test_plain(tmp, file)
             test_killed(tmp, file)
