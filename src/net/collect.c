@@ -370,6 +370,8 @@ struct results *net_collect(struct net *net)
     harvest_create(net, r ? r->ports : NULL, &all);
     if (net->spec.ranks)
         harvest_gather(net, &all);
+    if (net->spec.ranks && net->fold)
+        fold_gather(net);
     if (!r) {
         harvest_fini(&all);
         return NULL;

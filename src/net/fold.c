@@ -7,9 +7,12 @@
  * summarised one is set to zero, and a page of nothing but these is given back to the system. Of
  * each flow remains one bit, by which its receiver knows a late copy of a frame.
  *
+ * A flow between ranks is offered by its receiver to its sender at each instant until both are done
+ * with it (fold_ranks.c).
+ *
  * The instants depend on what is simulated only, so that results are the same for any number of
- * threads: the time between them is halved when many flows have finished, and doubled when few
- * have.
+ * threads and ranks: the time between them is halved when many flows have finished, and doubled
+ * when few have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +61,7 @@ void fold_free_notes(struct host *host)
 
 void fold_create(struct net *net)
 {
-    XOFF_ASSERT(!net->spec.ranks && !net->spec.n_captures);
+    XOFF_ASSERT(!net->spec.n_captures);
     struct fold *fold = calloc(1, sizeof *fold);
     XOFF_ASSERT(fold);
     fold->hosts = calloc(net->n_hosts + 1, sizeof *fold->hosts);
@@ -111,53 +114,69 @@ static void forget(struct fold *fold, struct host *host, uint32_t number)
         give_back(fold, host, page);
 }
 
+struct fold_received fold_received(const struct net *net, const struct rx_note *note)
+{
+    const struct result_flow flow = {.from = note->from,
+                                     .number = note->number,
+                                     .delivered_bytes = note->received,
+                                     .finish_at = note->finish_at};
+    return (struct fold_received){.note = *note,
+                                  .early_bytes = marks_received(&net->marks[MARK_FROM], &flow),
+                                  .half_bytes = marks_received(&net->marks[MARK_HALF], &flow),
+                                  .end_bytes = marks_received(&net->marks[MARK_TO], &flow)};
+}
+
 /* Adds a flow to the sums. Its bytes before and after the measured time are those of a run that
  * gets as far as to these marks; see fold_take_sums(). */
-static void add(struct net *net, const struct flow_note *note, const struct rx_note *rx)
+static void add(struct net *net, const struct flow_note *note, const struct fold_received *received)
 {
     struct fold *fold = net->fold;
+    const struct rx_note *rx = &received->note;
     struct result_flow flow = flow_record(&fold->records, rx->from, note);
     flow.delivered_bytes = rx->received;
     flow.marked_frames = rx->marked;
     flow.finish_at = rx->finish_at;
-    flow.early_bytes = marks_received(&net->marks[MARK_FROM], &flow);
+    flow.early_bytes = received->early_bytes;
     if (net->marks[MARK_TO].is_taken)
-        flow.late_bytes = flow.delivered_bytes - marks_received(&net->marks[MARK_TO], &flow);
-    const struct mark *half = &net->marks[MARK_HALF];
-    if (half->is_taken && marks_received(half, &flow) < flow.delivered_bytes) {
+        flow.late_bytes = flow.delivered_bytes - received->end_bytes;
+    if (net->marks[MARK_HALF].is_taken && received->half_bytes < flow.delivered_bytes) {
         fold->hosts[flow.from].served |= (uint8_t)(1u << flow.priority);
         fold->has_moved = true;
     }
     XOFF_ASSERT(flow_sums_add(fold->sums, &flow));
 }
 
-/* Makes bits for the flows that have been started. */
-static void grow_bits(const struct host *host, struct fold_host *bits)
+void fold_grow_bits(struct fold_host *bits, uint64_t n)
 {
-    const uint64_t before = (bits->n + 63) / 64, after = ((uint64_t)host->n_flow_notes + 63) / 64;
+    const uint64_t before = (bits->n + 63) / 64, after = (n + 63) / 64;
     if (after > before) {
         bits->is_folded = realloc(bits->is_folded, after * sizeof *bits->is_folded);
         XOFF_ASSERT(bits->is_folded);
         memset(bits->is_folded + before, 0, (after - before) * sizeof *bits->is_folded);
     }
-    bits->n = host->n_flow_notes;
+    bits->n = n > bits->n ? n : bits->n;
 }
 
-/* Takes what the host has received whole and whose sender is done with it, too. */
-static uint64_t take_received(struct net *net, struct host *host)
+bool fold_try(struct net *net, const struct fold_received *received)
+{
+    struct host *sender = &net->hosts[received->note.from];
+    const struct flow_note *note = &sender->flow_notes[received->note.number];
+    if (!is_over(note))
+        return false;
+    add(net, note, received);
+    forget(net->fold, sender, received->note.number);
+    return true;
+}
+
+uint64_t fold_drop(struct host *host, bool (*is_taken)(void *, const struct rx_note *),
+                   void *context)
 {
     const uint32_t n = host->n_rx_notes;
     uint32_t n_left = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct rx_note rx = host->rx_notes[i];
-        struct host *sender = &net->hosts[rx.from];
-        const struct flow_note *note = &sender->flow_notes[rx.number];
-        if (!is_over(note)) {
+        if (!is_taken(context, &rx))
             host->rx_notes[n_left++] = rx;
-            continue;
-        }
-        add(net, note, &rx);
-        forget(net->fold, sender, rx.number);
     }
     if (n_left < n) { /* the table of finished flows has indices: it is made anew when wanted */
         free(host->finished);
@@ -168,14 +187,26 @@ static uint64_t take_received(struct net *net, struct host *host)
     return n - n_left;
 }
 
+/* Takes what was received whole and whose sender, in this process, is done with it, too. */
+static bool take_here(void *context, const struct rx_note *rx)
+{
+    struct net *net = context;
+    if (!net_owns(net, rx->from))
+        return false;
+    const struct fold_received received = fold_received(net, rx);
+    return fold_try(net, &received);
+}
+
 uint64_t fold_flows(struct net *net)
 {
     uint64_t n = 0;
     for (uint32_t h = 0; h < net->n_hosts; h++)
-        grow_bits(&net->hosts[h], &net->fold->hosts[h]);
+        if (net_owns(net, h))
+            fold_grow_bits(&net->fold->hosts[h], net->hosts[h].n_flow_notes);
     for (uint32_t h = 0; h < net->n_hosts; h++)
-        n += take_received(net, &net->hosts[h]);
-    return n;
+        if (net_owns(net, h))
+            n += fold_drop(&net->hosts[h], take_here, net);
+    return net->spec.ranks ? fold_meet(net, n) : n;
 }
 
 void fold_take(struct net *net, xoff_time now)

@@ -32,7 +32,7 @@ static void image_times(struct image *image, struct sketch *times)
         image_sketch(image, &times[i]);
 }
 
-static void image_sums(struct image *image, struct flow_sums *sums)
+void image_sums(struct image *image, struct flow_sums *sums)
 {
     uint32_t n_entries = sums->n_entries;
     image_bytes(image, &n_entries, sizeof n_entries);

@@ -22,7 +22,6 @@ static int check(const struct net *net, struct xoff_err *err)
                        : spec->trace_until ? "--trace merges what all nodes noted down"
                        : spec->wire_check  ? "--wire-check"
                        : spec->hold_at     ? "checkpoints"
-                       : spec->summarises  ? "results: summary joins what both ends of a flow know"
                                            : NULL;
     if (what) {
         xoff_err_set(err, XOFF_E_CONFLICT, "mpirun", NULL, "not over several ranks yet: ");

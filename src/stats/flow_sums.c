@@ -149,6 +149,57 @@ bool flow_sums_add(struct flow_sums *sums, const struct result_flow *flow)
     return add_all_times(sums, flow);
 }
 
+static void merge_tallies(struct flow_tally *t, const struct flow_tally *other)
+{
+    if (other->n_rates && (!t->n_rates || other->rate_min < t->rate_min))
+        t->rate_min = other->rate_min;
+    t->rate_max = other->rate_max > t->rate_max ? other->rate_max : t->rate_max;
+    t->rate_sum += other->rate_sum;
+    t->rate_square_sum += other->rate_square_sum;
+    t->n_rates += other->n_rates;
+    t->n += other->n;
+    t->sent_bytes += other->sent_bytes;
+    t->delivered_bytes += other->delivered_bytes;
+    t->early_bytes += other->early_bytes;
+    t->late_bytes += other->late_bytes;
+    t->retransmitted_frames += other->retransmitted_frames;
+    t->notices += other->notices;
+    t->tags_sent += other->tags_sent;
+    t->tags_back += other->tags_back;
+}
+
+static bool merge_times(struct sketch *times, const struct sketch *other)
+{
+    bool is_good = true;
+    for (uint32_t i = 0; i < N_FLOW_TIMES; i++)
+        is_good &= sketch_merge(&times[i], &other[i]);
+    return is_good;
+}
+
+bool flow_sums_merge(struct flow_sums *sums, const struct flow_sums *other)
+{
+    if (!flow_sums_grow(sums, other->n_entries))
+        return false;
+    bool is_good = merge_times(sums->times, other->times);
+    for (uint32_t i = 0; i < OUTPUT_BUCKETS; i++)
+        is_good &= merge_times(sums->by_size[i], other->by_size[i]);
+    for (uint32_t i = 0; i < other->n_entries; i++) {
+        struct flow_entry *entry = &sums->entries[i];
+        merge_tallies(&entry->tally, &other->entries[i].tally);
+        is_good &= merge_times(entry->times, other->entries[i].times);
+        for (uint32_t by = 0; by < N_WORST; by++)
+            for (uint32_t k = 0; k < other->entries[i].worst[by].n; k++)
+                keep_worst(&entry->worst[by], by, &other->entries[i].worst[by].flows[k]);
+    }
+    merge_tallies(&sums->tally, &other->tally);
+    sums->from = xoff_time_min(sums->from, other->from);
+    sums->to = other->to > sums->to ? other->to : sums->to;
+    sums->digest += other->digest;
+    sums->late_notices += other->late_notices;
+    sums->late_tags += other->late_tags;
+    return is_good;
+}
+
 static double real_of(uint32_t time, uint64_t value)
 {
     return (double)value / (double)(time == FLOW_SLOWDOWN ? FLOW_SLOWDOWN_ONE : (uint64_t)XOFF_S);

@@ -73,6 +73,8 @@ void flow_sums_destroy(struct flow_sums *sums);
 bool flow_sums_grow(struct flow_sums *sums, uint32_t n_entries);
 /* Adds a flow that is over. */
 bool flow_sums_add(struct flow_sums *sums, const struct result_flow *flow);
+/* Adds all that was added to another one. */
+bool flow_sums_merge(struct flow_sums *sums, const struct flow_sums *other);
 /* No flow is added any more: lists the worst, sorted as the flows of results are. The times of
  * flows that are kept are added to the sketches, and nothing else of them. */
 bool flow_sums_finish(struct flow_sums *sums, const struct result_flow *kept, uint64_t n);

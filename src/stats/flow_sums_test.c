@@ -120,6 +120,40 @@ static void test_figures(void **state)
     flow_sums_destroy(none);
 }
 
+/* Sums of parts come to those of the whole, and an empty part changes nothing. */
+static void test_merge(void **state)
+{
+    (void)state;
+    struct flow_sums *whole = flow_sums_create(), *parts[3];
+    for (uint32_t p = 0; p < 3; p++)
+        parts[p] = flow_sums_create();
+    for (uint32_t i = 0; i < N_OVER; i++) {
+        assert_true(flow_sums_add(whole, &flows[i]));
+        assert_true(flow_sums_add(parts[1 + (i * i % 5 < 2)], &flows[i]));
+    }
+    for (uint32_t p = 1; p < 3; p++)
+        assert_true(flow_sums_merge(parts[0], parts[p]));
+    struct flow_sums *none = flow_sums_create();
+    assert_true(flow_sums_merge(parts[0], none));
+    assert_true(whole->from == parts[0]->from && whole->to == parts[0]->to);
+    assert_memory_equal(&whole->tally, &parts[0]->tally, sizeof whole->tally);
+    assert_true(flow_sums_finish(whole, flows + N_OVER, N - N_OVER));
+    assert_true(flow_sums_finish(parts[0], flows + N_OVER, N - N_OVER));
+    struct results full = results_of(flows, N, NULL);
+    struct results a = results_of(flows + N_OVER, N - N_OVER, whole);
+    struct results b = results_of(flows + N_OVER, N - N_OVER, parts[0]);
+    compare_figures(&full, &b);
+    assert_true(results_digest(&a) == results_digest(&b));
+    assert_int_equal(whole->n_worst, parts[0]->n_worst);
+    assert_memory_equal(whole->worst, parts[0]->worst, whole->n_worst * sizeof *whole->worst);
+    assert_int_equal(whole->n_bins, parts[0]->n_bins);
+    assert_memory_equal(whole->bins, parts[0]->bins, whole->n_bins * sizeof *whole->bins);
+    flow_sums_destroy(whole);
+    flow_sums_destroy(none);
+    for (uint32_t p = 0; p < 3; p++)
+        flow_sums_destroy(parts[p]);
+}
+
 static double slowdown_of(const struct result_flow *flow)
 {
     return output_slowdown(flow);
@@ -244,8 +278,8 @@ static void test_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures), cmocka_unit_test(test_worst), cmocka_unit_test(test_bins),
-        cmocka_unit_test(test_ties),    cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_figures), cmocka_unit_test(test_merge), cmocka_unit_test(test_worst),
+        cmocka_unit_test(test_bins),    cmocka_unit_test(test_ties),  cmocka_unit_test(test_empty),
     };
     make_flows();
     return cmocka_run_group_tests(tests, NULL, NULL);

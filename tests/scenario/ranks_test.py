@@ -86,9 +86,9 @@ def compare(what, file, n, tmp, wanted, *args):
     shutil.rmtree(out)
 
 
-def alone(file, tmp):
+def alone(file, tmp, *args):
     out = tmp / "alone"
-    run = xoff("run", file, "-o", out, "--no-report")
+    run = xoff("run", file, "-o", out, "--no-report", *args)
     check(f"{file}: runs in one process", (out / "run.sqlite").exists(), run)
     found = tables(out)
     shutil.rmtree(out)
@@ -131,6 +131,18 @@ def test_equal(tmp, file, share=False):
     compare("a cut through every link", file, 2, tmp, wanted, "--parts", parts)
 
 
+def test_summary(tmp, file):
+    """Flows are summarised where they start, though their receivers are elsewhere."""
+    summary = "--set", "results=summary"
+    wanted = alone(file, tmp, *summary)
+    check("summary: flows are summarised", len(wanted[1]["flow_bin"]) > 10 and
+          len(wanted[1]["flow"]) < len(alone(file, tmp)[1]["flow"]), wanted[1].keys())
+    parts = tmp / "parts"
+    parts.write_text(" ".join(str(i % 3) for i in range(11)))
+    compare("summary: 2 ranks, 2 threads", file, 2, tmp, wanted, *summary, "--threads", 2)
+    compare("summary: 3 ranks anyhow", file, 3, tmp, wanted, *summary, "--parts", parts)
+
+
 def test_refused(tmp, file):
     out = tmp / "refused"
     small = tmp / "small.yaml"
@@ -141,7 +153,6 @@ def test_refused(tmp, file):
     for what, n, args, words in (
             ("more ranks than nodes", 4, ("run", small), "more ranks than nodes"),
             ("a capture", 2, ("run", file, "--capture", "h0"), "--capture"),
-            ("summarised flows", 2, ("run", file, "--set", "results=summary"), "results: summary"),
             ("a trace", 2, ("run", file, "--trace", tmp / "t"), "--trace"),
             ("parts of another network", 2, ("run", file, "--parts", wrong_parts), "11 numbers"),
             ("a missing file", 2, ("run", tmp / "none.yaml"), "none.yaml"),
@@ -326,6 +337,7 @@ def main():
             test_killed(tmp, file)
         else:
             test_equal(tmp, file)
+            test_summary(tmp, file)
             test_refused(tmp, file)
             test_seeds(tmp, file)
             test_without_module(tmp, file)
