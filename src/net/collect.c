@@ -66,10 +66,11 @@ static void collect_received(const struct net *net, const struct harvests *all,
         const struct harvest *host = &all->nodes[h];
         const struct harvest_rx *open = host->arrays[HARVEST_RX_OPEN].at;
         for (uint64_t i = 0; i < host->arrays[HARVEST_RX_OPEN].n; i++) {
-            struct result_flow *f =
-                &r->flows[harvest_place(all, first, open[i].from, open[i].number)];
-            f->delivered_bytes = open[i].delivered;
-            f->marked_frames = open[i].marked;
+            const uint64_t place = harvest_place(all, first, open[i].from, open[i].number);
+            if (place == HARVEST_NO_FLOW) /* the last message of a connection that is open */
+                continue;
+            r->flows[place].delivered_bytes = open[i].delivered;
+            r->flows[place].marked_frames = open[i].marked;
         }
         const struct rx_note *notes = host->arrays[HARVEST_RX_NOTES].at;
         for (uint64_t i = 0; i < host->arrays[HARVEST_RX_NOTES].n; i++) {

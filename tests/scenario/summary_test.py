@@ -16,8 +16,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from command import check, finish, xoff  # noqa: E402
 
-# Flows of all kinds: frames are lost and sent again, streams do not end, and datagrams that lose a frame
-# stay unfinished.
+# Flows of all kinds: frames are lost and sent again, streams do not end, datagrams that lose a frame
+# stay unfinished, and connections outlive their messages.
 MIXED = """title: Mixed
 topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 3, fabric_link: {error: 0.001}}
 stop: 300us
@@ -29,7 +29,8 @@ traffic:
   - {kind: poisson, name: small, load: 0.1, sizes: 1KB, transport: lossy}
   - {kind: cbr, name: stream, from: h0, to: h5, rate: 1Gbps}
   - {kind: cbr, name: late, from: h1, to: h4, rate: 10Mbps, start: 10us}
-expect: [flows.finished > 100, flows.unfinished >= 0]
+  - {kind: allreduce, name: reduce, hosts: all, size: 30KB}
+expect: [flows.finished > 100, flows.unfinished >= 0, operations.unfinished >= 0]
 """
 TINY = """title: Tiny
 topology: {kind: star, hosts: 8, host_link: {rate: 400Gbps, delay: 500ns}}
