@@ -316,6 +316,7 @@ static const char *start(const struct dist_calls *calls, struct sim_ranks *ranks
     MPI_Errhandler handler;
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(the.comm, handler);
+    MPI_Errhandler_free(&handler); /* the communicator keeps it */
     MPI_Op_create(combine, 1, &the.agree);
     MPI_Type_contiguous(sizeof(struct sim_word), MPI_BYTE, &the.word);
     MPI_Type_commit(&the.word);

@@ -19,14 +19,11 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from command import XOFF, check, finish, xoff
+from command import XOFF, check, finish, mpi_environment, xoff
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MPIRUN = os.environ.get("MPIRUN", "mpirun")
-# More ranks than cores, possibly as root; an idle rank gives its core away.
-ENV = os.environ | {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+ENV = mpi_environment()
 
 # Short cables, two lines per frame, TCP with losses, pauses, a failing link, closed loops,
 # deadlock checks, samples.

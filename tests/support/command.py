@@ -6,6 +6,7 @@ what is wrong. A test begins with
 
 and ends with finish().
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -18,6 +19,17 @@ def xoff(*args, **more):
     """Runs the command; `more` is for subprocess.run()."""
     usual = {"capture_output": True, "text": True, "timeout": 120, "check": False}
     return subprocess.run([XOFF, *map(str, args)], **usual | more)
+
+
+def mpi_environment():
+    """The environment for mpirun: more ranks than cores, possibly as root; an idle rank gives its
+    core away; sanitizers do not tell of memory that MPI itself leaves."""
+    suppressions = pathlib.Path(__file__).resolve().parent / "mpi.supp"
+    return os.environ | {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":fast_unwind_on_malloc=0",
+        "LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0"}
 
 
 def check(what, holds, shown=None):
