@@ -15,16 +15,21 @@
 
 #include "net/build.h"
 
-bool sw_is_unpaused(const struct sw *sw)
+/* Nothing else about pauses has to be asked for:
+ *   a queue that holds its sender back is above XON, where the buffer is not quiet, and so a pause
+ *   that the sender was told of and that is not wanted any more has its end due;
+ *   a pause that is to be repeated, or a gate that is closed or is going to change, is a timer of
+ *   its switch, which none has when a calm window begins;
+ *   the gate of a host concerns that host alone, and hosts send no pauses (longest);
+ *   the pauses of a neighbour are asked of the neighbour. */
+bool sw_is_heard(const struct sw *sw)
 {
     const struct net *net = sw->net;
     for (uint32_t i = 0; i < sw->n_ports; i++) {
         const struct port *port = &sw->ports[i];
         const uint32_t peer_node = topo_peer(net->topo, sw->node, i);
         const struct port *peer = net_port(net, peer_node, topo_peer_port(net->topo, sw->node, i));
-        if (port->signal.wanted || port->signal.told || port->is_control_due ||
-            port->control_tx != peer->control_rx || peer->control_tx != port->control_rx ||
-            peer->open != XOFF_ALL_PRIORITIES || peer->gate_at != XOFF_NEVER)
+        if (port->is_control_due || port->control_tx != peer->control_rx)
             return false;
     }
     return true;
@@ -52,7 +57,7 @@ static xoff_time longest(struct net *net)
     xoff_time length = XOFF_NEVER;
     for (uint32_t h = 0; h < net->n_hosts; h++)
         if (net->topo->nodes[h].n_ports != 1 || topo_peer(net->topo, h, 0) < net->n_hosts ||
-            net->hosts[h].port.is_watched || net->hosts[h].port.error_ppb)
+            net->hosts[h].port.is_watched)
             return 0;
     for (uint32_t s = 0; s < net->n_switches && length; s++) {
         struct sw *sw = net->switches[s];

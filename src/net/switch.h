@@ -143,9 +143,8 @@ XOFF_SELDOM void sw_apply_edges(struct sw *sw, struct worker *w, const struct xo
 /* Asks the path choice for the port by which a frame leaves; ROUTE_NONE: none. */
 uint32_t sw_choose_path(struct sw *sw, const struct frame *frame, xoff_time now);
 
-/* Whether none of its ports keeps its peer paused, or has a pause frame on its way to it or from it
- * (calm.c). */
-XOFF_SELDOM bool sw_is_unpaused(const struct sw *sw);
+/* Whether no pause frame of its ports is due, or on its way (calm.c). */
+XOFF_SELDOM bool sw_is_heard(const struct sw *sw);
 
 XOFF_SELDOM void sw_drop(struct sw *sw, const struct frame *f, uint32_t in, uint32_t out,
                          enum result_drop_cause cause, xoff_time now);

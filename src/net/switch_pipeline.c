@@ -423,7 +423,7 @@ static bool calm_begins(struct sw *sw, xoff_time now, xoff_time end)
     if (sw->timers.n || p->ledger.maxima.rises ||
         !p->ledger.mmu.ops->is_quiet(p->ledger.mmu.cfg, p->ledger.mmu.state, bytes))
         return false;
-    if (p->has_paused && !sw_is_unpaused(sw))
+    if (p->has_paused && !sw_is_heard(sw))
         return false;
     p->has_paused = false;
     catch_up(p, now);
