@@ -37,6 +37,7 @@ function flows(next, worse) {
   return {
     n: 640,
     finished: 633,
+    summarised: worse > 1 ? 0 : 600,
     cdf: { fct: all.fct, slowdown: all.slowdown },
     by_entry: { web: one(480), burst: one(160, 153) },
     buckets: labels.map((label, i) => ({

@@ -276,6 +276,7 @@ function ofFixture() {
     "a row per traffic entry and run, with the change": compares,
     "figures over seeds have their spread": showsSeeds,
     "flows that did not finish are told": tellsUnfinished,
+    "flows that were summarised are told": tellsSummarised,
     "throughput of many ports is a lane for each, queues are lines": hasLanes,
     "an axis can be made logarithmic and back": togglesLog,
     "the tree of pauses joins only what belongs together": separatesCauses,
@@ -330,6 +331,16 @@ async function showsSeeds(page) {
     ["fct.web.mean", "pauses"],
   );
   assert.deepEqual(rows[1], ["", "no PFC", "16 us", "200 ns", "400 ns", "5 us", "20 us"]);
+}
+
+// Of the first run most flows were summarised, of the second none.
+async function tellsSummarised(page) {
+  assert.match(
+    await page.locator("#flows").innerText(),
+    /PFC: 640 flows, 633 finished, 600 of them summarised: values are within 0.1 %; no PFC: 640 flows, 633 finished[;.]/,
+  );
+  const panel = page.locator("#pauses .panel", { hasText: "Victims" });
+  assert.match(await panel.innerText(), /Flows were summarised: only those that were kept are looked at/);
 }
 
 async function tellsUnfinished(page) {

@@ -38,7 +38,9 @@ function flowsSection(runs) {
         r.flows &&
         isFigure(r.flows.n) &&
         `${ofRun(runs, i)}${plural(r.flows.n, "flow")}, ${showNumber(r.flows.finished)} finished` +
-          (r.flows.summarised > 0 ? " and summarised: values are within 0.1 %" : ""),
+          (r.flows.summarised > 0
+            ? `, ${showNumber(r.flows.summarised)} of them summarised: values are within 0.1 %`
+            : ""),
     )
     .filter(Boolean);
   return section(

@@ -43,7 +43,7 @@ function pausesSection(run) {
       causes.map((c) => causeBlock(c, most, room)),
       h("p.small.soft", saysTree(causes) + missing),
     ),
-    victimsPanel(list(pauses.victims), pauses.n_victims),
+    victimsPanel(list(pauses.victims), pauses.n_victims, run.flows?.summarised > 0),
   );
 }
 
@@ -153,7 +153,7 @@ function treeItem(node, most, room) {
 
 // --------------------------------------------------------------------------------------- victims
 
-function victimsPanel(victims, n) {
+function victimsPanel(victims, n, isPart) {
   if (!victims.length) return null;
   const head = h(
     "div.figure-head",
@@ -170,6 +170,9 @@ function victimsPanel(victims, n) {
       "p.small.soft",
       "Flows that waited behind pauses although they were not going to the congested egress",
       n > victims.length ? `; the ${victims.length} that waited longest of ${showNumber(n)}.` : ".",
+      isPart
+        ? " Flows were summarised: only those that were kept are looked at, the slowest and those that did not finish."
+        : "",
     ),
     plainTable(
       [
