@@ -2,9 +2,9 @@
  *
  * The network is built and run for TRIAL_S seconds, with the same traffic. The first half of that
  * time fills the network and the caches; the second half tells how fast simulated time passes and
- * how fast notes of flows, pauses and samples grow. Both are drawn out in a straight line to the
- * end of the traffic (`stop`). What a run does after that, and the writing of results, is not
- * counted. Notes are there several times while results are collected, and every port has a record
+ * how fast memory grows. Both are drawn out in a straight line to the end of the traffic (`stop`).
+ * What a run does after that, and the writing of results, is not counted. Notes of flows, pauses
+ * and samples are there several times while results are collected, and every port has a record
  * among them, as in is_too_much() of run_plan.c and in scenario/estimate.c.
  */
 #include <jansson.h>
@@ -20,11 +20,13 @@ struct moment {
     double clock_s;
     xoff_time at;
     uint64_t bytes, hops;
+    uint64_t noted_bytes; /* of `bytes`, those of notes */
 };
 
 struct trial {
     struct moment first, half, last;
     xoff_time stop;
+    const struct net *net;
     uint32_t calls;
     uint64_t looked_hops; /* when the clock was looked at last */
 };
@@ -41,8 +43,10 @@ static bool on_progress(void *context, xoff_time now, uint64_t hops)
     t->last.clock_s = cli_clock();
     t->last.bytes = cli_used_memory();
     const double spent_s = t->last.clock_s - t->first.clock_s;
-    if (t->half.clock_s == 0 && spent_s >= TRIAL_S / 2)
+    if (t->half.clock_s == 0 && spent_s >= TRIAL_S / 2) {
         t->half = t->last;
+        t->half.noted_bytes = net_noted_bytes(t->net);
+    }
     return spent_s < TRIAL_S && now < t->stop && !cli_is_interrupted();
 }
 
@@ -62,13 +66,15 @@ static struct forecast forecast_of(const struct trial *t, uint32_t n_ports, bool
                             : (double)(t->stop - t->last.at) / passed;
     const double spent_s = t->last.clock_s - from.clock_s;
     const uint64_t grown = t->last.bytes > from.bytes ? t->last.bytes - from.bytes : 0;
-    const uint64_t so_far = t->last.bytes > t->first.bytes ? t->last.bytes - t->first.bytes : 0;
-    return (struct forecast){
-        .is_whole = is_whole,
-        .seconds = t->last.clock_s - t->first.clock_s + left * spent_s,
-        .bytes = (double)t->first.bytes + COPIES * ((double)so_far + left * (double)grown) +
-                 (double)n_ports * sizeof(struct result_port),
-        .hops_per_s = spent_s > 0 ? (double)(t->last.hops - from.hops) / spent_s : 0};
+    const double noted = (double)t->last.noted_bytes,
+                 noted_since = (double)(t->last.noted_bytes - from.noted_bytes);
+    return (struct forecast){.is_whole = is_whole,
+                             .seconds = t->last.clock_s - t->first.clock_s + left * spent_s,
+                             .bytes = (double)t->last.bytes + left * (double)grown +
+                                      (COPIES - 1) * (noted + left * noted_since) +
+                                      (double)n_ports * sizeof(struct result_port),
+                             .hops_per_s =
+                                 spent_s > 0 ? (double)(t->last.hops - from.hops) / spent_s : 0};
 }
 
 static void print(const struct plan *plan, const struct topo *topo, const struct trial *t,
@@ -121,7 +127,9 @@ static int estimate(const struct cli_options *shared, struct cli_input *input,
     }
     cli_print_build_warnings(input, built);
     t.first = t.last = (struct moment){.clock_s = cli_clock(), .bytes = cli_used_memory()};
+    t.net = built->net;
     const bool is_whole = net_run(built->net);
+    t.last.noted_bytes = net_noted_bytes(built->net);
     if (is_whole) {
         t.last.at = t.stop;
         t.last.clock_s = cli_clock();

@@ -385,3 +385,24 @@ void dcbx_add_edition(struct dcbx_port *dcbx, const uint8_t *octets, size_t leng
         dcbx->editions = e;
     dcbx->last = e;
 }
+
+static uint64_t bytes_of(const struct notes *notes)
+{
+    return notes->n_heard * sizeof *notes->heard + notes->n_pauses * sizeof *notes->pauses +
+           notes->n_drops * sizeof *notes->drops + notes->n_samples * sizeof *notes->samples;
+}
+
+uint64_t net_noted_bytes(const struct net *net)
+{
+    uint64_t bytes = 0;
+    for (uint32_t node = 0; node < net->topo->n_nodes; node++)
+        bytes += bytes_of(net_notes(net, node));
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        const struct host *host = &net->hosts[h];
+        bytes += host->n_rx_notes * sizeof *host->rx_notes +
+                 host->n_operations * sizeof *host->operations;
+        if (!net->fold) /* else most of them have been summarised */
+            bytes += host->n_flow_notes * sizeof *host->flow_notes;
+    }
+    return bytes;
+}

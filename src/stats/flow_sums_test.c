@@ -259,6 +259,23 @@ static void test_ties(void **state)
     flow_sums_destroy(sums);
 }
 
+/* Traffic lasts from the first start to the last end, which is an ACK where there is one. */
+static void test_span(void **state)
+{
+    (void)state;
+    struct flow_sums *sums = flow_sums_create();
+    struct result_flow flow = {.start_at = 3, .finish_at = 10, .acked_at = 12, .ideal_for = 5};
+    assert_true(flow_sums_add(sums, &flow));
+    assert_true(sums->from == 3 && sums->to == 12);
+    flow = (struct result_flow){.start_at = 2, .finish_at = 11, .acked_at = XOFF_NEVER};
+    assert_true(flow_sums_add(sums, &flow));
+    assert_true(sums->from == 2 && sums->to == 12);
+    flow = (struct result_flow){.start_at = 4, .finish_at = 13, .acked_at = XOFF_NEVER};
+    assert_true(flow_sums_add(sums, &flow));
+    assert_true(sums->from == 2 && sums->to == 13);
+    flow_sums_destroy(sums);
+}
+
 /* No flow at all, and none summarised. */
 static void test_empty(void **state)
 {
@@ -279,7 +296,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figures), cmocka_unit_test(test_merge), cmocka_unit_test(test_worst),
-        cmocka_unit_test(test_bins),    cmocka_unit_test(test_ties),  cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_bins),    cmocka_unit_test(test_ties),  cmocka_unit_test(test_span),
+        cmocka_unit_test(test_empty),
     };
     make_flows();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """results: summary. Figures are those of a run that keeps its flows, and the digest is the same for any
-number of threads; a run that stops at a checkpoint goes on; memory does not grow with flows; what needs
-every flow is refused.
+number of threads; a run that stops at a checkpoint goes on; seeds, forks, sweeps, their pages and explanations
+work as with all flows; memory does not grow with flows; what needs every flow is refused.
 
     summary_test.py XOFF
 """
+import csv
 import json
 import math
 import pathlib
@@ -37,6 +38,22 @@ topology: {kind: star, hosts: 8, host_link: {rate: 400Gbps, delay: 500ns}}
 stop: 700us
 traffic:
   - {kind: poisson, name: mice, load: 0.6, sizes: 1KB}
+"""
+FORKED = """title: Forked
+topology: {kind: star, hosts: 6}
+switch: {marking: {kind: ecn, kmin: 100KB, kmax: 400KB}}
+stop: 100us
+traffic:
+  - {kind: poisson, name: web, load: 0.8, sizes: 10KB}
+variants:
+  - {name: plain}
+  - {name: lower, set: {switch.marking.kmin: 5KB}}
+"""
+SWEEP = """sweep: Loads
+scenario: forked.yaml
+vary: {traffic.0.load: [0.2, 0.7]}
+seeds: 1..2
+metrics: [fct.web.p99, flows.finished]
 """
 # Rates are kept in whole bits per second.
 EXACT, ROUNDED, PERCENTILE = 1e-9, 1e-5, 1 / 1024
@@ -106,6 +123,45 @@ def check_checkpoint(file, whole, tmp):
     check("and its flows", rows(part, rest) == rows(tmp / "some1", rest))
 
 
+def check_same(name, some, full):
+    """Both are lists of figures by name: of runs that summarise, and of the same with all flows."""
+    check(f"{name}: as many", len(some) == len(full) > 1, (len(some), len(full)))
+    for s, f in zip(some, full):
+        check(f"{name}: flows are summarised", s.pop("flows.summarised", 0) > 0)
+        wrong = [m for m in f if m not in s or not is_near(m, float(f[m]), float(s[m]))]
+        check(f"{name}: the same figures", not wrong and s.keys() == f.keys(), wrong)
+
+
+def check_many(file, tmp):
+    """Several runs of one command."""
+    for name, args in [("seeds", ["--seeds", "1..3"]), ("fork", ["--fork-at", "50us"])]:
+        runs = {}
+        for results in ("summary", "full"):
+            folder = tmp / f"{name}-{results}"
+            run = xoff("run", file, *args, "--set", f"results={results}", "-o", folder, "--no-report")
+            check(f"{name}: runs", run.returncode == 0, run)
+            tables = json.loads((folder / "summary.json").read_text())["runs"]
+            runs[results] = [values(t) for t in tables]
+        check_same(name, runs["summary"], runs["full"])
+    done = xoff("report", tmp / "fork-summary", tmp / "fork-full", "-o", tmp / "both.html")
+    check("a page of both", done.returncode == 0 and "summarised" in (tmp / "both.html").read_text(), done)
+
+
+def check_sweep(tmp):
+    figures = {}
+    for results in ("summary", "full"):
+        file, folder = tmp / f"sweep-{results}.yaml", tmp / f"sweep-{results}"
+        file.write_text(SWEEP + f"set: {{results: {results}}}\n")
+        run = xoff("sweep", file, "-o", folder)
+        check("sweeps", run.returncode == 0, run)
+        with open(folder / "sweep.csv", newline="") as text:
+            figures[results] = [{k: v for k, v in row.items() if k not in ("variant", "state", "digest") and v}
+                                for row in csv.DictReader(text)]
+    for row in figures["summary"]:
+        row["flows.summarised"] = float(row["flows.summarised"])
+    check_same("sweep", figures["summary"], figures["full"])
+
+
 def check_memory(file, tmp):
     full = run_json(file, "-o", tmp / "full")
     some = run_json(file, "-o", tmp / "some", "--set", "results=summary")
@@ -133,6 +189,10 @@ def main():
         tiny.write_text(TINY)
         whole = check_figures(mixed, tmp)
         check_checkpoint(mixed, whole, tmp)
+        forked = tmp / "forked.yaml"
+        forked.write_text(FORKED)
+        check_many(forked, tmp)
+        check_sweep(tmp)
         check_memory(tiny, tmp)
         check_refused(tiny, tmp)
     finish()
