@@ -168,7 +168,7 @@ def check_memory(file, tmp):
     n = values(full)["flows"]
     check("enough flows to see it", n > 100000, n)
     each = (full["performance"]["peak_rss_bytes"] - some["performance"]["peak_rss_bytes"]) / n
-    check("a summarised flow takes no memory", each > 250, each)
+    check("a summarised flow takes no memory", each > 200, each)
 
 
 def check_refused(file, tmp):
