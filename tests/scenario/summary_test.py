@@ -39,6 +39,17 @@ stop: 700us
 traffic:
   - {kind: poisson, name: mice, load: 0.6, sizes: 1KB}
 """
+# One flow waits for its turn while others of its sender finish: it does not starve.
+SERVED = """title: Served
+topology: {kind: star, hosts: 3}
+stop: 200us
+drain: 0s
+transport: none
+receivers: [{host: h1, rate: 0bps}]
+traffic:
+  - {kind: flows, name: held, list: [{at: 1us, from: h0, to: h1, size: 20KB}]}
+  - {kind: poisson, name: web, from: h0, to: h2, load: 0.3, sizes: 1KB, stop: 150us}
+"""
 FORKED = """title: Forked
 topology: {kind: star, hosts: 6}
 switch: {marking: {kind: ecn, kmin: 100KB, kmax: 400KB}}
@@ -105,6 +116,13 @@ def check_figures(file, tmp):
     told = xoff("explain", tmp / "some1", "-j").stdout
     check("an explanation says that flows were summarised", "were summarised" in told, told)
     return some[0]
+
+
+def check_served(file, tmp):
+    full = values(run_json(file, "-o", tmp / "served"))
+    some = values(run_json(file, "-o", tmp / "served-some", "--set", "results=summary"))
+    check("all but one are summarised", some["flows.summarised"] == full["flows"] - 1, some)
+    check("it waits for flows that were summarised", full["starved"] == some["starved"] == 0, some)
 
 
 def check_checkpoint(file, whole, tmp):
@@ -189,7 +207,9 @@ def main():
         tiny.write_text(TINY)
         whole = check_figures(mixed, tmp)
         check_checkpoint(mixed, whole, tmp)
-        forked = tmp / "forked.yaml"
+        served, forked = tmp / "served.yaml", tmp / "forked.yaml"
+        served.write_text(SERVED)
+        check_served(served, tmp)
         forked.write_text(FORKED)
         check_many(forked, tmp)
         check_sweep(tmp)
