@@ -39,7 +39,7 @@ struct xoff_shared_state {
 
 static inline int64_t xoff_ratio_times(const struct xoff_ratio *ratio, int64_t bytes)
 {
-    if (ratio->mul == 1)
+    if (__builtin_expect(ratio->mul == 1, 1))
         return bytes >> ratio->shift;
     __extension__ typedef unsigned __int128 wide;
     return (int64_t)(((wide)ratio->mul * (uint64_t)bytes) >> ratio->shift);
@@ -49,6 +49,13 @@ static inline int64_t xoff_ratio_times(const struct xoff_ratio *ratio, int64_t b
 static inline int64_t xoff_shared_beyond(int64_t bytes, int64_t reserved_bytes)
 {
     return bytes > reserved_bytes ? bytes - reserved_bytes : 0;
+}
+
+/* The part of the last `bytes` of a unit that its reserve does not cover; it covers all but
+ * `beyond` bytes of the unit. */
+static inline int64_t xoff_shared_part(int64_t bytes, int64_t beyond)
+{
+    return bytes < beyond ? bytes : beyond;
 }
 
 static inline void xoff_shared_raise(struct xoff_shared_state *s, enum xoff_pool pool,
@@ -86,8 +93,7 @@ static inline enum xoff_pool xoff_shared_join(struct xoff_shared_state *s, int64
 static inline void xoff_shared_leave(struct xoff_shared_state *s, int64_t before, int64_t bytes,
                                      int64_t reserved_bytes)
 {
-    const int64_t shared = xoff_shared_beyond(before, reserved_bytes) -
-                           xoff_shared_beyond(before - bytes, reserved_bytes);
+    const int64_t shared = xoff_shared_part(bytes, xoff_shared_beyond(before, reserved_bytes));
     s->used_bytes[XOFF_POOL_SHARED] -= shared;
     s->used_bytes[XOFF_POOL_RESERVED] -= bytes - shared;
 }
@@ -99,8 +105,8 @@ static inline enum xoff_pool xoff_shared_admit_lossy(const struct xoff_shared_cf
                                                      int64_t egress_bytes, int64_t free_bytes,
                                                      int64_t *lossy_bytes, int64_t *queue_bytes)
 {
-    const int64_t shared = xoff_shared_beyond(*lossy_bytes + bytes, c->reserved_lossy_bytes) -
-                           xoff_shared_beyond(*lossy_bytes, c->reserved_lossy_bytes);
+    const int64_t shared =
+        xoff_shared_part(bytes, xoff_shared_beyond(*lossy_bytes + bytes, c->reserved_lossy_bytes));
     if (shared > 0 && (egress_bytes + bytes > xoff_ratio_times(&c->alpha_lossy, free_bytes) ||
                        shared > free_bytes))
         return XOFF_POOL_DROP;
@@ -165,12 +171,26 @@ static inline enum xoff_pool xoff_sih_quick_admit(const void *cfg, void *state, 
                                        &xoff_sih_ports(s)[port].lossy_bytes, &queue->bytes);
     const int64_t free_bytes = xoff_shared_free(&c->base, &s->base);
     const int64_t after = xoff_shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
-    const int64_t shared = after - xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
-    /* A queue that is below the threshold which the frame leaves was below that which it found. */
-    if (__builtin_expect(queue->is_above || shared > free_bytes ||
-                             after >= xoff_ratio_times(&c->base.alpha, free_bytes - shared),
-                         0))
+    const int64_t shared = xoff_shared_part(bytes, after);
+    if (__builtin_expect(queue->is_above != 0, 0)) {
+        if (shared > 0 &&
+            (after > xoff_ratio_times(&c->base.alpha, free_bytes) || shared > free_bytes)) {
+            if (queue->headroom_bytes + bytes > xoff_sih_headroom(c)[port])
+                return XOFF_POOL_DROP;
+            queue->headroom_bytes += bytes;
+            if (queue->headroom_bytes > queue->headroom_peak_bytes)
+                queue->headroom_peak_bytes = queue->headroom_bytes;
+            xoff_shared_raise(&s->base, XOFF_POOL_HEADROOM, bytes);
+            xoff_shared_raise_total(&s->base, bytes);
+            return XOFF_POOL_HEADROOM;
+        }
+    } else if (__builtin_expect(shared > free_bytes ||
+                                    after >= xoff_ratio_times(&c->base.alpha, free_bytes - shared),
+                                0)) {
+        /* A queue that is below the threshold which the frame leaves was below that which it found.
+         */
         return XOFF_POOL_DROP;
+    }
     queue->bytes += bytes;
     xoff_shared_raise_total(&s->base, bytes);
     return xoff_shared_join(&s->base, bytes, shared);
@@ -183,8 +203,14 @@ static inline bool xoff_sih_quick_release(const void *cfg, void *state, uint32_t
     const struct xoff_sih_cfg *c = (const struct xoff_sih_cfg *)cfg;
     struct xoff_sih_state *s = (struct xoff_sih_state *)state;
     struct xoff_sih_queue *queue = &xoff_sih_ports(s)[port].queues[priority];
-    if (queue->is_above)
-        return false;
+    if (__builtin_expect(queue->is_above != 0, 0)) { /* XON waits for the headroom to be empty */
+        if (bytes >= queue->headroom_bytes)
+            return false;
+        queue->headroom_bytes -= bytes;
+        s->base.used_bytes[XOFF_POOL_HEADROOM] -= bytes;
+        s->base.used_total_bytes -= bytes;
+        return true;
+    }
     s->base.used_total_bytes -= bytes;
     if (!(c->base.lossless >> priority & 1)) {
         xoff_shared_release_lossy(&c->base, &s->base, bytes, &xoff_sih_ports(s)[port].lossy_bytes,
@@ -252,7 +278,7 @@ static inline enum xoff_pool xoff_dsh_quick_admit(const void *cfg, void *state, 
         return xoff_shared_admit_lossy(&c->base, &s->base, bytes, egress_bytes, free_bytes,
                                        &port->lossy_bytes, &queue->bytes);
     const int64_t after = xoff_shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
-    const int64_t beyond = after - xoff_shared_beyond(queue->bytes, c->base.reserved_bytes);
+    const int64_t beyond = xoff_shared_part(bytes, after);
     if (queue->is_above | port->is_above || beyond > free_bytes)
         return XOFF_POOL_DROP;
     /* Queue and port that are below the thresholds which the frame leaves were below those which it
@@ -282,8 +308,8 @@ static inline bool xoff_dsh_quick_release(const void *cfg, void *state, uint32_t
     }
     if (queue->is_above | port->is_above) /* else: no headroom, no insurance, no XON */
         return false;
-    const int64_t left = xoff_shared_beyond(queue->bytes - bytes, c->base.reserved_bytes);
-    const int64_t beyond = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes) - left;
+    const int64_t beyond =
+        xoff_shared_part(bytes, xoff_shared_beyond(queue->bytes, c->base.reserved_bytes));
     s->base.used_total_bytes -= bytes;
     queue->bytes -= bytes;
     s->base.used_bytes[XOFF_POOL_RESERVED] -= bytes - beyond;
