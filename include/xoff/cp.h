@@ -121,6 +121,9 @@ struct xoff_cp_ops {
                        xoff_time now, struct xoff_cp_answer *answer);
     void (*on_dequeue)(const void *cfg, void *state, const struct xoff_cp_frame *frame,
                        xoff_time now, struct xoff_cp_answer *answer);
+    /* Of a point without a state whose only answer is a mark: whether a frame of `bytes` is marked,
+     * in place of both. NULL: it has more to look at, or to say. */
+    bool (*marks)(const void *cfg, int64_t queue_bytes, uint32_t bytes, uint32_t draw);
     /* Used if shape.is_timed. deadline() is the time at which expire() is to be called; XOFF_NEVER:
      * not at all. Only a call to the point changes its deadline, and the caller reads it after each
      * call. expire() is called at the deadline and moves it to a later time; `load` is NULL unless

@@ -271,10 +271,30 @@ static void ask_point(struct sw *sw, struct worker *w, uint32_t at, int64_t queu
         tell_source(sw, w, at, f, &answer);
 }
 
+/* ask_point() for a point that only marks. */
+static inline void ask_marker(struct sw *sw, const struct xoff_cp *cp, struct egress *queue,
+                              int64_t queue_bytes, struct frame *f)
+{
+    const uint32_t draw = cp->shape.draws ? xoff_rng_u32(&sw->marking_rng) : 0;
+    if (!cp->ops->marks(cp->cfg, queue_bytes, f->bytes, draw))
+        return;
+    if (f->kind == FRAME_DATA) {
+        queue->marked += !(f->flags & FRAME_MARKED);
+        f->flags |= FRAME_MARKED;
+    } else if (f->kind != FRAME_PROBE) {
+        f->flags |= FRAME_HIT;
+    }
+}
+
 void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined)
 {
-    const int64_t queue_bytes = sw_queue(sw, port->number, f->priority)->bytes;
-    ask_point(sw, w, port->number, queue_bytes + (joined ? 0 : f->bytes), f, joined);
+    struct egress *queue = sw_queue(sw, port->number, f->priority);
+    const int64_t queue_bytes = queue->bytes + (joined ? 0 : f->bytes);
+    const struct xoff_cp *cp = &sw->points[port->number].cp;
+    if (cp->ops->marks)
+        ask_marker(sw, cp, queue, queue_bytes, f);
+    else
+        ask_point(sw, w, port->number, queue_bytes, f, joined);
 }
 
 /* Keeps the units of the frame's queue: of port `at`, input or output. Only data has a source that

@@ -262,18 +262,18 @@ static int ecn_configure(const void *params, const struct xoff_cp_env *env, void
     return 0;
 }
 
-static bool ecn_is_marked(const struct ecn_cfg *c, const struct xoff_cp_frame *frame)
+static bool ecn_marks(const void *cfg, int64_t queue_bytes, uint32_t bytes, uint32_t draw)
 {
-    const int64_t own_bytes = c->counts == ECN_COUNTS_OTHERS ? frame->bytes : 0;
-    const int64_t queue_bytes = frame->queue_bytes - own_bytes;
+    const struct ecn_cfg *c = cfg;
+    if (c->counts == ECN_COUNTS_OTHERS)
+        queue_bytes -= bytes;
     if (queue_bytes <= c->kmin_bytes)
         return false;
     if (queue_bytes > c->kmax_bytes)
         return true;
     /* d / 2^32 < P / 2^32 * (q - kmin) / (kmax - kmin) */
     const uint64_t above_bytes = (uint64_t)(queue_bytes - c->kmin_bytes);
-    return (unsigned __int128)frame->draw * c->span_bytes <
-           (unsigned __int128)c->pmax_draws * above_bytes;
+    return (unsigned __int128)draw * c->span_bytes < (unsigned __int128)c->pmax_draws * above_bytes;
 }
 
 /* Called as the frame joins the queue or as it leaves; the shape says which. */
@@ -281,7 +281,7 @@ static void ecn_look(const void *cfg, void *state, const struct xoff_cp_frame *f
                      struct xoff_cp_answer *answer)
 {
     (void)state, (void)now;
-    answer->mark = ecn_is_marked(cfg, frame);
+    answer->mark = ecn_marks(cfg, frame->queue_bytes, frame->bytes, frame->draw);
 }
 
 const struct xoff_cp_ops xoff_cp_ecn = {
@@ -293,4 +293,5 @@ const struct xoff_cp_ops xoff_cp_ecn = {
     .configure = ecn_configure,
     .on_enqueue = ecn_look,
     .on_dequeue = ecn_look,
+    .marks = ecn_marks,
 };

@@ -58,6 +58,7 @@ static bool marks(const struct point *point, int64_t queue_bytes, uint32_t draw)
     else
         xoff_cp_on_dequeue(&point->cp, NULL, &frame, 0, &answer);
     assert_false(answer.stamp || answer.notify || answer.write);
+    assert_int_equal(xoff_cp_ecn.marks(point->cfg, queue_bytes, frame.bytes, draw), answer.mark);
     return answer.mark;
 }
 

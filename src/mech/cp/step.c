@@ -59,13 +59,19 @@ static int step_configure(const void *params, const struct xoff_cp_env *env, voi
     return 0;
 }
 
+static bool step_marks(const void *cfg, int64_t queue_bytes, uint32_t bytes, uint32_t draw)
+{
+    const struct step_cfg *c = cfg;
+    (void)bytes, (void)draw;
+    return queue_bytes > c->k_bytes;
+}
+
 /* Called as the frame joins the queue or as it leaves; the shape says which. */
 static void step_look(const void *cfg, void *state, const struct xoff_cp_frame *frame,
                       xoff_time now, struct xoff_cp_answer *answer)
 {
-    const struct step_cfg *c = cfg;
     (void)state, (void)now;
-    answer->mark = frame->queue_bytes > c->k_bytes;
+    answer->mark = step_marks(cfg, frame->queue_bytes, frame->bytes, frame->draw);
 }
 
 const struct xoff_cp_ops xoff_cp_step = {
@@ -77,4 +83,5 @@ const struct xoff_cp_ops xoff_cp_step = {
     .configure = step_configure,
     .on_enqueue = step_look,
     .on_dequeue = step_look,
+    .marks = step_marks,
 };

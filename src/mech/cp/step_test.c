@@ -62,6 +62,7 @@ static void expect_marks(const struct point *point, int64_t queue_bytes, bool at
         else
             xoff_cp_on_dequeue(&point->cp, NULL, &frame, 0, &answer);
         assert_true(answer.mark == mark);
+        assert_true(xoff_cp_step.marks(point->cfg, queue_bytes, frame.bytes, frame.draw) == mark);
         assert_false(answer.stamp || answer.notify || answer.write);
     }
 }
