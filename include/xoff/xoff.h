@@ -16,6 +16,7 @@
 #include <xoff/lldp.h>
 #include <xoff/lldp_tx.h>
 #include <xoff/mmu.h>
+#include <xoff/drr_quick.h>
 #include <xoff/mmu_quick.h>
 #include <xoff/notice.h>
 #include <xoff/np.h>

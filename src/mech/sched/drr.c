@@ -91,12 +91,12 @@ static int drr_configure(const void *params, const struct xoff_sched_env *env, v
                          struct xoff_sched_shape *shape, struct xoff_err *err)
 {
     const struct drr_params *p = params;
-    struct rounds_cfg *c = cfg;
+    struct xoff_rounds_cfg *c = cfg;
     int code = rounds_check_weights(env, 0xff, err);
     if (code)
         return code;
     XOFF_ASSERT(env->max_frame_bytes > 0);
-    shape->state_size = sizeof(struct rounds);
+    shape->state_size = sizeof(struct xoff_rounds);
     c->scale = 1;
     c->overhead_bytes = (p->count_overhead ? XOFF_OVERHEAD_BYTES : 0) + p->added_bytes;
     c->unit_bytes = p->unit;
@@ -122,7 +122,7 @@ static void drr_init(const void *cfg, void *state)
 }
 
 /* Out of line, so that the fast path spills no registers. */
-XOFF_SELDOM static uint32_t select_in_units(const struct rounds_cfg *c, void *state,
+XOFF_SELDOM static uint32_t select_in_units(const struct xoff_rounds_cfg *c, void *state,
                                             const struct xoff_sched_view *view)
 {
     return rounds_select(c, ROUNDS_UNITS, state, view, view->eligible);
@@ -130,7 +130,7 @@ XOFF_SELDOM static uint32_t select_in_units(const struct rounds_cfg *c, void *st
 
 static uint32_t drr_select(const void *cfg, void *state, const struct xoff_sched_view *view)
 {
-    const struct rounds_cfg *c = cfg;
+    const struct xoff_rounds_cfg *c = cfg;
     if (__builtin_expect(c->unit_bytes > 1, 0))
         return select_in_units(c, state, view);
     return rounds_select(c, ROUNDS_PLAIN, state, view, view->eligible);
@@ -138,7 +138,7 @@ static uint32_t drr_select(const void *cfg, void *state, const struct xoff_sched
 
 static void drr_charge(const void *cfg, void *state, uint32_t queue, uint32_t bytes, bool emptied)
 {
-    const struct rounds_cfg *c = cfg;
+    const struct xoff_rounds_cfg *c = cfg;
     if (__builtin_expect(c->unit_bytes > 1, 0))
         rounds_charge(c, ROUNDS_UNITS, state, queue, bytes, emptied);
     else
@@ -150,7 +150,7 @@ const struct xoff_sched_ops xoff_sched_drr = {
     .summary = "weighted deficit round robin",
     .params = drr_table,
     .params_size = sizeof(struct drr_params),
-    .cfg_size = sizeof(struct rounds_cfg),
+    .cfg_size = sizeof(struct xoff_rounds_cfg),
     .configure = drr_configure,
     .init = drr_init,
     .select = drr_select,

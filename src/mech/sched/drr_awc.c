@@ -61,7 +61,7 @@ struct awc_cfg {
     int64_t max_frame_bytes;
     int64_t exact_bytes;               /* added to each frame for exact weights */
     int64_t weight[XOFF_N_PRIORITIES]; /* of the scenario */
-    struct rounds_cfg rounds;          /* credits of the first period */
+    struct xoff_rounds_cfg rounds;     /* credits of the first period */
 };
 
 struct awc_bin {
@@ -70,8 +70,8 @@ struct awc_bin {
 
 /* No padding: the state may be hashed and compared as bytes. */
 struct awc {
-    struct rounds rounds;
-    struct rounds_cfg current; /* credits by the current weights */
+    struct xoff_rounds rounds;
+    struct xoff_rounds_cfg current; /* credits by the current weights */
     xoff_time period_end_at;
     struct awc_bin bins[XOFF_N_PRIORITIES][AWC_MAX_BINS]; /* of this period */
 };

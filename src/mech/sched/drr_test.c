@@ -1,8 +1,8 @@
 /* Deficit round robin: the worked example of the source, each rule by hand, then properties over
  * random streams against the definition taken by the letter and against a fluid model. */
-#include "sched_testing.h"
+#include <xoff/drr_quick.h>
 
-extern const struct xoff_sched_ops xoff_sched_drr;
+#include "sched_testing.h"
 
 /* Figure 2-5: quantum 2; queue 1 holds frames of 1, queue 2 of 2, queue 3 of 4 units.
  *   round 1: 2 >= 1, 1 >= 1 -> two frames; 2 >= 2 -> one; 2 < 4 -> none, 2 left
@@ -438,6 +438,34 @@ static void largest_credit(void **unused)
     assert_int_equal(n, 232830 * 5 + 3); /* 5 * 10^15 / (2^32 - 1) = 1164153.2 */
 }
 
+static uint32_t head_of(const void *port, uint32_t queue)
+{
+    return ((const struct port *)port)->head_bytes[queue];
+}
+
+/* The inline half decides as the call did, which found `before` and chose q, or leaves the state
+ * alone. Returns whether it decided. */
+static bool check_quick_select(struct port *port, const struct xoff_rounds *before, uint32_t q)
+{
+    struct xoff_rounds state = *before;
+    const uint32_t answer = xoff_drr_quick_select(port->sched.cfg, &state, head_of, port,
+                                                  port->backlogged, port_eligible(port));
+    const bool declines = answer == XOFF_DRR_DECLINES;
+    assert_int_equal(answer, declines ? XOFF_DRR_DECLINES : q);
+    assert_memory_equal(&state, declines ? before : port_state(port), sizeof state);
+    return !declines;
+}
+
+static void check_quick_charge(struct port *port, uint32_t q, bool emptied)
+{
+    struct xoff_rounds quick, called;
+    memcpy(&quick, port_state(port), sizeof quick);
+    memcpy(&called, port_state(port), sizeof called);
+    xoff_drr_quick_charge(port->sched.cfg, &quick, q, port->head_bytes[q], emptied);
+    xoff_sched_charge(&port->sched, &called, q, port->head_bytes[q], emptied);
+    assert_memory_equal(&quick, &called, sizeof quick);
+}
+
 /* Random arrivals, pauses and flushes: the choice is that of the definition, and a queue that may
  * send all the time waits no longer than the rounds it needs. */
 static void random_stream(uint64_t seed, bool moves, unsigned char final_state[PORT_STATE])
@@ -446,6 +474,7 @@ static void random_stream(uint64_t seed, bool moves, unsigned char final_state[P
     struct stream stream = {.low_bytes = 64};
     struct literal literal = {.cursor = N - 1};
     int64_t others_bytes[N] = {0}, bound_bytes[N] = {0};
+    uint32_t n_quick = 0, n_called = 0;
     char text[32];
     xoff_rng_init(&stream.rng, seed, 0, 0);
     stream.high_bytes = draw_between(&stream.rng, 64, 9216);
@@ -476,7 +505,14 @@ static void random_stream(uint64_t seed, bool moves, unsigned char final_state[P
             port_move_state(&port);
         if (!eligible)
             continue;
+        struct xoff_rounds before;
+        memcpy(&before, port_state(&port), sizeof before);
         const uint32_t q = port_pick(&port);
+        if (check_quick_select(&port, &before, q))
+            n_quick++;
+        else
+            n_called++;
+        check_quick_charge(&port, q, stream.waiting[q] == 1);
         const uint32_t expected = literal_select(&literal, &port);
         if (q != expected)
             fail_msg("seed %llu step %u: queue %u, by definition %u", (unsigned long long)seed,
@@ -493,6 +529,7 @@ static void random_stream(uint64_t seed, bool moves, unsigned char final_state[P
         stream_sent(&stream, &port, q);
     }
     memcpy(final_state, port_state(&port), PORT_STATE);
+    assert_true(xoff_drr_is_quick(&port.sched) && n_quick > 0 && n_called > 0);
 }
 
 static void random_streams_follow_definition(void **unused)

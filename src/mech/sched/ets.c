@@ -25,7 +25,7 @@ struct ets_params {
 };
 
 struct ets_cfg {
-    struct rounds_cfg rounds;
+    struct xoff_rounds_cfg rounds;
     uint32_t strict; /* bit n: priority n */
 };
 
@@ -57,7 +57,7 @@ static int ets_configure(const void *params, const struct xoff_sched_env *env, v
     if (code)
         return code;
     XOFF_ASSERT(env->max_frame_bytes > 0);
-    shape->state_size = sizeof(struct rounds);
+    shape->state_size = sizeof(struct xoff_rounds);
     *c = (struct ets_cfg){.strict = env->strict};
     c->rounds.overhead_bytes = p->count_overhead ? XOFF_OVERHEAD_BYTES : 0;
     c->rounds.scale = ROUNDS_MAX_WEIGHT;

@@ -27,7 +27,7 @@
 
 #include <string.h>
 
-#include <xoff/sched.h>
+#include <xoff/drr_quick.h>
 #include <xoff/units.h>
 
 /* With these limits no product below passes 2^32 * 10^6 < 2^52, and sums of two stay far inside
@@ -55,26 +55,12 @@
                 "count_overhead.",                                                                \
     }
 
-struct rounds_cfg {
-    int64_t credit[XOFF_N_PRIORITIES]; /* per visit, in 1/scale bytes; > 0 where used */
-    int64_t scale;
-    int64_t overhead_bytes; /* charged with each frame */
-    int64_t unit_bytes;     /* a charge is a multiple of it; ROUNDS_UNITS alone */
-};
-
-/* No padding: the state may be hashed and compared as bytes. */
-struct rounds {
-    int64_t deficit[XOFF_N_PRIORITIES]; /* in 1/scale bytes */
-    uint32_t cursor;
-    uint32_t credited; /* bit n: deficit[n] may differ from 0 */
-};
-
 /* How a scheduler charges: in 1/scale of a byte, in bytes (its scale is 1), or in bytes rounded up
  * to units. It is a constant where these functions are called, so that none pays for the others. */
 enum rounds_kind { ROUNDS_SCALED, ROUNDS_PLAIN, ROUNDS_UNITS };
 
 /* What a frame costs, in 1/scale bytes. */
-static inline int64_t rounds_cost(const struct rounds_cfg *cfg, enum rounds_kind kind,
+static inline int64_t rounds_cost(const struct xoff_rounds_cfg *cfg, enum rounds_kind kind,
                                   uint32_t bytes)
 {
     const int64_t cost = bytes + cfg->overhead_bytes;
@@ -107,7 +93,7 @@ static inline int rounds_check_weights(const struct xoff_sched_env *env, uint8_t
  * grant works, but the queue is skipped at some visits (2.4 of the dissertation advises against
  * it). Returns 0.
  */
-static inline int rounds_warn(const struct rounds_cfg *cfg, enum rounds_kind kind,
+static inline int rounds_warn(const struct xoff_rounds_cfg *cfg, enum rounds_kind kind,
                               const struct xoff_sched_env *env, uint32_t used, const char *key,
                               struct xoff_err *err)
 {
@@ -129,16 +115,16 @@ static inline int rounds_warn(const struct rounds_cfg *cfg, enum rounds_kind kin
     return 0;
 }
 
-static inline void rounds_init(struct rounds *r)
+static inline void rounds_init(struct xoff_rounds *r)
 {
     memset(r, 0, sizeof *r);
     r->cursor = XOFF_N_PRIORITIES - 1; /* the first turn begins at queue 0 */
 }
 
 /* What queue q lacks to send its head; <= 0: nothing. */
-static inline int64_t rounds_missing(const struct rounds_cfg *cfg, enum rounds_kind kind,
-                                     const struct rounds *r, const struct xoff_sched_view *view,
-                                     uint32_t q)
+static inline int64_t rounds_missing(const struct xoff_rounds_cfg *cfg, enum rounds_kind kind,
+                                     const struct xoff_rounds *r,
+                                     const struct xoff_sched_view *view, uint32_t q)
 {
     return rounds_cost(cfg, kind, view->head_bytes[q]) - r->deficit[q];
 }
@@ -149,8 +135,8 @@ static inline int64_t rounds_needed(int64_t missing, int64_t credit)
     return missing <= credit ? 1 : (missing + credit - 1) / credit;
 }
 
-static inline void rounds_grant(const struct rounds_cfg *cfg, struct rounds *r, uint32_t q,
-                                int64_t n_grants)
+static inline void rounds_grant(const struct xoff_rounds_cfg *cfg, struct xoff_rounds *r,
+                                uint32_t q, int64_t n_grants)
 {
     r->deficit[q] += n_grants * cfg->credit[q];
     r->credited |= UINT32_C(1) << q;
@@ -158,8 +144,8 @@ static inline void rounds_grant(const struct rounds_cfg *cfg, struct rounds *r, 
 
 /* One turn of the ring from behind the cursor. Returns the first queue whose head is covered, with
  * the cursor on it; ROUNDS_NONE when each eligible queue was granted its credit in vain. */
-static inline uint32_t rounds_turn(const struct rounds_cfg *cfg, enum rounds_kind kind,
-                                   struct rounds *r, const struct xoff_sched_view *view,
+static inline uint32_t rounds_turn(const struct xoff_rounds_cfg *cfg, enum rounds_kind kind,
+                                   struct xoff_rounds *r, const struct xoff_sched_view *view,
                                    uint32_t eligible)
 {
     const uint32_t from = r->cursor + 1;
@@ -178,8 +164,8 @@ static inline uint32_t rounds_turn(const struct rounds_cfg *cfg, enum rounds_kin
 
 /* Grants all turns that cover no head at once: one fewer than the smallest number of grants any
  * eligible queue still needs. No head of an eligible queue may be covered. */
-static inline void rounds_skip(const struct rounds_cfg *cfg, enum rounds_kind kind,
-                               struct rounds *r, const struct xoff_sched_view *view,
+static inline void rounds_skip(const struct xoff_rounds_cfg *cfg, enum rounds_kind kind,
+                               struct xoff_rounds *r, const struct xoff_sched_view *view,
                                uint32_t eligible)
 {
     int64_t fewest = INT64_MAX;
@@ -194,9 +180,9 @@ static inline void rounds_skip(const struct rounds_cfg *cfg, enum rounds_kind ki
 
 /* No head is covered at the end of a turn. Out of line, so that the fast path spills no registers.
  */
-XOFF_SELDOM static uint32_t rounds_turn_again(const struct rounds_cfg *cfg, enum rounds_kind kind,
-                                              struct rounds *r, const struct xoff_sched_view *view,
-                                              uint32_t eligible)
+XOFF_SELDOM static uint32_t rounds_turn_again(const struct xoff_rounds_cfg *cfg,
+                                              enum rounds_kind kind, struct xoff_rounds *r,
+                                              const struct xoff_sched_view *view, uint32_t eligible)
 {
     rounds_skip(cfg, kind, r, view, eligible);
     const uint32_t q = rounds_turn(cfg, kind, r, view, eligible);
@@ -205,8 +191,8 @@ XOFF_SELDOM static uint32_t rounds_turn_again(const struct rounds_cfg *cfg, enum
 }
 
 /* The queue to serve among `eligible` (not 0). */
-static inline uint32_t rounds_select(const struct rounds_cfg *cfg, enum rounds_kind kind,
-                                     struct rounds *r, const struct xoff_sched_view *view,
+static inline uint32_t rounds_select(const struct xoff_rounds_cfg *cfg, enum rounds_kind kind,
+                                     struct xoff_rounds *r, const struct xoff_sched_view *view,
                                      uint32_t eligible)
 {
     /* Queues that lost their frames other than by sending (a flush) lose their deficit as well. */
@@ -230,8 +216,8 @@ static inline uint32_t rounds_select(const struct rounds_cfg *cfg, enum rounds_k
 
 /* Takes the cost of a sent frame off the deficit that covered it; `bytes` is the head of the queue
  * that rounds_select() answered. */
-static inline void rounds_charge(const struct rounds_cfg *cfg, enum rounds_kind kind,
-                                 struct rounds *r, uint32_t q, uint32_t bytes, bool emptied)
+static inline void rounds_charge(const struct xoff_rounds_cfg *cfg, enum rounds_kind kind,
+                                 struct xoff_rounds *r, uint32_t q, uint32_t bytes, bool emptied)
 {
     const int64_t left = r->deficit[q] - rounds_cost(cfg, kind, bytes);
     XOFF_ASSERT(left >= 0);
