@@ -27,6 +27,7 @@ struct heap {
     struct heap_entry *entries; /* the first n, in heap order */
     uint32_t *pos;              /* index into entries by id, or HEAP_ABSENT */
     uint32_t n, capacity;
+    xoff_time top_at; /* of entries[0]; XOFF_NEVER: the heap is empty */
 };
 
 /* Switches to the caller's larger arrays, into which the caller has copied the old contents. */
@@ -45,13 +46,14 @@ static inline void heap_init(struct heap *heap, struct heap_entry *entries, uint
                              uint32_t capacity)
 {
     heap->n = heap->capacity = 0;
+    heap->top_at = XOFF_NEVER;
     heap_grow(heap, entries, pos, capacity);
 }
 
 /* The earliest deadline; XOFF_NEVER when the heap is empty. */
 static inline xoff_time heap_top_at(const struct heap *heap)
 {
-    return heap->n ? heap->entries[0].at : XOFF_NEVER;
+    return heap->top_at;
 }
 
 /* The heap must not be empty. */
@@ -72,6 +74,8 @@ static inline void heap_place(struct heap *heap, uint32_t index, struct heap_ent
 {
     heap->entries[index] = entry;
     heap->pos[entry.id] = index;
+    if (index == 0)
+        heap->top_at = entry.at;
 }
 
 /* Moves the hole at `index` towards the root until `entry` fits, and puts it there. */
@@ -126,6 +130,8 @@ static inline void heap_remove(struct heap *heap, uint32_t id)
         return;
     heap->pos[id] = HEAP_ABSENT;
     const struct heap_entry last = heap->entries[--heap->n];
+    if (heap->n == 0)
+        heap->top_at = XOFF_NEVER;
     if (index == heap->n)
         return;
     /* The last entry may come from another branch and belong above the hole as well as below. */

@@ -219,12 +219,11 @@ EGRESS_INLINE void egress_push(struct sw *sw, struct port *port, uint32_t place,
     egress_append(&sw->store, port, queue, place, f->priority, f->bytes);
 }
 
-/* Takes the head, `f`, out of its queue. */
+/* Takes the head, `f`, out of its queue; the caller says so in port->known_heads. */
 EGRESS_INLINE void egress_remove(const struct frame_store *store, struct port *port,
                                  struct egress *queue, const struct frame *f, uint32_t priority)
 {
     queue->bytes -= f->bytes;
-    port->known_heads &= (uint8_t) ~(1u << priority);
     if (--queue->n == 0) {
         port->backlog &= (uint8_t) ~(1u << priority);
         return;
@@ -244,14 +243,15 @@ EGRESS_INLINE uint32_t egress_pop(struct sw *sw, struct port *port, uint32_t pri
     if (__builtin_expect(sw->is_watched, 0))
         egress_watch(sw, place, false, now);
     egress_remove(&sw->store, port, queue, f, priority);
+    port->known_heads &= (uint8_t) ~(1u << priority);
     return place;
 }
 
-EGRESS_INLINE void egress_count(struct egress *queue, const struct frame *f, xoff_time now)
+EGRESS_INLINE void egress_count(struct egress *queue, uint32_t bytes, xoff_time now)
 {
     queue->left_at = now;
     queue->tx.frames++;
-    queue->tx.bytes += f->bytes;
+    queue->tx.bytes += bytes;
 }
 
 /* Returns the scheduler's choice among the eligible queues. */
@@ -317,7 +317,7 @@ EGRESS_INLINE void egress_send(struct sw *sw, struct worker *w, struct port *por
         if (sw->domain)
             sent = domain_depart(sw, port->number, f);
     }
-    egress_count(queue, sent, now);
+    egress_count(queue, sent->bytes, now);
     port_tx_begin(port, w, sent);
     release(sw, w, f, queue->bytes);
     store_return(&sw->store, place);

@@ -1,7 +1,10 @@
 /* A host: one port, a NIC that picks among ready flows and queued ACKs of the priorities its gate
  * leaves open, timers of its apps and flows, and the receive path. */
+#include <xoff/drr_quick.h>
+
 #include "net/model.h"
 #include "net/net_dcbx.h"
+#include "sim/alone.h"
 
 /* node_rearm() for a host, whose timers are all in the heap. */
 static inline void rearm(struct host *host, struct worker *w)
@@ -41,8 +44,27 @@ static uint32_t head_bytes(const struct host *host, uint32_t priority, xoff_time
     return flow_next_bytes(host, flow_at(host, host->ready[priority].head), now);
 }
 
+/* The queues of a NIC, for a scheduler that asks about few of them. */
+struct nic_heads {
+    const struct host *host;
+    xoff_time now;
+};
+
+static uint32_t nic_head_bytes(const void *context, uint32_t priority)
+{
+    const struct nic_heads *heads = context;
+    return head_bytes(heads->host, priority, heads->now);
+}
+
 static uint32_t nic_pick(struct host *host, uint8_t eligible, xoff_time now)
 {
+    if (xoff_drr_is_quick(&host->sched)) {
+        const struct nic_heads heads = {.host = host, .now = now};
+        const uint32_t p = xoff_drr_quick_select(host->sched.cfg, host->sched_state, nic_head_bytes,
+                                                 &heads, host->port.backlog, eligible);
+        if (p != XOFF_DRR_DECLINES)
+            return p;
+    }
     uint32_t bytes[XOFF_N_PRIORITIES];
     xoff_time since[XOFF_N_PRIORITIES];
     for (uint32_t mask = host->port.backlog; mask; mask &= mask - 1) {
@@ -143,16 +165,15 @@ static void send(struct host *host, struct worker *w)
         xoff_sched_charge(&host->sched, host->sched_state, p, bytes, emptied);
 }
 
-void host_transmit(struct host *host, struct worker *w)
+static inline void transmit(struct host *host, struct worker *w)
 {
     struct port *port = &host->port;
     if (port_on_transmit(&host->head, port, w)) {
-        send(host, w);
-        /* Sends frame after frame while no other event, such as a timer of this host, comes
-         * between. */
-        while (port_has_work(port) && heap_top_at(&host->timers) > port->free_at &&
-               sim_advance(w, port->free_at))
+        /* Frame after frame while no other event, such as a timer of this host, comes between. */
+        do
             send(host, w);
+        while (port_has_work(port) && heap_top_at(&host->timers) > port->free_at &&
+               sim_advance(w, port->free_at));
     }
     if (__builtin_expect(host->scan.is_on, 0) && port->free_at > sim_now(w))
         port_arm(&host->head, port, w); /* a scan follows each frame */
@@ -256,7 +277,7 @@ XOFF_SELDOM static void arrive_slow(struct host *host, struct worker *w, const s
         host_deliver(host, w, frame);
 }
 
-void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
+static inline void arrive(struct host *host, struct worker *w, const struct frame *frame)
 {
     struct port *port = &host->port;
     if (__builtin_expect(port->is_watched || port->error_ppb || host->is_slow, 0) ||
@@ -305,6 +326,40 @@ void host_timer(struct host *host, struct worker *w)
         }
     }
     settle(host, w, scans);
+}
+
+void host_arrive(struct host *host, struct worker *w, const struct frame *frame)
+{
+    arrive(host, w, frame);
+}
+
+void host_transmit(struct host *host, struct worker *w)
+{
+    transmit(host, w);
+}
+
+/* The window of a host that is a cell of its own. */
+static inline void arrive_alone(void *host, struct worker *w, uint32_t port,
+                                const struct frame *frame)
+{
+    (void)port;
+    arrive(host, w, frame);
+}
+
+static inline void transmit_alone(void *host, struct worker *w, uint32_t port)
+{
+    (void)port;
+    transmit(host, w);
+}
+
+static void timer_alone(void *host, struct worker *w)
+{
+    host_timer(host, w);
+}
+
+void host_run(void *self, struct worker *w, uint32_t cell)
+{
+    sim_run_end(w, cell, w->sim->step, self, arrive_alone, transmit_alone, timer_alone);
 }
 
 void host_warm(const struct host *host)

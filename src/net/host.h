@@ -293,6 +293,7 @@ static inline uint32_t rx_home(const struct host *host, uint64_t key)
 void host_arrive(struct host *host, struct worker *w, const struct frame *frame);
 void host_transmit(struct host *host, struct worker *w);
 void host_timer(struct host *host, struct worker *w);
+void host_run(void *self, struct worker *w, uint32_t cell); /* sim_node.run */
 void host_sample(struct host *host, xoff_time now);
 void host_warm(const struct host *host);
 void host_begin(const struct host *host);

@@ -3,7 +3,7 @@
 #include "net/image.h"
 
 IMAGE_SIZE(struct host, 2560)
-IMAGE_SIZE(struct receiver, 328)
+IMAGE_SIZE(struct receiver, 336)
 
 static void image_receiver(struct image *image, struct receiver *r)
 {

@@ -67,7 +67,8 @@ struct net {
     /* Indices of the next change and the next route statement. */
     uint32_t next_change, next_route;
     xoff_time sample_at, deadlock_at, reroute_at, hold_at;
-    xoff_time routed_at; /* the time of `routes` */
+    uint32_t n_link_changes; /* so far */
+    xoff_time routed_at;     /* the time of `routes` */
     struct mark marks[N_MARKS];
     struct fold *fold; /* summarises finished flows; NULL: they are kept */
     uint32_t next_mark;

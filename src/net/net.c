@@ -81,7 +81,8 @@ static struct sim_node handlers_of(const struct net *net, uint32_t node)
         return (struct sim_node){.self = &net->hosts[node],
                                  .arrive = counts ? on_arrive_uncounted : on_arrive_at_host,
                                  .transmit = on_transmit_of_host,
-                                 .timer = on_timer_of_host};
+                                 .timer = on_timer_of_host,
+                                 .run = counts ? NULL : host_run};
     struct sw *sw = net_sw(net, node); /* NULL: another rank runs it */
     return (struct sim_node){.self = sw,
                              .arrive = counts ? on_arrive_counted : on_arrive_at_switch,
@@ -142,6 +143,7 @@ static void change_link(struct net *net, const struct topo_change *change, xoff_
 {
     const struct topo_link *link = &net->topo->links[change->link];
     struct worker *w = sim_exclusive(net->sim);
+    net->n_link_changes++;
     for (uint32_t end = 0; end < 2; end++) {
         if (change->kind == TOPO_CHANGE_FAIL)
             flush_link(net, link, change->link, end, now);

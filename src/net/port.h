@@ -287,10 +287,10 @@ XOFF_SELDOM void port_rx_control(struct node *node, struct port *port, struct wo
 XOFF_SELDOM void port_rx_corrupt(struct node *node, struct port *port, const struct frame *frame,
                                  xoff_time now);
 
-static inline void port_count_rx(struct port *port, const struct frame *frame)
+static inline void port_count_rx(struct port *port, uint32_t priority, uint32_t bytes)
 {
-    port->rx[frame->priority].frames++;
-    port->rx[frame->priority].bytes += frame->bytes;
+    port->rx[priority].frames++;
+    port->rx[priority].bytes += bytes;
 }
 
 /* Takes a frame whose last bit has arrived. Returns whether the owner must handle it. */
@@ -303,7 +303,7 @@ static inline bool port_rx(struct node *node, struct port *port, struct worker *
         port_rx_control(node, port, w, frame);
         return false;
     }
-    port_count_rx(port, frame);
+    port_count_rx(port, frame->priority, frame->bytes);
     if (port_is_corrupt(port)) {
         port_rx_corrupt(node, port, frame, sim_now(w));
         return false;

@@ -84,33 +84,22 @@ static inline uint32_t routes_hops(const struct routes *r, uint32_t node, uint32
 }
 
 /* A flow's hash, mixed with the node so that successive switches choose independently. */
-static inline uint32_t routes_mix(uint32_t node, uint32_t flow_hash)
+static inline uint32_t routes_salt(uint32_t node)
 {
-    uint32_t x = flow_hash ^ (node * UINT32_C(0x9e3779b1));
+    return node * UINT32_C(0x9e3779b1);
+}
+static inline uint32_t routes_mix_salt(uint32_t salt, uint32_t flow_hash)
+{
+    uint32_t x = flow_hash ^ salt;
     x ^= x >> 16;
     x *= UINT32_C(0x7feb352d);
     x ^= x >> 15;
     x *= UINT32_C(0x846ca68b);
     return x ^ x >> 16;
 }
-
-/* Chooses one of the candidates at a node. A single candidate has no branch of its own, since the
- * branch would be hard to predict. */
-static inline uint16_t routes_choose(const uint16_t *ports, uint32_t n, uint32_t node,
-                                     uint32_t flow_hash)
+static inline uint32_t routes_mix(uint32_t node, uint32_t flow_hash)
 {
-    if (__builtin_expect(n == 0, 0))
-        return ROUTE_NONE;
-    return ports[xoff_path_by_value(routes_mix(node, flow_hash), n)];
-}
-
-/* Chooses among equal-cost ports by flow hash. ROUTE_NONE: unreachable. */
-static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint32_t host,
-                                     uint32_t flow_hash)
-{
-    const uint16_t *ports;
-    const uint32_t n = routes_hops(r, node, host, &ports);
-    return routes_choose(ports, n, node, flow_hash);
+    return routes_mix_salt(routes_salt(node), flow_hash);
 }
 
 /* The tables of one switch, for many lookups. */
@@ -119,7 +108,7 @@ struct route_row {
     const uint16_t *hop_ports;
     const struct routes *routes;
     const struct route_switch *by_edge;
-    uint32_t node;
+    uint32_t node, salt; /* the switch, and what it mixes into hashes */
 };
 
 static inline struct route_row routes_row(const struct routes *r, uint32_t node)
@@ -128,23 +117,45 @@ static inline struct route_row routes_row(const struct routes *r, uint32_t node)
                               .hop_ports = r->hop_ports,
                               .routes = r,
                               .by_edge = &r->switches[node - r->n_hosts],
-                              .node = node};
+                              .node = node,
+                              .salt = routes_salt(node)};
 }
 
-/* routes_lookup() in a row. The caller says whether it has `hops`, and compiles one path for each
- * case. */
-static inline uint16_t route_row_lookup(const struct route_row *row, uint32_t host,
-                                        uint32_t flow_hash, bool has_hops)
-{
+/* Ports of equal cost to a host; n is 0 if it cannot be reached. */
+struct route_set {
     const uint16_t *ports;
     uint32_t n;
+};
+
+/* The caller says whether the row has `hops`, and compiles one path for each case. */
+static inline struct route_set route_row_set(const struct route_row *row, uint32_t host,
+                                             bool has_hops)
+{
+    struct route_set set;
     if (has_hops) {
-        ports = row->hop_ports + (row->hops[host] >> 8);
-        n = row->hops[host] & 0xff;
+        set.ports = row->hop_ports + (row->hops[host] >> 8);
+        set.n = row->hops[host] & 0xff;
     } else {
-        n = route_candidates(row->routes, row->by_edge, row->node, host, &ports);
+        set.n = route_candidates(row->routes, row->by_edge, row->node, host, &set.ports);
     }
-    return routes_choose(ports, n, row->node, flow_hash);
+    return set;
+}
+
+/* Chooses one of them. A single candidate has no branch of its own, since the branch would be hard
+ * to predict. */
+static inline uint32_t route_set_choose(const struct route_set *set, uint32_t salt,
+                                        uint32_t flow_hash)
+{
+    return set->ports[xoff_path_by_value(routes_mix_salt(salt, flow_hash), set->n)];
+}
+
+/* Chooses among equal-cost ports by flow hash. ROUTE_NONE: unreachable. */
+static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint32_t host,
+                                     uint32_t flow_hash)
+{
+    struct route_set set;
+    set.n = routes_hops(r, node, host, &set.ports);
+    return set.n ? (uint16_t)route_set_choose(&set, routes_salt(node), flow_hash) : ROUTE_NONE;
 }
 
 /* Cyclic buffer dependency: the channels (node, port) of a cycle of the lossless buffer dependency

@@ -556,8 +556,10 @@ static bool rows_agree(const struct routes *routes, uint32_t node, uint32_t host
     bool agree = row.hops != NULL; /* the networks are small */
     for (uint32_t hash = 0; hash < 4 && agree; hash++) {
         const uint16_t port = routes_lookup(routes, node, host, hash);
-        agree = route_row_lookup(&row, host, hash, true) == port &&
-                route_row_lookup(&row, host, hash, false) == port;
+        for (int has_hops = 0; has_hops < 2; has_hops++) {
+            const struct route_set set = route_row_set(&row, host, has_hops);
+            agree &= (set.n ? route_set_choose(&set, row.salt, hash) : ROUTE_NONE) == port;
+        }
     }
     return agree;
 }

@@ -278,7 +278,7 @@ EGRESS_INLINE void forward(struct pipeline *p, struct worker *w, uint32_t place,
         queue->peak_bytes = f->bytes;
     if (p->egress.used_bytes + f->bytes > p->egress.peak_bytes)
         p->egress.peak_bytes = p->egress.used_bytes + f->bytes;
-    egress_count(queue, f, sim_now(w));
+    egress_count(queue, f->bytes, sim_now(w));
     port_tx_begin(port, w, f);
     store_return(&sw->store, place);
 }

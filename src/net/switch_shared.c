@@ -11,13 +11,24 @@
 #include "net/egress.h"
 #include "net/image.h"
 #include "sim/alone.h"
+#include <xoff/drr_quick.h>
 #include <xoff/mmu_quick.h>
+
+/* What the short way needs for the frames of a priority. */
+struct lane {
+    struct egress *queues; /* by port; NULL: no frame has come yet that went the long way */
+    uint32_t *held_bytes;  /* sw_held() by [in port][out port]; NULL: lossy */
+};
 
 struct shared {
     struct sw sw;
     struct ledger ledger;
-    bool passes_through;  /* frames for an idle port bypass the buffer */
+    bool passes_through; /* frames for an idle port bypass the buffer */
+    bool has_quick_drr;  /* xoff_drr_is_quick() */
+    bool is_plain;       /* it may go the short way; so it was after plain_after changes of links */
+    uint32_t plain_after;
     struct route_row row; /* its routes in this window */
+    struct lane lanes[XOFF_N_PRIORITIES];
 };
 
 static inline struct shared *shared_of(const struct sw *sw)
@@ -84,7 +95,7 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
     /* A port that has a pause frame to send is armed, hence not free. */
     if (s->passes_through && frame->bytes <= to->quiet_below &&
         port_is_free(to, frame->priority, now)) {
-        egress_count(sw_queue(sw, out, frame->priority), frame, now);
+        egress_count(sw_queue(sw, out, frame->priority), frame->bytes, now);
         port_tx_begin(to, w, frame);
         return;
     }
@@ -115,25 +126,62 @@ static void transmit(struct sw *sw, struct worker *w, uint32_t port)
 /* Buffers whose books are kept inline (mmu_quick.h). */
 enum books { BOOKS_CALLED, BOOKS_SIH, BOOKS_DSH };
 
-EGRESS_INLINE enum xoff_pool try_admit(const struct shared *s, const struct frame *f, uint32_t in,
-                                       int64_t egress_bytes, enum books books)
+EGRESS_INLINE enum xoff_pool try_admit(const struct shared *s, uint32_t in, uint32_t priority,
+                                       uint32_t bytes, int64_t egress_bytes, enum books books)
 {
     const struct xoff_mmu *mmu = &s->ledger.mmu;
     if (books == BOOKS_SIH)
-        return xoff_sih_quick_admit(mmu->cfg, mmu->state, in, f->priority, f->bytes, egress_bytes);
+        return xoff_sih_quick_admit(mmu->cfg, mmu->state, in, priority, bytes, egress_bytes);
     if (books == BOOKS_DSH)
-        return xoff_dsh_quick_admit(mmu->cfg, mmu->state, in, f->priority, f->bytes, egress_bytes);
+        return xoff_dsh_quick_admit(mmu->cfg, mmu->state, in, priority, bytes, egress_bytes);
     return XOFF_POOL_DROP;
 }
 
-EGRESS_INLINE bool try_release(struct shared *s, const struct frame *f, enum books books)
+EGRESS_INLINE bool try_release(struct shared *s, uint32_t in, uint32_t priority, uint32_t bytes,
+                               enum books books)
 {
     const struct xoff_mmu *mmu = &s->ledger.mmu;
     if (books == BOOKS_SIH)
-        return xoff_sih_quick_release(mmu->cfg, mmu->state, f->in_port, f->priority, f->bytes);
+        return xoff_sih_quick_release(mmu->cfg, mmu->state, in, priority, bytes);
     if (books == BOOKS_DSH)
-        return xoff_dsh_quick_release(mmu->cfg, mmu->state, f->in_port, f->priority, f->bytes);
+        return xoff_dsh_quick_release(mmu->cfg, mmu->state, in, priority, bytes);
     return false;
+}
+
+/* The queues of a port, for a scheduler that asks about few of them. */
+struct heads {
+    const struct sw *sw;
+    uint32_t port;
+};
+
+EGRESS_INLINE uint32_t bytes_of_head(const void *context, uint32_t priority)
+{
+    const struct heads *heads = context;
+    return store_at(&heads->sw->store, sw_queue(heads->sw, heads->port, priority)->head)->bytes;
+}
+
+EGRESS_INLINE uint32_t select_shortly(struct shared *s, struct port *port, void *state,
+                                      uint32_t eligible, xoff_time now)
+{
+    struct sw *sw = &s->sw;
+    if (s->has_quick_drr) {
+        const struct heads heads = {.sw = sw, .port = port->number};
+        const uint32_t priority = xoff_drr_quick_select(sw->sched.cfg, state, bytes_of_head, &heads,
+                                                        port->backlog, eligible);
+        if (__builtin_expect(priority != XOFF_DRR_DECLINES, 1))
+            return priority;
+    }
+    return egress_select(sw, port, state, (uint8_t)eligible, now);
+}
+
+EGRESS_INLINE void charge_shortly(const struct shared *s, void *state, uint32_t priority,
+                                  uint32_t bytes, bool emptied)
+{
+    const struct xoff_sched *sched = &s->sw.sched;
+    if (s->has_quick_drr)
+        xoff_drr_quick_charge(sched->cfg, state, priority, bytes, emptied);
+    else
+        xoff_sched_charge(sched, state, priority, bytes, emptied);
 }
 
 EGRESS_INLINE void arm_shortly(const struct sw *sw, struct worker *w, struct port *port)
@@ -142,36 +190,52 @@ EGRESS_INLINE void arm_shortly(const struct sw *sw, struct worker *w, struct por
     alone_at_transmit(w, sw->n_ports, port->number, port->free_at);
 }
 
+/* A frame goes the long way; the next of its priority may go the short one. */
+XOFF_SELDOM static void arrive_first(struct shared *s, struct worker *w, uint32_t in,
+                                     const struct frame *frame)
+{
+    struct sw *sw = &s->sw;
+    arrive(sw, w, in, frame);
+    for (uint32_t mask = sw->used; mask; mask &= mask - 1) {
+        const uint32_t p = (uint32_t)__builtin_ctz(mask);
+        s->lanes[p].queues = sw_queue(sw, 0, p);
+    }
+}
+
 EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, uint32_t in,
                                   const struct frame *frame, enum books books, bool has_hops)
 {
     struct sw *sw = &s->sw;
     const xoff_time now = sim_now(w);
     const uint32_t priority = frame->priority, bytes = frame->bytes;
-    const uint32_t out = __builtin_expect(frame_is_control(frame), 0)
-                             ? ROUTE_NONE
-                             : route_row_lookup(&s->row, frame->dst, frame->hash, has_hops);
-    if (__builtin_expect(out == ROUTE_NONE || !sw->ports[out].is_up, 0)) {
-        arrive(sw, w, in, frame);
+    const struct lane *lane = &s->lanes[priority];
+    struct route_set to_host = {.n = 0};
+    if (__builtin_expect(!frame_is_control(frame) && lane->queues, 1))
+        to_host = route_row_set(&s->row, frame->dst, has_hops);
+    if (__builtin_expect(!to_host.n, 0)) {
+        arrive_first(s, w, in, frame);
         return;
     }
+    const uint32_t out = route_set_choose(&to_host, s->row.salt, frame->hash);
     struct port *to = &sw->ports[out];
-    struct egress *queue = sw_queue(sw, out, priority);
-    port_count_rx(&sw->ports[in], frame);
-    sw->used |= (uint8_t)(1u << priority);
+    struct egress *queue = &lane->queues[out];
+    port_count_rx(&sw->ports[in], priority, bytes);
     if (bytes <= to->quiet_below && port_is_free(to, priority, now)) {
-        egress_count(queue, frame, now);
+        egress_count(queue, bytes, now);
         port_tx_plainly(to, w, frame);
         return;
     }
-    const enum xoff_pool pool = try_admit(s, frame, in, queue->bytes, books);
+    const enum xoff_pool pool = try_admit(s, in, priority, bytes, queue->bytes, books);
     if (__builtin_expect(pool == XOFF_POOL_DROP, 0)) {
         const uint32_t place = admit(sw, w, frame, in, out);
         if (place != NET_NONE)
             egress_join_up(sw, w, to, place, send);
         return;
     }
-    sw_hold(sw, frame, in, out);
+    if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
+        maxima_rise(&s->ledger.maxima, &s->ledger.mmu);
+    if (lane->held_bytes)
+        lane->held_bytes[in * sw->n_ports + out] += bytes;
     const uint32_t place = store_take(&sw->store);
     struct frame *f = store_at(&sw->store, place);
     *f = *frame; /* it has just arrived, so its `at` is the time it is queued */
@@ -194,34 +258,41 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
     struct sw *sw = &s->sw;
     struct port *port = &sw->ports[number];
     const xoff_time now = sim_now(w);
-    if (__builtin_expect(!port->is_up || now < port->free_at || port->is_control_due, 0)) {
+    if (__builtin_expect(now < port->free_at || port->is_control_due, 0)) {
         transmit(sw, w, number);
         return;
     }
     port->is_armed = false;
-    const uint8_t eligible = port->backlog & port_open(port, now);
+    const uint32_t backlog = port->backlog, eligible = backlog & port_open(port, now);
     if (!eligible)
         return;
-    const bool is_scheduled = port->backlog & (port->backlog - 1);
+    const bool is_scheduled = backlog & (backlog - 1);
     void *sched_state = NULL;
     uint32_t priority = (uint32_t)__builtin_ctz(eligible);
     if (is_scheduled) {
         sched_state = sw->sched_states + number * sw->sched.shape.state_size;
-        priority = egress_select(sw, port, sched_state, eligible, now);
+        priority = select_shortly(s, port, sched_state, eligible, now);
     }
     struct egress *queue = sw_queue(sw, number, priority);
     const uint32_t place = queue->head;
     struct frame *f = store_at(&sw->store, place);
+    const uint32_t bytes = f->bytes;
     const int64_t queued_bytes = queue->bytes;
     egress_remove(&sw->store, port, queue, f, priority);
-    if (is_scheduled)
-        xoff_sched_charge(&sw->sched, sched_state, priority, f->bytes, !queue->n);
+    if (is_scheduled) {
+        port->known_heads &= (uint8_t)(s->has_quick_drr ? 0 : ~(1u << priority));
+        charge_shortly(s, sched_state, priority, bytes, !queue->n);
+    } else {
+        port->known_heads = 0;
+    }
     if (__builtin_expect(queued_bytes > port->quiet_below, 0))
         f = egress_ask_out(sw, w, port, queue, place, now);
-    egress_count(queue, f, now);
+    egress_count(queue, bytes, now);
     port_tx_plainly(port, w, f);
-    if (__builtin_expect(try_release(s, f, books), 1)) {
-        sw_let_go(sw, f);
+    if (__builtin_expect(try_release(s, f->in_port, priority, bytes, books), 1)) {
+        const struct lane *lane = &s->lanes[priority];
+        if (lane->held_bytes)
+            lane->held_bytes[f->in_port * sw->n_ports + number] -= bytes;
         if (__builtin_expect(s->ledger.maxima.rises, 0))
             maxima_leave(&s->ledger.maxima, &s->ledger.mmu);
     } else {
@@ -232,19 +303,19 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
         arm_shortly(sw, w, port);
 }
 
-#define SHORT_WAY(name, books, has_hops)                                         \
-    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, uint32_t in,     \
-                                     const struct frame *frame)                  \
-    {                                                                            \
-        arrive_shortly(s, w, in, frame, books, has_hops);                        \
-    }                                                                            \
-    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port) \
-    {                                                                            \
-        transmit_shortly(s, w, port, books);                                     \
-    }                                                                            \
-    static void run_##name(void *sw, struct worker *w, uint32_t cell)            \
-    {                                                                            \
-        sim_run_alone(w, cell, sw, arrive_##name, transmit_##name, timer_alone); \
+#define SHORT_WAY(name, books, has_hops)                                            \
+    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, uint32_t in,        \
+                                     const struct frame *frame)                     \
+    {                                                                               \
+        arrive_shortly(s, w, in, frame, books, has_hops);                           \
+    }                                                                               \
+    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port)    \
+    {                                                                               \
+        transmit_shortly(s, w, port, books);                                        \
+    }                                                                               \
+    static void run_##name(void *sw, struct worker *w, uint32_t cell)               \
+    {                                                                               \
+        sim_run_alone(w, cell, 1, sw, arrive_##name, transmit_##name, timer_alone); \
     }
 
 static void timer_alone(void *sw, struct worker *w)
@@ -270,12 +341,13 @@ static void transmit_alone(void *sw, struct worker *w, uint32_t port)
     transmit(sw, w, port);
 }
 
+/* Whether nothing seldom is set up. Links change between windows alone. */
 static bool is_plain(const struct sw *sw)
 {
     bool plain = shared_of(sw)->passes_through && sw->by_hash && !sw->detains && !sw->is_watched &&
                  sw->store.step == 1;
     for (uint32_t i = 0; i < sw->n_ports; i++)
-        plain = plain && port_is_plain(&sw->ports[i]);
+        plain = plain && sw->ports[i].is_up && port_is_plain(&sw->ports[i]);
     return plain;
 }
 
@@ -284,9 +356,13 @@ static void run(void *self, struct worker *w, uint32_t cell)
     struct shared *s = self;
     const struct xoff_mmu_ops *mmu = s->ledger.mmu.ops;
     s->row = routes_row(s->sw.net->routes, s->sw.node);
+    if (s->plain_after != s->sw.net->n_link_changes) {
+        s->plain_after = s->sw.net->n_link_changes;
+        s->is_plain = is_plain(self);
+    }
     const bool has_hops = s->row.hops;
-    if (!is_plain(self))
-        sim_run_alone(w, cell, self, arrive_alone, transmit_alone, timer_alone);
+    if (!s->is_plain)
+        sim_run_alone(w, cell, s->sw.store.step, self, arrive_alone, transmit_alone, timer_alone);
     else if (mmu == &xoff_mmu_sih)
         (has_hops ? run_sih : run_sih_by_edge)(self, w, cell);
     else if (mmu == &xoff_mmu_dsh)
@@ -336,6 +412,10 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     if (code)
         return code;
     sw->signalling = s->ledger.pause.shape.signalling;
+    s->plain_after = UINT32_MAX; /* not known yet */
+    for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+        s->lanes[p].held_bytes = sw_is_lossless(sw, p) ? sw_held(sw, p, 0, 0) : NULL;
+    s->has_quick_drr = xoff_drr_is_quick(&sw->sched);
     s->passes_through = !s->ledger.pause.shape.every_frame && !sw->sched.shape.every_frame &&
                         !sw->spec->processing_for && !sw->net->spec.wire->buffers_all;
     return 0;

@@ -18,9 +18,10 @@ static inline void alone_at_transmit(struct worker *worker, uint32_t n_ports, ui
 }
 
 /* Runs a cell of a single node from the window's start to its end. All that the node receives was
- * sent before the window starts, so alone_open() has put its arrivals into the queue. */
+ * sent before the window starts, so alone_open() has put its arrivals into the queue. Frames are
+ * `step` lines apart (frame.h). */
 static inline __attribute__((always_inline)) void
-sim_run_alone(struct worker *worker, uint32_t index, void *self,
+sim_run_alone(struct worker *worker, uint32_t index, uint32_t step, void *self,
               void (*arrive)(void *, struct worker *, uint32_t, const struct frame *),
               void (*transmit)(void *, struct worker *, uint32_t),
               void (*timer)(void *, struct worker *))
@@ -29,7 +30,6 @@ sim_run_alone(struct worker *worker, uint32_t index, void *self,
     const struct cell *cell = &worker->sim->cells[index];
     struct queue *q = &w->queue;
     xoff_time *at = worker->sim->at + cell->first_slot;
-    struct slot *slots = &worker->sim->slots[cell->first_slot];
     const uint32_t n_ports = (cell->n_slots - 1) / 2;
     alone_open(w, index);
     uint64_t n_own = 0;
@@ -48,9 +48,9 @@ sim_run_alone(struct worker *worker, uint32_t index, void *self,
         worker->now = queue_key_at(q, key);
         const uint32_t i = queue_key_slot(key);
         if (i < n_ports) {
-            struct slot *s = &slots[i];
-            arrive(self, worker, i, s->frames);
-            chunk_leave(w, &s->frames);
+            const struct frame *frame = w->frames[i];
+            arrive(self, worker, i, frame);
+            chunk_leave_frame(w, &w->frames[i], frame, step);
         } else {
             at[i] = XOFF_NEVER;
             n_own++;
@@ -58,6 +58,55 @@ sim_run_alone(struct worker *worker, uint32_t index, void *self,
         }
     }
     alone_close(w, index, n_own);
+}
+
+/* The same for a node with one port. It needs no queue: it has at most one pending arrival, one
+ * transmission and one timer, and equal times are ordered by kind. Half of all events belong to
+ * such nodes. */
+static inline __attribute__((always_inline)) void
+run_end(struct worker *worker, uint32_t first_slot, uint32_t step, void *self,
+        void (*arrive)(void *, struct worker *, uint32_t, const struct frame *),
+        void (*transmit)(void *, struct worker *, uint32_t), void (*timer)(void *, struct worker *))
+{
+    struct thread *w = (struct thread *)worker;
+    xoff_time *at = worker->sim->at + first_slot;
+    const struct slot *s = &worker->sim->slots[first_slot];
+    const struct frame **frames = worker->sim->frames + first_slot;
+    w->first_slot = first_slot;
+    w->n_slots = END_NODE_SLOTS;
+    w->uses_queue = false;
+    worker->advances_before = w->window_end;
+    for (;;) {
+        const xoff_time now = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
+        if (now >= w->window_end)
+            break;
+        worker->now = now;
+        w->events++;
+        if (at[0] == now) {
+            const struct frame *frame = *frames;
+            w->arrivals++;
+            arrive(self, worker, 0, frame);
+            chunk_leave_frame(w, frames, frame, step);
+            at[0] = front_at(w, s, frames);
+        } else if (at[2] == now) {
+            at[2] = XOFF_NEVER;
+            timer(self, worker);
+        } else {
+            at[1] = XOFF_NEVER;
+            transmit(self, worker, 0);
+        }
+    }
+    w->n_slots = 0;
+    if (worker->now > w->last_at)
+        w->last_at = worker->now;
+}
+static inline __attribute__((always_inline)) void
+sim_run_end(struct worker *worker, uint32_t index, uint32_t step, void *self,
+            void (*arrive)(void *, struct worker *, uint32_t, const struct frame *),
+            void (*transmit)(void *, struct worker *, uint32_t),
+            void (*timer)(void *, struct worker *))
+{
+    run_end(worker, worker->sim->cells[index].first_slot, step, self, arrive, transmit, timer);
 }
 
 #endif

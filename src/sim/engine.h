@@ -7,15 +7,13 @@
 
 #include "sim/queue.h"
 
-/* A slot holds one pending event of a node. An arrival slot is the receiver's half of a link: only
- * the receiver moves `frames` through chunks. */
+/* A slot holds one pending event of a node. An arrival slot is the receiver's half of a link. */
 struct slot {
     uint32_t node;
     uint16_t port;
     uint8_t kind;   /* enum sim_kind */
     bool is_shared; /* SIM_ARRIVAL: the link is */
     uint32_t link;  /* SIM_ARRIVAL: the link that ends here; SIM_TRANSMIT: that begins here */
-    const struct frame *frames; /* SIM_ARRIVAL: the frame to read next */
 };
 
 /* The slots of a node: arrivals by port, transmissions by port, the timer. */
@@ -53,6 +51,7 @@ struct thread {
     alignas(64) struct worker worker;
     xoff_time window_end;
     uint32_t first_slot, n_slots; /* slots of the running cell; n_slots 0: no cell is running */
+    const struct frame **frames;  /* those of sim->frames for a node that runs alone */
     bool uses_queue;
     xoff_time last_at; /* latest event or instant so far */
     xoff_time next_at; /* earliest pending event that this thread knows of, after a round */
@@ -87,7 +86,8 @@ struct sim {
     xoff_time *at;      /* per slot */
     xoff_time *next_at; /* per cell: least `at` of its slots; during an instant, or earlier */
     struct slot *slots;
-    uint16_t *ports; /* per slot */
+    const struct frame **frames; /* per slot, of SIM_ARRIVAL: to be read next; the receiver's */
+    uint16_t *ports;             /* per slot */
     struct cell *cells;
     struct node_slots *slots_of; /* per node */
     uint32_t *cell_of;           /* per node */
@@ -180,15 +180,37 @@ void exchange_round(struct sim *sim, struct sim_word *word);
 struct exchange *exchange_create(struct sim *sim, const struct sim_spec *spec);
 void exchange_destroy(struct exchange *exchange);
 
-/* Moves on behind a frame that was read and is no longer needed. */
-static inline void chunk_leave(struct thread *thread, const struct frame **at)
+/* Moves on behind the frame at a position, which was read and is no longer needed. The first is
+ * for callers that know the two. */
+static inline void chunk_leave_frame(struct thread *thread, const struct frame **at,
+                                     const struct frame *done, uint32_t step)
 {
-    const struct frame *done = *at;
-    *at += thread->step;
-    if (__builtin_expect(chunk_begins(*at, thread->chunk_mask), 0)) {
+    *at = done + step;
+    if (__builtin_expect(chunk_begins(done + step, thread->chunk_mask), 0)) {
         *at = chunk_at(thread, done->more);
         chunk_return(thread, done);
     }
+}
+static inline void chunk_leave(struct thread *thread, const struct frame **at)
+{
+    chunk_leave_frame(thread, at, *at, thread->step);
+}
+
+/* Arrival time of the slot's next frame; XOFF_NEVER when there is none. A link that has run empty
+ * starts its chunk anew: where frames are far apart, it always uses the same cache line. Which line
+ * that is differs from link to link, as the first of all chunks share a few sets of the cache. */
+static inline xoff_time front_at(struct thread *w, const struct slot *s,
+                                 const struct frame **frames)
+{
+    struct link *link = &w->worker.links[s->link];
+    if (*frames != link_read_end(link))
+        return (*frames)->at;
+    if (!s->is_shared) {
+        struct frame *chunk = (struct frame *)((uintptr_t)*frames & ~(uintptr_t)w->chunk_mask);
+        *frames = chunk + s->link % LINK_CHUNK * w->step;
+        link_append(link, chunk + s->link % LINK_CHUNK * w->step);
+    }
+    return XOFF_NEVER;
 }
 
 /* Returns the frame at a position on a link, and moves on; NULL at the end. The first position is

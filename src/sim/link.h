@@ -29,10 +29,13 @@
 
 struct link {
     alignas(64) struct frame *_Atomic frames; /* place in a chunk for the next frame */
-    xoff_time last_at; /* a frame never overtakes another, whatever happens to the delay */
-    xoff_time *to_at;  /* time of the receiving slot; read and written unless the link is shared */
-    uint32_t mask;     /* bits of an address within a chunk */
-    uint32_t to_slot;  /* receiving slot, counted over the whole simulation */
+    /* A frame never overtakes another, whatever happens to the delay. Of a link that is special
+     * `last_at` is XOFF_NEVER, so that one comparison sends its frames and those that would
+     * overtake another to sim_send_specially(), and its_last_at is the time. */
+    xoff_time last_at, its_last_at;
+    xoff_time *to_at; /* time of the receiving slot; read and written unless the link is shared */
+    uint32_t mask;    /* bits of an address within a chunk */
+    uint32_t to_slot; /* receiving slot, counted over the whole simulation */
     uint32_t to_cell, from_cell;
     bool is_shared;  /* its ends may be at work at the same time */
     bool is_out;     /* receiver runs on another rank; to_slot means nothing */
@@ -40,6 +43,12 @@ struct link {
     uint8_t step;    /* distance between neighbouring frames, in cache lines (frame.h) */
     uint16_t to_port;
 };
+
+/* When the last frame arrives that was sent; -1: there is none to overtake. */
+static inline xoff_time *link_last_at(struct link *link)
+{
+    return link->is_special ? &link->its_last_at : &link->last_at;
+}
 
 /* The place behind the last frame, for the sender. */
 static inline struct frame *link_end(const struct link *link)

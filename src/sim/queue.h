@@ -23,7 +23,7 @@
 
 struct queue {
     xoff_time start; /* start of the window */
-    unsigned shift;  /* bucket = time within the window >> shift */
+    unsigned shift;  /* bucket = key >> shift */
     uint32_t taken;  /* place of the event that was taken last: there is none before it */
     uint64_t *keys;  /* by place; QUEUE_NONE: free */
     /* Bitmap over the places. A bit at `n_places` ends every search: no key lies there. */
@@ -77,13 +77,13 @@ static inline uint32_t queue_key_slot(uint64_t key)
 
 static inline uint32_t queue_bucket(const struct queue *q, uint64_t key)
 {
-    return (uint32_t)(key >> 28 >> q->shift);
+    return (uint32_t)(key >> q->shift);
 }
 
 static inline unsigned queue_shift(xoff_time length, unsigned bits)
 {
     const unsigned length_bits = 64 - (unsigned)__builtin_clzll((uint64_t)(length - 1) | 1);
-    return length_bits > bits ? length_bits - bits : 0;
+    return 28 + (length_bits > bits ? length_bits - bits : 0);
 }
 
 static inline uint32_t queue_places(unsigned bits, uint32_t n_events)

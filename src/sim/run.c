@@ -77,9 +77,10 @@ static inline void tell_time(struct thread *w, const struct link *link, xoff_tim
 void sim_send_specially(struct worker *w, struct link *link, const struct frame *frame,
                         xoff_time at)
 {
-    if (at <= link->last_at) /* the delay was shortened since */
-        at = link->last_at + 1;
-    link->last_at = at;
+    xoff_time *last_at = link_last_at(link);
+    if (at <= *last_at) /* the delay was shortened since */
+        at = *last_at + 1;
+    *last_at = at;
     struct frame *in = link_end(link), *end = in + link->step;
     frame_copy(in, frame, link->step);
     in->at = at;
@@ -94,8 +95,13 @@ void sim_send_specially(struct worker *w, struct link *link, const struct frame 
 
 void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time at)
 {
+    const struct thread *thread = (const struct thread *)w;
     const struct node_slots *slots = &w->sim->slots_of[node];
-    set_at((struct thread *)w, slots->first + slots->n_ports + port, at, SIM_TRANSMIT);
+    if (thread->first_slot == slots->first && thread->n_slots == END_NODE_SLOTS &&
+        !thread->uses_queue)
+        w->sim->at[slots->first + 1] = at;
+    else
+        set_at((struct thread *)w, slots->first + slots->n_ports + port, at, SIM_TRANSMIT);
 }
 
 void sim_at_timer(struct worker *worker, uint32_t node, xoff_time at)
@@ -133,22 +139,6 @@ struct worker *sim_exclusive(struct sim *sim)
     return &sim->exclusive->worker;
 }
 
-/* Arrival time of the slot's next frame; XOFF_NEVER when there is none. A link that has run empty
- * starts its chunk anew: where frames are far apart, it always uses the same cache line. Which line
- * that is differs from link to link, as the first of all chunks share a few sets of the cache. */
-static inline xoff_time front_at(struct thread *w, struct slot *s)
-{
-    struct link *link = &w->worker.links[s->link];
-    if (s->frames != link_read_end(link))
-        return s->frames->at;
-    if (!s->is_shared) {
-        struct frame *chunk = (struct frame *)((uintptr_t)s->frames & ~(uintptr_t)w->chunk_mask);
-        s->frames = chunk + s->link % LINK_CHUNK * w->step;
-        link_append(link, chunk + s->link % LINK_CHUNK * w->step);
-    }
-    return XOFF_NEVER;
-}
-
 static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
 {
     xoff_time next = XOFF_NEVER;
@@ -157,47 +147,25 @@ static xoff_time earliest_of(const struct sim *sim, const struct cell *cell)
     return next;
 }
 
-/* A node with one port needs no queue: it has at most one pending arrival, one transmission and one
- * timer, and equal times are ordered by kind. Half of all events belong to such nodes. */
-static inline xoff_time run_end_slots(struct thread *w, uint32_t first_slot)
+/* A node with one port whose model has not compiled its own. */
+__attribute__((noinline)) static void run_end_slots(struct thread *w, uint32_t first_slot)
 {
-    struct sim *sim = w->worker.sim;
-    xoff_time *at = sim->at + first_slot;
-    struct slot *s = &sim->slots[first_slot];
-    const struct sim_node *on = &sim->model.nodes[s->node];
-    w->first_slot = first_slot;
-    w->n_slots = END_NODE_SLOTS;
-    w->uses_queue = false;
-    w->worker.advances_before = w->window_end;
-    for (;;) {
-        const xoff_time now = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
-        if (now >= w->window_end)
-            break;
-        w->worker.now = now;
-        w->events++;
-        if (at[0] == now) {
-            w->arrivals++;
-            on->arrive(on->self, &w->worker, 0, s->frames);
-            chunk_leave(w, &s->frames);
-            at[0] = front_at(w, s);
-        } else if (at[2] == now) {
-            at[2] = XOFF_NEVER;
-            on->timer(on->self, &w->worker);
-        } else {
-            at[1] = XOFF_NEVER;
-            on->transmit(on->self, &w->worker, 0);
-        }
-    }
-    w->n_slots = 0;
-    if (w->worker.now > w->last_at)
-        w->last_at = w->worker.now;
-    return xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
+    const struct sim *sim = w->worker.sim;
+    const struct sim_node *on = &sim->model.nodes[sim->slots[first_slot].node];
+    run_end(&w->worker, first_slot, w->step, on->self, on->arrive, on->transmit, on->timer);
 }
 
-__attribute__((noinline)) static void run_end_node(struct thread *w, uint32_t index)
+static inline void run_end_node(struct thread *w, uint32_t index)
 {
-    struct sim *sim = w->worker.sim;
-    sim->next_at[index] = run_end_slots(w, sim->cells[index].first_slot);
+    const struct sim *sim = w->worker.sim;
+    const uint32_t first_slot = sim->cells[index].first_slot;
+    const struct sim_node *on = &sim->model.nodes[sim->slots[first_slot].node];
+    if (on->run)
+        on->run(on->self, &w->worker, index);
+    else
+        run_end_slots(w, first_slot);
+    const xoff_time *at = sim->at + first_slot;
+    sim->next_at[index] = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
 }
 
 /* Opens the queue for a window of a cell with up to so many events at a time. */
@@ -235,27 +203,28 @@ XOFF_SELDOM static void widen(struct thread *w, struct cell *cell)
                      most_events(cell));
 }
 
-/* Puts the next frame of a link to a node into the queue. Returns how many there are now, with n
- * before. */
-static inline uint32_t expect(struct thread *w, struct cell *cell, uint32_t local, uint32_t n,
-                              xoff_time at)
-{
-    if (__builtin_expect(n == w->most_arrivals, 0))
-        widen(w, cell);
-    queue_fill(&w->queue, queue_key(&w->queue, at, SIM_ARRIVAL, local));
-    return n + 1;
-}
-
 /* Puts all frames that a link delivers to a node in this window into the queue. Frames that are
- * being sent now arrive after it: none is missed here. */
+ * being sent now arrive after it: none is missed here. Returns how many frames arrive so far, with
+ * n before. */
 static uint32_t collect(struct thread *w, struct cell *cell, uint32_t local, uint32_t n)
 {
-    const struct slot *s = &w->worker.sim->slots[w->first_slot + local];
-    const struct frame *frame = s->frames, *last = link_read_end(&w->worker.links[s->link]);
+    const uint32_t slot = w->first_slot + local;
+    const struct frame *frame = w->worker.sim->frames[slot];
+    const struct frame *last = link_read_end(&w->worker.links[w->worker.sim->slots[slot].link]);
     const xoff_time end = w->window_end;
+    const uint32_t step = w->step, mask = w->chunk_mask;
+    if (__builtin_expect(n + LINK_CHUNK > w->most_arrivals, 0))
+        widen(w, cell);
     do {
-        n = expect(w, cell, local, n, frame->at);
-        frame = chunk_next(w, frame);
+        const struct frame *done = frame;
+        queue_fill(&w->queue, queue_key(&w->queue, done->at, SIM_ARRIVAL, local));
+        n++;
+        frame = done + step;
+        if (__builtin_expect(chunk_begins(frame, mask), 0)) {
+            frame = chunk_at(w, done->more);
+            if (__builtin_expect(n + LINK_CHUNK > w->most_arrivals, 0))
+                widen(w, cell);
+        }
     } while (frame != last && frame->at < end);
     return n;
 }
@@ -273,6 +242,7 @@ void alone_open(struct thread *w, uint32_t index)
     const uint32_t n_ports = (cell->n_slots - 1) / 2;
     const xoff_time end = w->window_end;
     open_queue(w, cell, most_events(cell));
+    w->frames = sim->frames + cell->first_slot;
     w->most_arrivals = UINT32_C(1) << cell->bucket_bits;
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_ports; i++)
@@ -297,7 +267,7 @@ void alone_close(struct thread *w, uint32_t index, uint64_t n_own)
     const uint32_t n_ports = (cell->n_slots - 1) / 2, n = w->n_alone;
     for (uint32_t i = 0; i < n_ports; i++)
         if (at[i] < w->window_end)
-            at[i] = front_at(w, &sim->slots[cell->first_slot + i]);
+            at[i] = front_at(w, &sim->slots[cell->first_slot + i], &w->frames[i]);
     w->events += n_own + n;
     w->arrivals += n;
     w->timer_slot = UINT32_MAX;
@@ -312,7 +282,7 @@ void alone_close(struct thread *w, uint32_t index, uint64_t n_own)
 __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index,
                                                const struct sim_node *on)
 {
-    sim_run_alone(&w->worker, index, on->self, on->arrive, on->transmit, on->timer);
+    sim_run_alone(&w->worker, index, w->step, on->self, on->arrive, on->transmit, on->timer);
 }
 
 static inline void run_alone(struct thread *w, uint32_t index)
@@ -336,7 +306,8 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     const xoff_time end = w->window_end;
 
     open_queue(w, cell, 2 * cell->n_slots);
-    struct slot *slots = &sim->slots[cell->first_slot];
+    const struct slot *slots = &sim->slots[cell->first_slot];
+    const struct frame **frames = sim->frames + cell->first_slot;
     for (uint32_t i = 0; i < cell->n_slots; i++)
         if (at[i] < end)
             queue_fill(q, queue_key(q, at[i], (enum sim_kind)slots[i].kind, i));
@@ -346,15 +317,15 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
         if (__builtin_expect(key == QUEUE_NONE, 0))
             break;
         const uint32_t i = queue_key_slot(key);
-        struct slot *s = &slots[i];
+        const struct slot *s = &slots[i];
         const struct sim_node *on = &nodes[s->node];
         w->worker.now = queue_key_at(q, key);
         const enum sim_kind kind = queue_key_kind(key);
         if (kind == SIM_ARRIVAL) {
             arrivals++;
-            on->arrive(on->self, &w->worker, s->port, s->frames);
-            chunk_leave(w, &s->frames);
-            at[i] = front_at(w, s);
+            on->arrive(on->self, &w->worker, s->port, frames[i]);
+            chunk_leave(w, &frames[i]);
+            at[i] = front_at(w, s, &frames[i]);
             if (at[i] < end)
                 queue_insert(q, queue_key(q, at[i], SIM_ARRIVAL, i));
         } else {
@@ -448,7 +419,8 @@ __attribute__((noinline)) static void run_arrivals(struct thread *w, uint32_t no
     struct sim *sim = w->worker.sim;
     const struct sim_node *on = &sim->model.calm_nodes[node];
     struct cell cell = calm_cell(&sim->slots_of[node]);
-    struct slot *slots = &sim->slots[cell.first_slot];
+    const struct slot *slots = &sim->slots[cell.first_slot];
+    const struct frame **frames = sim->frames + cell.first_slot;
     xoff_time *at = sim->at + cell.first_slot;
 
     const uint32_t n_due = find_due(w, at, 0, sim->slots_of[node].n_ports, w->due);
@@ -459,13 +431,13 @@ __attribute__((noinline)) static void run_arrivals(struct thread *w, uint32_t no
         n = collect(w, &cell, w->due[k], n);
     for (uint32_t k = 0; k < n; k++) {
         const uint64_t key = queue_take(&w->queue, QUEUE_NONE);
-        struct slot *s = &slots[queue_key_slot(key)];
+        const uint32_t i = queue_key_slot(key);
         w->worker.now = queue_key_at(&w->queue, key);
-        on->arrive(on->self, &w->worker, s->port, s->frames);
-        chunk_leave(w, &s->frames);
+        on->arrive(on->self, &w->worker, slots[i].port, frames[i]);
+        chunk_leave(w, &frames[i]);
     }
     for (uint32_t k = 0; k < n_due; k++)
-        at[w->due[k]] = front_at(w, &slots[w->due[k]]);
+        at[w->due[k]] = front_at(w, &slots[w->due[k]], &frames[w->due[k]]);
     w->events += n;
     w->arrivals += n;
     if (n && w->worker.now > w->last_at)
@@ -535,10 +507,10 @@ void share_look(struct sim *sim, struct share *share)
 {
     for (uint32_t i = 0; i < share->n_shared_in; i++) {
         const struct link *link = &sim->links[share->shared_in[i]];
-        const struct slot *s = &sim->slots[link->to_slot];
-        if (sim->at[link->to_slot] != XOFF_NEVER || link_read_end(link) == s->frames)
+        const struct frame *next = sim->frames[link->to_slot];
+        if (sim->at[link->to_slot] != XOFF_NEVER || link_read_end(link) == next)
             continue;
-        const xoff_time at = s->frames->at;
+        const xoff_time at = next->at;
         sim->at[link->to_slot] = at;
         sim->next_at[link->to_cell] = xoff_time_min(sim->next_at[link->to_cell], at);
     }

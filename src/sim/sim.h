@@ -37,8 +37,8 @@ struct sim_node {
     void (*arrive)(void *self, struct worker *w, uint32_t port, const struct frame *frame);
     void (*transmit)(void *self, struct worker *w, uint32_t port);
     void (*timer)(void *self, struct worker *w);
-    /* Runs the window of a cell that is this node: sim_run_alone() with the three handlers compiled
-     * into it (alone.h). NULL: they are called. */
+    /* Runs the window of a cell that is this node: sim_run_alone(), or sim_run_end() for a node
+     * with one port, with the three handlers compiled into it (alone.h). NULL: they are called. */
     void (*run)(void *self, struct worker *w, uint32_t cell);
 };
 
@@ -164,7 +164,7 @@ static inline __attribute__((always_inline)) void sim_send(struct worker *w, uin
                                                            const struct frame *frame, xoff_time at)
 {
     struct link *link = &w->links[index];
-    if (__builtin_expect(link->is_special || at <= link->last_at, 0)) {
+    if (__builtin_expect(at <= link->last_at, 0)) {
         sim_send_specially(w, link, frame, at);
         return;
     }

@@ -212,8 +212,9 @@ static void number_slots(struct sim *sim)
     sim->n_slots = slot;
     sim->at = aligned_alloc(64, sizeof *sim->at * (slot + 8));
     sim->slots = aligned_alloc(64, sizeof *sim->slots * (slot + 8));
+    sim->frames = aligned_alloc(64, sizeof *sim->frames * (slot + 8));
     sim->ports = calloc(slot + 8, sizeof *sim->ports);
-    XOFF_ASSERT(sim->at && sim->slots && sim->ports);
+    XOFF_ASSERT(sim->at && sim->slots && sim->frames && sim->ports);
     memset(sim->slots, 0, sizeof *sim->slots * (slot + 8));
     for (uint32_t s = 0; s < slot; s++)
         sim->at[s] = XOFF_NEVER;
@@ -245,6 +246,8 @@ static void make_chunk(struct sim *sim, struct link *link)
     link->mask = owner->chunk_mask;
     link_append(link, chunk_at(owner, chunk_take(owner)));
     link->is_special = link->is_shared || sim->step > 1;
+    link->last_at = link->is_special ? XOFF_NEVER : -1;
+    link->its_last_at = -1;
 }
 
 /* The half of a link at its sender. */
@@ -280,7 +283,7 @@ static void make_receiver(struct sim *sim, const struct sim_spec *spec, uint32_t
         link->is_shared = is_in || sim->n_threads > 1;
     make_chunk(sim, link);
     to->is_shared = link->is_shared;
-    to->frames = link_end(link);
+    sim->frames[link->to_slot] = link_end(link);
 }
 
 static void make_links(struct sim *sim, const struct sim_spec *spec)
@@ -295,7 +298,6 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
         struct link *link = &sim->links[i];
         if (!owns(spec, l->from_node) && !owns(spec, l->to_node))
             continue;
-        link->last_at = -1;
         link->step = (uint8_t)sim->step;
         if (owns(spec, l->from_node))
             make_sender(sim, spec, i);
@@ -460,7 +462,8 @@ void sim_destroy(struct sim *sim)
     destroy_thread(sim->exclusive);
     munmap(sim->chunks, sim->chunks_size);
     exchange_destroy(sim->exchange);
-    free(sim->threads), free(sim->next_at), free(sim->links_block), free(sim->slots);
+    free(sim->threads), free(sim->next_at), free(sim->links_block), free(sim->slots),
+        free(sim->frames);
     free(sim->at), free(sim->ports), free(sim->cells), free(sim->cell_of), free(sim->slots_of);
     free(sim);
 }
@@ -470,16 +473,16 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
 {
     struct link *link = &sim->links[index];
     if (link->is_out) {
-        link->last_at = -1;
+        *link_last_at(link) = -1;
         return 0;
     }
-    struct slot *to = &sim->slots[link->to_slot];
+    const struct frame **frames = &sim->frames[link->to_slot];
     uint32_t n = 0;
-    for (; to->frames != link_end(link); n++) {
-        lost(context, to->frames);
-        chunk_leave(sim->threads[0], &to->frames);
+    for (; *frames != link_end(link); n++) {
+        lost(context, *frames);
+        chunk_leave(sim->threads[0], frames);
     }
-    link->last_at = -1; /* there is nothing left to overtake */
+    *link_last_at(link) = -1; /* there is nothing left to overtake */
     sim->at[link->to_slot] = XOFF_NEVER;
     return n;
 }
@@ -487,8 +490,7 @@ uint32_t sim_flush_link(struct sim *sim, uint32_t index, void *context,
 uint32_t sim_in_flight(const struct sim *sim, uint32_t index, uint64_t *bytes)
 {
     const struct link *link = &sim->links[index];
-    const struct slot *to = &sim->slots[link->to_slot];
-    const struct frame *at = to->frames;
+    const struct frame *at = sim->frames[link->to_slot];
     uint32_t n = 0;
     for (const struct frame *frame; (frame = walk_on(sim->exclusive, link, &at)) != NULL;)
         if (!frame_is_control(frame)) {

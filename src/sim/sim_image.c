@@ -20,12 +20,12 @@ static void image_events(struct image *image, struct sim *sim)
 
 static void save_frames(struct image *image, const struct sim *sim, const struct link *link)
 {
-    const struct slot *to = &sim->slots[link->to_slot];
+    const struct frame *at = sim->frames[link->to_slot];
     uint32_t n = 0;
-    for (const struct frame *at = to->frames; walk_on(sim->exclusive, link, &at);)
+    while (walk_on(sim->exclusive, link, &at))
         n++;
     image_bytes(image, &n, sizeof n);
-    const struct frame *at = to->frames;
+    at = sim->frames[link->to_slot];
     for (const struct frame *frame; (frame = walk_on(sim->exclusive, link, &at)) != NULL;) {
         struct long_frame copy = {0};
         frame_copy(&copy.frame, frame, link->step);
@@ -38,7 +38,7 @@ static void load_frames(struct image *image, struct sim *sim, uint32_t index)
     struct link *link = &sim->links[index];
     uint32_t n = 0;
     image_bytes(image, &n, sizeof n);
-    link->last_at = -1;
+    *link_last_at(link) = -1;
     for (uint32_t i = 0; i < n && !image->misfit; i++) {
         struct long_frame copy = {0};
         image_bytes(image, &copy, sizeof(struct frame) * link->step);
@@ -56,7 +56,7 @@ static void image_frames(struct image *image, struct sim *sim)
             load_frames(image, sim, i);
         else
             save_frames(image, sim, &sim->links[i]);
-        image_bytes(image, &sim->links[i].last_at, sizeof sim->links[i].last_at);
+        image_bytes(image, link_last_at(&sim->links[i]), sizeof(xoff_time));
     }
 }
 

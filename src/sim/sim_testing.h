@@ -55,7 +55,7 @@ static inline void member_timer(void *self, struct worker *w)
 /* Every other node has its handlers compiled into the loop of its windows. */
 static inline void member_run(void *self, struct worker *w, uint32_t cell)
 {
-    sim_run_alone(w, cell, self, member_arrive, member_transmit, member_timer);
+    sim_run_alone(w, cell, w->sim->step, self, member_arrive, member_transmit, member_timer);
 }
 
 /* For one network at a time. */

@@ -20,15 +20,22 @@ static void warm(const struct thread *w, uint32_t index)
 {
     const struct sim *sim = w->worker.sim;
     const struct cell *cell = &sim->cells[index];
-    for (uint32_t i = cell->first_slot; i < cell->first_slot + cell->n_slots; i++) {
-        const struct slot *s = &sim->slots[i];
-        if (s->kind == SIM_TRANSMIT)
-            __builtin_prefetch(&sim->links[s->link], 1);
-        else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end)
-            for (const struct frame *f = s->frames;
-                 f == s->frames || !chunk_begins(f, w->chunk_mask); f++)
-                __builtin_prefetch(f);
-    }
+    const uint32_t n_ports = cell->n_slots / 2;
+    const xoff_time *at = sim->at + cell->first_slot, end = w->window_end;
+    const struct frame **frames = sim->frames + cell->first_slot;
+    const struct slot *transmits = &sim->slots[cell->first_slot + n_ports];
+    const uint32_t mask = w->chunk_mask;
+    if (!cell->is_node)
+        return;
+    for (uint32_t i = 0; i < n_ports; i++)
+        if (at[i] < end)
+            for (const struct frame *f = frames[i];;) {
+                __builtin_prefetch(f++);
+                if (chunk_begins(f, mask))
+                    break;
+            }
+    for (uint32_t i = 0; i < n_ports; i++)
+        __builtin_prefetch(&sim->links[transmits[i].link], 1);
     if (sim->model.warm)
         sim->model.warm(sim->model.net, sim->slots[cell->first_slot].node);
 }
@@ -45,6 +52,7 @@ static inline void warm_find(const struct sim *sim, uint32_t index)
     const struct cell *cell = &sim->cells[index];
     warm_lines(&sim->slots[cell->first_slot], cell->n_slots * sizeof *sim->slots);
     warm_lines(&sim->at[cell->first_slot], cell->n_slots * sizeof *sim->at);
+    warm_lines(&sim->frames[cell->first_slot], cell->n_slots / 2 * sizeof *sim->frames);
 }
 
 /* The last step: where the cell's next frames are written, the times they are compared with, and
@@ -61,7 +69,7 @@ static inline void warm_behind(const struct thread *w, uint32_t index)
             __builtin_prefetch(link->to_at, 1);
         } else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end) {
             const struct frame *chunk =
-                (const struct frame *)((uintptr_t)s->frames & ~(uintptr_t)w->chunk_mask);
+                (const struct frame *)((uintptr_t)sim->frames[i] & ~(uintptr_t)w->chunk_mask);
             const struct frame *last = chunk + (LINK_CHUNK - 1) * w->step;
             const struct frame *end = link_read_end(link);
             if (((uintptr_t)end ^ (uintptr_t)chunk) > w->chunk_mask)
