@@ -229,11 +229,23 @@ static const struct column *first_difference(const struct results *a, const stru
     return NULL;
 }
 
+/* A time at which a flow was under way, or any: for most of its time a network is at rest. */
+static xoff_time time_of_image(const struct results *r)
+{
+    const uint64_t draw = r->digest >> 1;
+    const struct result_flow *flow = r->n_flows ? &r->flows[draw % r->n_flows] : NULL;
+    if (r->digest % 8 == 0 || !flow || flow->finish_at == XOFF_NEVER ||
+        flow->finish_at <= flow->start_at)
+        return 1 + (xoff_time)(draw % (uint64_t)(r->end_at + 1));
+    return 1 + flow->start_at +
+           (xoff_time)((draw >> 20) % (uint64_t)(flow->finish_at - flow->start_at));
+}
+
 /* An image is made at a time in the run, and a run with fewer threads goes on from it. */
 static bool resumes(const char *text, const struct results *whole,
                     const struct soak_options *options, struct soak_report *report)
 {
-    struct run run = {.hold_at = 1 + (xoff_time)(whole->digest % (uint64_t)(whole->end_at + 1))};
+    struct run run = {.hold_at = time_of_image(whole)};
     struct run rest = {0};
     struct xoff_err err = {0};
     bool is_good = true;
