@@ -183,10 +183,14 @@ int cli_read_parts(const char *path, uint32_t **parts, uint32_t *n, struct xoff_
 
 /* Shows on a terminal that files are being written to the folder; cli_end_writing() returns how
  * long that took, in seconds. */
+struct folder;
 struct write_progress;
 struct write_progress *cli_begin_writing(const char *folder);
 double cli_end_writing(struct write_progress *progress);
 
+/* Opens the folder of a command's files (stats/folder.h). Prints an error. Returns an exit status.
+ */
+int cli_open_folder(const char *path, const char *const *names, struct folder **folder);
 /* Writes a text to a file, which appears complete or not at all. Prints an error. Returns an exit
  * status. */
 int cli_write_file(const char *path, const char *text);

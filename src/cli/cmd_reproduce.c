@@ -440,7 +440,6 @@ static int finish(const struct reproduce_arguments *a, struct scoreboard *board,
 static int reproduce(struct reproduce_arguments *a)
 {
     struct scoreboard board = {.options = &a->options};
-    struct xoff_err err = {0};
     double began_s = cli_clock();
     cli_catch_interrupts();
     a->options.progress = on_progress;
@@ -454,11 +453,7 @@ static int reproduce(struct reproduce_arguments *a)
         scoreboard_fini(&board);
         return status;
     }
-    const int code = folder_open(a->output, file_names, &folder, &err); /* before the work */
-    if (code) {
-        cli_print_error(&err);
-        status = code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;
-    }
+    status = cli_open_folder(a->output, file_names, &folder); /* before the work */
     if (!status)
         status = add_papers(a, &board);
     if (!status && !runs_go(&board.runs)) {

@@ -361,13 +361,8 @@ static int sweep_all(struct sweep_arguments *a, const char *output)
         cli_print_error(&err);
         status = cli_status(&err);
     }
-    if (!status && !a->options.n_shares && cli_is_first()) { /* before the work */
-        const int code = folder_open(output, file_names, &folder, &err);
-        if (code) {
-            cli_print_error(&err);
-            status = code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;
-        }
-    }
+    if (!status && !a->options.n_shares && cli_is_first())
+        status = cli_open_folder(output, file_names, &folder); /* before the work */
     if (cli_any(status != EXIT_FINE)) { /* all ranks end then; the one that failed has said why */
         status = status ? status : EXIT_FAILED;
     } else if (!sweep_go(&sweep)) {

@@ -11,6 +11,7 @@
 #include <xoff/units.h>
 
 #include "cli/cli.h"
+#include "stats/folder.h"
 #include "stats/text_stream.h"
 #include "stats/whole.h"
 
@@ -235,6 +236,16 @@ int cli_write_text(const char *to, const char *mode, const char *text)
 static void write_text(FILE *out, const void *text)
 {
     fputs(text, out);
+}
+
+int cli_open_folder(const char *path, const char *const *names, struct folder **folder)
+{
+    struct xoff_err err = {0};
+    const int code = folder_open(path, names, folder, &err);
+    if (!code)
+        return EXIT_FINE;
+    cli_print_error(&err);
+    return code == -XOFF_E_CONFLICT ? EXIT_BAD_INPUT : EXIT_FAILED;
 }
 
 int cli_write_file(const char *path, const char *text)
