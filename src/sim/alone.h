@@ -64,9 +64,10 @@ sim_run_alone(struct worker *worker, uint32_t index, uint32_t step, void *self,
  * transmission and one timer, and equal times are ordered by kind. Half of all events belong to
  * such nodes. */
 static inline __attribute__((always_inline)) void
-run_end(struct worker *worker, uint32_t first_slot, uint32_t step, void *self,
-        void (*arrive)(void *, struct worker *, uint32_t, const struct frame *),
-        void (*transmit)(void *, struct worker *, uint32_t), void (*timer)(void *, struct worker *))
+sim_run_end_slots(struct worker *worker, uint32_t first_slot, uint32_t step, void *self,
+                  void (*arrive)(void *, struct worker *, uint32_t, const struct frame *),
+                  void (*transmit)(void *, struct worker *, uint32_t),
+                  void (*timer)(void *, struct worker *))
 {
     struct thread *w = (struct thread *)worker;
     xoff_time *at = worker->sim->at + first_slot;
@@ -106,7 +107,8 @@ sim_run_end(struct worker *worker, uint32_t index, uint32_t step, void *self,
             void (*transmit)(void *, struct worker *, uint32_t),
             void (*timer)(void *, struct worker *))
 {
-    run_end(worker, worker->sim->cells[index].first_slot, step, self, arrive, transmit, timer);
+    sim_run_end_slots(worker, worker->sim->cells[index].first_slot, step, self, arrive, transmit,
+                      timer);
 }
 
 #endif

@@ -152,7 +152,8 @@ __attribute__((noinline)) static void run_end_slots(struct thread *w, uint32_t f
 {
     const struct sim *sim = w->worker.sim;
     const struct sim_node *on = &sim->model.nodes[sim->slots[first_slot].node];
-    run_end(&w->worker, first_slot, w->step, on->self, on->arrive, on->transmit, on->timer);
+    sim_run_end_slots(&w->worker, first_slot, w->step, on->self, on->arrive, on->transmit,
+                      on->timer);
 }
 
 static inline void run_end_node(struct thread *w, uint32_t index)
