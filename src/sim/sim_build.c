@@ -211,11 +211,12 @@ static void number_slots(struct sim *sim)
     }
     sim->n_slots = slot;
     sim->at = aligned_alloc(64, sizeof *sim->at * (slot + 8));
-    sim->slots = aligned_alloc(64, sizeof *sim->slots * (slot + 8));
+    const size_t slots_size = (sizeof *sim->slots * slot + 63) / 64 * 64 + 64;
+    sim->slots = aligned_alloc(64, slots_size);
     sim->frames = aligned_alloc(64, sizeof *sim->frames * (slot + 8));
     sim->ports = calloc(slot + 8, sizeof *sim->ports);
     XOFF_ASSERT(sim->at && sim->slots && sim->frames && sim->ports);
-    memset(sim->slots, 0, sizeof *sim->slots * (slot + 8));
+    memset(sim->slots, 0, slots_size);
     for (uint32_t s = 0; s < slot; s++)
         sim->at[s] = XOFF_NEVER;
     sim->at[slot] = 0; /* stands for the receivers of other ranks, and is never set */
