@@ -157,6 +157,22 @@ static inline struct xoff_sih_port *xoff_sih_ports(const struct xoff_sih_state *
     return (struct xoff_sih_port *)(s + 1);
 }
 
+/* Puts a frame into the headroom of its queue; XOFF_POOL_DROP: there is no room. */
+static inline enum xoff_pool xoff_sih_join_headroom(const struct xoff_sih_cfg *c,
+                                                    struct xoff_sih_state *s,
+                                                    struct xoff_sih_queue *queue, uint32_t port,
+                                                    int64_t bytes)
+{
+    if (queue->headroom_bytes + bytes > xoff_sih_headroom(c)[port])
+        return XOFF_POOL_DROP;
+    queue->headroom_bytes += bytes;
+    if (queue->headroom_bytes > queue->headroom_peak_bytes)
+        queue->headroom_peak_bytes = queue->headroom_bytes;
+    xoff_shared_raise(&s->base, XOFF_POOL_HEADROOM, bytes);
+    xoff_shared_raise_total(&s->base, bytes);
+    return XOFF_POOL_HEADROOM;
+}
+
 /* Takes a frame for an egress queue of `egress_bytes`; XOFF_POOL_DROP: declines. */
 static inline enum xoff_pool xoff_sih_quick_admit(const void *cfg, void *state, uint32_t port,
                                                   uint32_t priority, int64_t bytes,
@@ -174,16 +190,8 @@ static inline enum xoff_pool xoff_sih_quick_admit(const void *cfg, void *state, 
     const int64_t shared = xoff_shared_part(bytes, after);
     if (__builtin_expect(queue->is_above != 0, 0)) {
         if (shared > 0 &&
-            (after > xoff_ratio_times(&c->base.alpha, free_bytes) || shared > free_bytes)) {
-            if (queue->headroom_bytes + bytes > xoff_sih_headroom(c)[port])
-                return XOFF_POOL_DROP;
-            queue->headroom_bytes += bytes;
-            if (queue->headroom_bytes > queue->headroom_peak_bytes)
-                queue->headroom_peak_bytes = queue->headroom_bytes;
-            xoff_shared_raise(&s->base, XOFF_POOL_HEADROOM, bytes);
-            xoff_shared_raise_total(&s->base, bytes);
-            return XOFF_POOL_HEADROOM;
-        }
+            (after > xoff_ratio_times(&c->base.alpha, free_bytes) || shared > free_bytes))
+            return xoff_sih_join_headroom(c, s, queue, port, bytes);
     } else if (__builtin_expect(shared > free_bytes ||
                                     after >= xoff_ratio_times(&c->base.alpha, free_bytes - shared),
                                 0)) {

@@ -98,7 +98,7 @@ void sim_at_transmit(struct worker *w, uint32_t node, uint32_t port, xoff_time a
     const struct thread *thread = (const struct thread *)w;
     const struct node_slots *slots = &w->sim->slots_of[node];
     if (thread->first_slot == slots->first && thread->n_slots == END_NODE_SLOTS &&
-        !thread->uses_queue)
+        !thread->uses_queue) /* the node that runs, which has one port: nothing is to be moved */
         w->sim->at[slots->first + 1] = at;
     else
         set_at((struct thread *)w, slots->first + slots->n_ports + port, at, SIM_TRANSMIT);

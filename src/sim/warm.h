@@ -15,7 +15,7 @@
 enum { WARM_FIND = 5, WARM_NODE = 3, WARM_BEHIND = 1 };
 
 /* Prefetches what a cell needs first: the frames in the chunks that its slots read next, and the
- * model's own data. */
+ * model's own data. A cell of several nodes is too large for that. */
 static void warm(const struct thread *w, uint32_t index)
 {
     const struct sim *sim = w->worker.sim;

@@ -93,15 +93,9 @@ static enum xoff_pool sih_admit_above(const struct xoff_sih_cfg *c, struct xoff_
     const int64_t bytes = arrival->bytes;
     enum xoff_pool pool = shared_admit_below(&c->base, &s->base, bytes,
                                              xoff_shared_free(&c->base, &s->base), &queue->bytes);
-    if (pool == XOFF_POOL_DROP &&
-        queue->headroom_bytes + bytes <= xoff_sih_headroom(c)[arrival->in_port]) {
-        queue->headroom_bytes += bytes;
-        if (queue->headroom_bytes > queue->headroom_peak_bytes)
-            queue->headroom_peak_bytes = queue->headroom_bytes;
-        xoff_shared_raise(&s->base, XOFF_POOL_HEADROOM, bytes);
-        pool = XOFF_POOL_HEADROOM;
-    }
-    if (pool != XOFF_POOL_DROP)
+    if (pool == XOFF_POOL_DROP)
+        pool = xoff_sih_join_headroom(c, s, queue, arrival->in_port, bytes);
+    else
         xoff_shared_raise_total(&s->base, bytes);
     sih_consider_xoff(c, s, queue, arrival, pool == XOFF_POOL_DROP ? bytes : 0, out);
     return pool;
