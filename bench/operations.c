@@ -190,16 +190,16 @@ static void bench_event(struct rig *rig)
     uint64_t sum = 0;
     open_window(q);
     for (uint32_t i = 0; i < REPEATS; i++) {
-        const uint64_t key = queue_take(q, QUEUE_NONE);
+        if (q->first_key == QUEUE_NONE) /* the window is over: start again */
+            open_window(q);
+        const uint64_t key = queue_take(q);
         sum += key;
         const xoff_time at = queue_key_at(q, key) + 123456;
-        if (key == QUEUE_NONE) /* the window is over: start again */
-            open_window(q);
-        else if (at < 1000000)
+        if (at < 1000000)
             queue_insert(q, queue_key(q, at, SIM_ARRIVAL, queue_key_slot(key)));
     }
-    while (queue_take(q, QUEUE_NONE) != QUEUE_NONE)
-        ;
+    while (q->first_key != QUEUE_NONE)
+        queue_take(q);
     sink = sum;
 }
 

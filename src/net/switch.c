@@ -410,11 +410,8 @@ void sw_warm(const struct sw *sw)
     for (uint32_t p = 0; p < sw->n_ports; p++) {
         const struct port *port = &sw->ports[p];
         __builtin_prefetch(port, 1);
-        for (uint32_t mask = sw->used; mask; mask &= mask - 1) {
-            const uint32_t q = (uint32_t)__builtin_ctz(mask);
-            __builtin_prefetch(&port->rx[q], 1);
-            __builtin_prefetch(sw_queue(sw, p, q), 1);
-        }
+        for (uint32_t mask = sw->used; mask; mask &= mask - 1)
+            __builtin_prefetch(&port->rx[__builtin_ctz(mask)], 1);
     }
 }
 

@@ -202,21 +202,44 @@ XOFF_SELDOM static void arrive_first(struct shared *s, struct worker *w, uint32_
     }
 }
 
-EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, uint32_t in,
-                                  const struct frame *frame, enum books books, bool has_hops)
+/* What the short way needs to know of a frame before all else, as the note of its arrival. */
+#define NOTE_LONG UINT64_MAX /* it goes the long way */
+
+static inline uint64_t note_of(uint32_t out, uint32_t priority, uint32_t bytes)
+{
+    return (uint64_t)out << 32 | bytes << 8 | priority;
+}
+
+/* Where a frame goes is looked up before the events of the window. */
+EGRESS_INLINE uint64_t prepare_shortly(const struct shared *s, const struct frame *frame,
+                                       bool has_hops)
+{
+    if (__builtin_expect(frame_is_control(frame) || !s->lanes[frame->priority].queues, 0))
+        return NOTE_LONG;
+    const struct route_set to_host = route_row_set(&s->row, frame->dst, has_hops);
+    if (__builtin_expect(!to_host.n, 0))
+        return NOTE_LONG;
+    const uint32_t out = route_set_choose(&to_host, s->row.salt, frame->hash);
+    __builtin_prefetch(&s->sw.ports[out], 1);
+    __builtin_prefetch(&s->lanes[frame->priority].queues[out], 1);
+    return note_of(out, frame->priority, frame->bytes);
+}
+
+EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, const struct arrival *arrival,
+                                  enum books books)
 {
     struct sw *sw = &s->sw;
     const xoff_time now = sim_now(w);
-    const uint32_t priority = frame->priority, bytes = frame->bytes;
-    const struct lane *lane = &s->lanes[priority];
-    struct route_set to_host = {.n = 0};
-    if (__builtin_expect(!frame_is_control(frame) && lane->queues, 1))
-        to_host = route_row_set(&s->row, frame->dst, has_hops);
-    if (__builtin_expect(!to_host.n, 0)) {
+    const struct frame *frame = arrival->frame;
+    const uint32_t in = queue_key_slot(arrival->key);
+    const uint64_t note = arrival->note;
+    if (__builtin_expect(note == NOTE_LONG, 0)) {
         arrive_first(s, w, in, frame);
         return;
     }
-    const uint32_t out = route_set_choose(&to_host, s->row.salt, frame->hash);
+    const uint32_t out = (uint32_t)(note >> 32), priority = note & 0xff,
+                   bytes = (uint32_t)note >> 8;
+    const struct lane *lane = &s->lanes[priority];
     struct port *to = &sw->ports[out];
     struct egress *queue = &lane->queues[out];
     port_count_rx(&sw->ports[in], priority, bytes);
@@ -303,19 +326,23 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
         arm_shortly(sw, w, port);
 }
 
-#define SHORT_WAY(name, books, has_hops)                                            \
-    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, uint32_t in,        \
-                                     const struct frame *frame)                     \
-    {                                                                               \
-        arrive_shortly(s, w, in, frame, books, has_hops);                           \
-    }                                                                               \
-    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port)    \
-    {                                                                               \
-        transmit_shortly(s, w, port, books);                                        \
-    }                                                                               \
-    static void run_##name(void *sw, struct worker *w, uint32_t cell)               \
-    {                                                                               \
-        sim_run_alone(w, cell, 1, sw, arrive_##name, transmit_##name, timer_alone); \
+#define SHORT_WAY(name, books, has_hops)                                                       \
+    EGRESS_INLINE uint64_t prepare_##name(void *s, const struct frame *frame)                  \
+    {                                                                                          \
+        return prepare_shortly(s, frame, has_hops);                                            \
+    }                                                                                          \
+    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, const struct arrival *arrival) \
+    {                                                                                          \
+        arrive_shortly(s, w, arrival, books);                                                  \
+    }                                                                                          \
+    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port)               \
+    {                                                                                          \
+        transmit_shortly(s, w, port, books);                                                   \
+    }                                                                                          \
+    static void run_##name(void *sw, struct worker *w, uint32_t cell)                          \
+    {                                                                                          \
+        sim_run_alone(w, cell, 1, sw, prepare_##name, arrive_##name, transmit_##name,          \
+                      timer_alone);                                                            \
     }
 
 static void timer_alone(void *sw, struct worker *w)
@@ -331,9 +358,9 @@ SHORT_WAY(called_by_edge, BOOKS_CALLED, false)
 SHORT_WAY(sih_by_edge, BOOKS_SIH, false)
 SHORT_WAY(dsh_by_edge, BOOKS_DSH, false)
 
-static void arrive_alone(void *sw, struct worker *w, uint32_t in, const struct frame *frame)
+static void arrive_alone(void *sw, struct worker *w, const struct arrival *a)
 {
-    arrive(sw, w, in, frame);
+    arrive(sw, w, queue_key_slot(a->key), a->frame);
 }
 
 static void transmit_alone(void *sw, struct worker *w, uint32_t port)
@@ -362,7 +389,8 @@ static void run(void *self, struct worker *w, uint32_t cell)
     }
     const bool has_hops = s->row.hops;
     if (!s->is_plain)
-        sim_run_alone(w, cell, s->sw.store.step, self, arrive_alone, transmit_alone, timer_alone);
+        sim_run_alone(w, cell, s->sw.store.step, self, NULL, arrive_alone, transmit_alone,
+                      timer_alone);
     else if (mmu == &xoff_mmu_sih)
         (has_hops ? run_sih : run_sih_by_edge)(self, w, cell);
     else if (mmu == &xoff_mmu_dsh)

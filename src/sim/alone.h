@@ -17,12 +17,47 @@ static inline void alone_at_transmit(struct worker *worker, uint32_t n_ports, ui
         worker->sim->at[w->first_slot + n_ports + port] = at;
 }
 
+/* Moves all arrivals out of the queue into w->sorted. What a handler needs to know of a frame first
+ * is looked up here: no frame waits for another, and who handles it finds it in the cache. */
+static inline __attribute__((always_inline)) void
+alone_sort(struct thread *w, uint32_t step, void *self,
+           uint64_t (*prepare)(void *, const struct frame *))
+{
+    struct queue *q = &w->queue;
+    const struct frame **frames = w->worker.sim->frames + w->first_slot;
+    const uint32_t mask = w->chunk_mask;
+    struct arrival *to = w->sorted;
+    const struct arrival *end = to + w->n_sorted;
+    uint64_t *keys = q->keys;
+    for (uint64_t *word = q->occupied; to < end; word++, keys += 64) {
+        for (uint64_t bits = *word; bits; bits &= bits - 1) {
+            uint64_t *place = keys + __builtin_ctzll(bits);
+            const uint32_t i = queue_key_slot(*place);
+            const struct frame *frame = frames[i], *next = frame + step;
+            to->key = *place;
+            to->frame = frame;
+            to->note = prepare ? prepare(self, frame) : 0;
+            to++;
+            *place = QUEUE_NONE;
+            if (__builtin_expect(chunk_begins(next, mask), 0)) {
+                next = chunk_at(w, frame->more);
+                chunk_set_aside(w, frame);
+            }
+            frames[i] = next;
+        }
+        *word = 0;
+    }
+    to->key = QUEUE_NONE;
+}
+
 /* Runs a cell of a single node from the window's start to its end. All that the node receives was
- * sent before the window starts, so alone_open() has put its arrivals into the queue. Frames are
- * `step` lines apart (frame.h). */
+ * sent before the window starts, so its arrivals are put in order first. What is left to be ordered
+ * are its own events. Frames are `step` lines apart (frame.h). `prepare`, which may be NULL, is
+ * called for each arrival before all events and returns its note. */
 static inline __attribute__((always_inline)) void
 sim_run_alone(struct worker *worker, uint32_t index, uint32_t step, void *self,
-              void (*arrive)(void *, struct worker *, uint32_t, const struct frame *),
+              uint64_t (*prepare)(void *, const struct frame *),
+              void (*arrive)(void *, struct worker *, const struct arrival *),
               void (*transmit)(void *, struct worker *, uint32_t),
               void (*timer)(void *, struct worker *))
 {
@@ -32,29 +67,30 @@ sim_run_alone(struct worker *worker, uint32_t index, uint32_t step, void *self,
     xoff_time *at = worker->sim->at + cell->first_slot;
     const uint32_t n_ports = (cell->n_slots - 1) / 2;
     alone_open(w, index);
+    alone_sort(w, step, self, prepare);
+    alone_begin(w, index);
     uint64_t n_own = 0;
     for (;;) {
-        const uint64_t key = queue_take(q, w->timer_key);
-        if (__builtin_expect(key == QUEUE_NONE, 0)) {
-            if (w->timer_key == QUEUE_NONE)
-                break;
+        const struct arrival *a = w->next_arrival;
+        const uint64_t key = q->first_key, timer_key = w->timer_key;
+        if (a->key < (key < timer_key ? key : timer_key)) {
+            w->next_arrival = a + 1;
+            worker->now = queue_key_at(q, a->key);
+            arrive(self, worker, a);
+        } else if (__builtin_expect(key < timer_key, 1)) {
+            const uint32_t i = queue_key_slot(queue_take(q));
+            worker->now = queue_key_at(q, key);
+            at[i] = XOFF_NEVER;
+            n_own++;
+            transmit(self, worker, i - n_ports);
+        } else if (timer_key != QUEUE_NONE) {
             worker->now = at[2 * n_ports];
             at[2 * n_ports] = XOFF_NEVER;
             w->timer_key = QUEUE_NONE;
             n_own++;
             timer(self, worker);
-            continue;
-        }
-        worker->now = queue_key_at(q, key);
-        const uint32_t i = queue_key_slot(key);
-        if (i < n_ports) {
-            const struct frame *frame = w->frames[i];
-            arrive(self, worker, i, frame);
-            chunk_leave_frame(w, &w->frames[i], frame, step);
         } else {
-            at[i] = XOFF_NEVER;
-            n_own++;
-            transmit(self, worker, i - n_ports);
+            break;
         }
     }
     alone_close(w, index, n_own);

@@ -31,6 +31,13 @@ struct cell {
     bool is_node; /* one node, no link to itself: all it receives in a window was sent before */
 };
 
+/* A frame that arrives at a node in the window that runs (alone.h). */
+struct arrival {
+    uint64_t key; /* as of an event in the queue: the time, and the slot, which is the port */
+    const struct frame *frame;
+    uint64_t note; /* what the node has prepared */
+};
+
 /* A share of the cells. One thread opens it in each round: it finds the cells that have an event.
  * Then threads claim units of these cells, the share's own thread from the front and others from
  * the back (rounds.c). */
@@ -51,7 +58,6 @@ struct thread {
     alignas(64) struct worker worker;
     xoff_time window_end;
     uint32_t first_slot, n_slots; /* slots of the running cell; n_slots 0: no cell is running */
-    const struct frame **frames;  /* those of sim->frames for a node that runs alone */
     bool uses_queue;
     xoff_time last_at; /* latest event or instant so far */
     xoff_time next_at; /* earliest pending event that this thread knows of, after a round */
@@ -66,11 +72,14 @@ struct thread {
     unsigned chunk_shift;
     uint32_t new_chunk, chunks_end; /* the next that nobody has used; end of this thread's part */
     uint32_t free_chunk, n_free;    /* linked by frame.more; UINT32_MAX: none */
+    uint32_t read_chunk, n_read;    /* whose frames all arrive in the window; the same */
     struct queue queue;
     uint16_t *due; /* slots of the node that runs, in calm windows */
-    /* Of the node that runs alone: frames that arrive, and how many may before the queue must be
-     * widened. */
-    uint32_t n_alone, most_arrivals;
+    /* Of the node that runs alone: its arrivals in order, behind the last one a key of QUEUE_NONE;
+     * how many may arrive before the queue must be widened; and the next one. */
+    struct arrival *sorted;
+    uint32_t n_sorted, sorted_capacity, most_arrivals;
+    const struct arrival *next_arrival;
     /* The timer of a node that runs alone is in no bucket, since some nodes move it with almost
      * every event: its slot (UINT32_MAX: no such node runs) and its key (UINT64_MAX: not in this
      * window). */
@@ -142,6 +151,29 @@ static inline void chunk_return(struct thread *thread, const struct frame *in)
     thread->n_free++;
 }
 
+/* Sets aside the chunk that a frame lies in, to be returned when its frames have been handled. */
+static inline void chunk_set_aside(struct thread *thread, const struct frame *in)
+{
+    const size_t chunk =
+        (size_t)((const char *)in - (const char *)thread->chunks) >> thread->chunk_shift;
+    chunk_at(thread, (uint32_t)chunk)->more = thread->read_chunk;
+    thread->read_chunk = (uint32_t)chunk;
+    thread->n_read++;
+}
+
+static inline void chunks_return_read(struct thread *thread)
+{
+    while (thread->read_chunk != UINT32_MAX) {
+        struct frame *first = chunk_at(thread, thread->read_chunk);
+        const uint32_t next = first->more;
+        first->more = thread->free_chunk;
+        thread->free_chunk = thread->read_chunk;
+        thread->read_chunk = next;
+    }
+    thread->n_free += thread->n_read;
+    thread->n_read = 0;
+}
+
 /* The place behind a frame that was read from a link. */
 static inline const struct frame *chunk_next(const struct thread *thread, const struct frame *frame)
 {
@@ -161,15 +193,19 @@ void share_open(struct thread *thread, struct share *share);
 void share_run(struct thread *thread, const struct share *share, uint32_t from, uint32_t to,
                uint32_t next);
 
+/* This is in sim_build.c: makes room for n arrivals and more. */
+void thread_reserve_sorted(struct thread *thread, uint32_t n);
+
 /* These are in rounds.c. Prepares a run up to `end`. */
 void rounds_begin(struct sim *sim, xoff_time first_instant, xoff_time end);
 /* Does what is left to do of a share in a round; nothing, if that round is over. Whoever finishes
  * the last share goes on to the next round. */
 void rounds_help(struct thread *own, struct share *share, uint32_t round);
 
-/* Open and close the window of a node that runs alone (alone.h), which had n_own events that it has
- * set itself. */
+/* The window of a node that runs alone (alone.h), in run.c: puts its arrivals into the queue; goes
+ * on to its own events; ends the window, in which it had n_own of these. */
 void alone_open(struct thread *thread, uint32_t cell);
+void alone_begin(struct thread *thread, uint32_t cell);
 void alone_close(struct thread *thread, uint32_t cell, uint64_t n_own);
 
 /* These are in cut_links.c. The border cells of a share are done: the last thread to say so has

@@ -37,6 +37,7 @@ void queue_settle(struct queue *q, uint32_t n_places, unsigned shift)
         q->keys[place] = key;
         mark(q, place);
     }
+    queue_look(q, 0);
 }
 
 /* Fills in the tie hash. */
@@ -152,4 +153,5 @@ void queue_remove(struct queue *q, uint64_t key)
         q->keys[place] = q->keys[place + 1];
     q->keys[place] = QUEUE_NONE;
     q->occupied[place / 64] &= ~(UINT64_C(1) << (place % 64));
+    queue_look(q, q->taken);
 }

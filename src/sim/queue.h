@@ -25,7 +25,9 @@ struct queue {
     xoff_time start; /* start of the window */
     unsigned shift;  /* bucket = key >> shift */
     uint32_t taken;  /* place of the event that was taken last: there is none before it */
-    uint64_t *keys;  /* by place; QUEUE_NONE: free */
+    uint32_t first;  /* place of the earliest event, and its key; QUEUE_NONE: there is none */
+    uint64_t first_key;
+    uint64_t *keys; /* by place; QUEUE_NONE: free */
     /* Bitmap over the places. A bit at `n_places` ends every search: no key lies there. */
     uint64_t *occupied;
     uint32_t n_places, capacity; /* in use, without that one; allocated */
@@ -91,6 +93,16 @@ static inline uint32_t queue_places(unsigned bits, uint32_t n_events)
     return ((UINT32_C(1) << bits) + n_events + 63) / 64 * 64;
 }
 
+/* Finds the earliest event; there is none before the place `from`. */
+static inline void queue_look(struct queue *q, uint32_t from)
+{
+    uint32_t word = from / 64;
+    while (!q->occupied[word])
+        word++;
+    q->first = word * 64 + (uint32_t)__builtin_ctzll(q->occupied[word]);
+    q->first_key = q->keys[q->first];
+}
+
 /* Opens the empty queue for a window. */
 static inline void queue_open(struct queue *q, xoff_time length, unsigned bits, uint32_t n_events)
 {
@@ -104,9 +116,10 @@ static inline void queue_open(struct queue *q, xoff_time length, unsigned bits, 
     q->occupied[q->n_places / 64] = 0;
     q->n_places = n_places;
     q->occupied[n_places / 64] = 1;
+    q->first_key = QUEUE_NONE;
 }
 
-/* Inserts an event before any has been taken. */
+/* Inserts an event before any has been taken. When all are in, queue_look() is to be called. */
 static inline void queue_fill(struct queue *q, uint64_t key)
 {
     const uint32_t place = queue_bucket(q, key);
@@ -120,36 +133,29 @@ static inline void queue_fill(struct queue *q, uint64_t key)
 
 static inline void queue_insert(struct queue *q, uint64_t key)
 {
-    if (__builtin_expect(queue_bucket(q, key) <= q->taken, 0))
+    const uint32_t place = queue_bucket(q, key);
+    if (__builtin_expect(place <= q->taken || q->keys[place] != QUEUE_NONE, 0)) {
         queue_squeeze(q, key);
-    else
-        queue_fill(q, key);
+        queue_look(q, q->taken);
+        return;
+    }
+    q->keys[place] = key;
+    q->occupied[place / 64] |= UINT64_C(1) << (place % 64);
+    if (key < q->first_key) {
+        q->first_key = key;
+        q->first = place;
+    }
 }
 
-/* Returns the key of the earliest event; QUEUE_NONE when the queue is empty. */
-static inline uint64_t queue_peek(const struct queue *q)
+/* Takes out the earliest event and returns its key. There must be one. */
+static inline uint64_t queue_take(struct queue *q)
 {
-    uint32_t word = q->taken / 64;
-    while (!q->occupied[word])
-        word++;
-    return q->keys[word * 64 + (uint32_t)__builtin_ctzll(q->occupied[word])];
-}
-
-/* Takes out the earliest event and returns its key; QUEUE_NONE when there is none whose key is less
- * than `below`. */
-static inline uint64_t queue_take(struct queue *q, uint64_t below)
-{
-    uint32_t word = q->taken / 64;
-    uint64_t bits;
-    while (!(bits = q->occupied[word]))
-        word++;
-    const uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
-    const uint64_t key = q->keys[place];
-    if (__builtin_expect(key >= below, 0))
-        return QUEUE_NONE;
+    const uint64_t key = q->first_key;
+    const uint32_t place = q->first;
     q->keys[place] = QUEUE_NONE;
-    q->occupied[word] = bits & (bits - 1);
+    q->occupied[place / 64] &= ~(UINT64_C(1) << (place % 64));
     q->taken = place;
+    queue_look(q, place);
     return key;
 }
 

@@ -127,7 +127,7 @@ bool sim_try_advance(struct worker *worker, xoff_time at)
             return false;
     } else {
         const uint64_t up_to = (uint64_t)(at - w->queue.start + 1) << 28;
-        if (w->timer_key < up_to || queue_peek(&w->queue) < up_to)
+        if (w->timer_key < up_to || w->next_arrival->key < up_to || w->queue.first_key < up_to)
             return false;
     }
     worker->now = at;
@@ -169,6 +169,8 @@ static inline void run_end_node(struct thread *w, uint32_t index)
     sim->next_at[index] = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
 }
 
+static const struct arrival no_arrival = {.key = QUEUE_NONE};
+
 /* Opens the queue for a window of a cell with up to so many events at a time. */
 static inline void open_queue(struct thread *w, const struct cell *cell, uint32_t n_events)
 {
@@ -176,6 +178,7 @@ static inline void open_queue(struct thread *w, const struct cell *cell, uint32_
     w->n_slots = cell->n_slots;
     w->uses_queue = true;
     w->worker.advances_before = cell->n_slots < CROWDED ? w->window_end : 0;
+    w->next_arrival = &no_arrival;
     w->queue.ports = w->worker.sim->ports + cell->first_slot;
     queue_open(&w->queue, w->window_end - w->queue.start, cell->bucket_bits, n_events);
 }
@@ -230,33 +233,47 @@ static uint32_t collect(struct thread *w, struct cell *cell, uint32_t local, uin
     return n;
 }
 
-/* Opens the window of a node that runs alone: puts all that it receives in the window, which was
- * sent before, and the transmissions that it has set into the queue. This also reads the frames in
- * the order they lie in memory before they are needed in the order of time. */
+/* Puts all that the node receives in the window, which was sent before, into the queue. This also
+ * reads the frames in the order they lie in memory before they are needed in the order of time. */
 void alone_open(struct thread *w, uint32_t index)
 {
     const struct sim *sim = w->worker.sim;
     struct cell *cell = &sim->cells[index];
-    struct queue *q = &w->queue;
     const xoff_time *at = sim->at + cell->first_slot;
-    const struct slot *slots = &sim->slots[cell->first_slot];
     const uint32_t n_ports = (cell->n_slots - 1) / 2;
-    const xoff_time end = w->window_end;
     open_queue(w, cell, most_events(cell));
-    w->frames = sim->frames + cell->first_slot;
     w->most_arrivals = UINT32_C(1) << cell->bucket_bits;
     uint32_t n = 0;
     for (uint32_t i = 0; i < n_ports; i++)
-        if (at[i] < end)
+        if (at[i] < w->window_end)
             n = collect(w, cell, i, n);
-    w->n_alone = n;
+    w->n_sorted = n;
+    if (__builtin_expect(n >= w->sorted_capacity, 0))
+        thread_reserve_sorted(w, n + 1);
+    if (sim->model.begin && !sim->is_large) /* else it has been done */
+        sim->model.begin(sim->model.net, sim->slots[cell->first_slot].node);
+}
+
+/* Puts the transmissions that the node has set into the queue. */
+void alone_begin(struct thread *w, uint32_t index)
+{
+    const struct sim *sim = w->worker.sim;
+    const struct cell *cell = &sim->cells[index];
+    struct queue *q = &w->queue;
+    xoff_time *at = sim->at + cell->first_slot;
+    const uint32_t n_ports = (cell->n_slots - 1) / 2;
+    const xoff_time end = w->window_end;
+    for (uint32_t i = 0; i < n_ports; i++)
+        if (at[i] < end)
+            at[i] =
+                front_at(w, &sim->slots[cell->first_slot + i], &sim->frames[cell->first_slot + i]);
     for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
             queue_fill(q, queue_key(q, at[i], SIM_TRANSMIT, i));
+    w->next_arrival = w->sorted;
+    queue_look(q, 0);
     w->timer_slot = cell->first_slot + 2 * n_ports;
     w->timer_key = timer_key(w, at[2 * n_ports]);
-    if (sim->model.begin && !sim->is_large) /* else it has been done */
-        sim->model.begin(sim->model.net, slots->node);
 }
 
 /* Ends it; n_own is the number of events that the node had set itself. */
@@ -264,11 +281,8 @@ void alone_close(struct thread *w, uint32_t index, uint64_t n_own)
 {
     struct sim *sim = w->worker.sim;
     struct cell *cell = &sim->cells[index];
-    xoff_time *at = sim->at + cell->first_slot;
-    const uint32_t n_ports = (cell->n_slots - 1) / 2, n = w->n_alone;
-    for (uint32_t i = 0; i < n_ports; i++)
-        if (at[i] < w->window_end)
-            at[i] = front_at(w, &sim->slots[cell->first_slot + i], &w->frames[i]);
+    const uint32_t n = w->n_sorted;
+    chunks_return_read(w);
     w->events += n_own + n;
     w->arrivals += n;
     w->timer_slot = UINT32_MAX;
@@ -279,11 +293,30 @@ void alone_close(struct thread *w, uint32_t index, uint64_t n_own)
     close_queue(w, cell, index);
 }
 
+static inline void arrive_by_call(void *node, struct worker *w, const struct arrival *a)
+{
+    const struct sim_node *on = node;
+    on->arrive(on->self, w, queue_key_slot(a->key), a->frame);
+}
+
+static inline void transmit_by_call(void *node, struct worker *w, uint32_t port)
+{
+    const struct sim_node *on = node;
+    on->transmit(on->self, w, port);
+}
+
+static inline void timer_by_call(void *node, struct worker *w)
+{
+    const struct sim_node *on = node;
+    on->timer(on->self, w);
+}
+
 /* A node whose model has not compiled its own. */
 __attribute__((noinline)) static void run_node(struct thread *w, uint32_t index,
                                                const struct sim_node *on)
 {
-    sim_run_alone(&w->worker, index, w->step, on->self, on->arrive, on->transmit, on->timer);
+    sim_run_alone(&w->worker, index, w->step, (void *)on, NULL, arrive_by_call, transmit_by_call,
+                  timer_by_call);
 }
 
 static inline void run_alone(struct thread *w, uint32_t index)
@@ -312,11 +345,12 @@ __attribute__((noinline)) static void run_cell(struct thread *w, uint32_t index)
     for (uint32_t i = 0; i < cell->n_slots; i++)
         if (at[i] < end)
             queue_fill(q, queue_key(q, at[i], (enum sim_kind)slots[i].kind, i));
+    queue_look(q, 0);
     uint64_t events = 0, arrivals = 0;
     for (;; events++) {
-        const uint64_t key = queue_take(q, QUEUE_NONE);
-        if (__builtin_expect(key == QUEUE_NONE, 0))
+        if (__builtin_expect(q->first_key == QUEUE_NONE, 0))
             break;
+        const uint64_t key = queue_take(q);
         const uint32_t i = queue_key_slot(key);
         const struct slot *s = &slots[i];
         const struct sim_node *on = &nodes[s->node];
@@ -390,10 +424,11 @@ __attribute__((noinline)) static void run_own(struct thread *w, uint32_t node)
         queue_fill(q, queue_key(q, at[w->due[k]], SIM_TRANSMIT, w->due[k]));
     w->timer_slot = cell.first_slot + timer;
     w->timer_key = timer_key(w, at[timer]);
+    queue_look(q, 0);
     uint64_t events = 0;
     for (;; events++) {
-        const uint64_t key = queue_take(q, w->timer_key);
-        if (key != QUEUE_NONE) {
+        if (q->first_key < w->timer_key) {
+            const uint64_t key = queue_take(q);
             const uint32_t i = queue_key_slot(key);
             w->worker.now = queue_key_at(q, key);
             at[i] = XOFF_NEVER;
@@ -430,8 +465,9 @@ __attribute__((noinline)) static void run_arrivals(struct thread *w, uint32_t no
     uint32_t n = 0;
     for (uint32_t k = 0; k < n_due; k++)
         n = collect(w, &cell, w->due[k], n);
+    queue_look(&w->queue, 0);
     for (uint32_t k = 0; k < n; k++) {
-        const uint64_t key = queue_take(&w->queue, QUEUE_NONE);
+        const uint64_t key = queue_take(&w->queue);
         const uint32_t i = queue_key_slot(key);
         w->worker.now = queue_key_at(&w->queue, key);
         on->arrive(on->self, &w->worker, slots[i].port, frames[i]);

@@ -337,6 +337,7 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, bool ties_by_por
     w->next_at = XOFF_NEVER;
     w->timer_key = QUEUE_NONE;
     w->timer_slot = UINT32_MAX;
+    w->read_chunk = UINT32_MAX;
     w->free_chunk = UINT32_MAX;
     w->step = sim->step;
     w->chunk_mask = (uint32_t)chunk_bytes(w) - 1;
@@ -448,9 +449,17 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     return 0;
 }
 
+void thread_reserve_sorted(struct thread *w, uint32_t n)
+{
+    w->sorted_capacity = 2 * n;
+    w->sorted = realloc(w->sorted, sizeof *w->sorted * w->sorted_capacity);
+    XOFF_ASSERT(w->sorted);
+}
+
 static void destroy_thread(struct thread *w)
 {
     queue_free(&w->queue);
+    free(w->sorted);
     free(w->share.cells), free(w->share.active), free(w->share.shared_in), free(w->due), free(w);
 }
 

@@ -52,10 +52,25 @@ static inline void member_timer(void *self, struct worker *w)
     m->on->timer(m->net, w, m->index);
 }
 
+/* What is noted of a frame before the events of a window is told when it arrives, and the frame is
+ * still the same. */
+static inline uint64_t member_prepare(void *self, const struct frame *frame)
+{
+    (void)self;
+    return frame->seq ^ (uint64_t)frame->at;
+}
+
+static inline void member_take(void *self, struct worker *w, const struct arrival *a)
+{
+    XOFF_ASSERT(a->note == member_prepare(self, a->frame) && a->frame->at == w->now);
+    member_arrive(self, w, queue_key_slot(a->key), a->frame);
+}
+
 /* Every other node has its handlers compiled into the loop of its windows. */
 static inline void member_run(void *self, struct worker *w, uint32_t cell)
 {
-    sim_run_alone(w, cell, w->sim->step, self, member_arrive, member_transmit, member_timer);
+    sim_run_alone(w, cell, w->sim->step, self, member_prepare, member_take, member_transmit,
+                  member_timer);
 }
 
 /* For one network at a time. */
