@@ -202,52 +202,47 @@ XOFF_SELDOM static void arrive_first(struct shared *s, struct worker *w, uint32_
     }
 }
 
-/* What the short way needs to know of a frame before all else, as the note of its arrival. */
-#define NOTE_LONG UINT64_MAX /* it goes the long way */
-
-static inline uint64_t note_of(uint32_t out, uint32_t priority, uint32_t bytes)
+/* Finds out where a frame goes, before the events of the window. No port: it goes the long way. */
+EGRESS_INLINE void prepare_shortly(const struct shared *s, struct arrival *a, bool has_hops)
 {
-    return (uint64_t)out << 32 | bytes << 8 | priority;
-}
-
-/* Where a frame goes is looked up before the events of the window. */
-EGRESS_INLINE uint64_t prepare_shortly(const struct shared *s, const struct frame *frame,
-                                       bool has_hops)
-{
-    if (__builtin_expect(frame_is_control(frame) || !s->lanes[frame->priority].queues, 0))
-        return NOTE_LONG;
+    const struct frame *frame = a->frame;
+    const uint32_t priority = frame->priority;
+    a->port = NULL;
+    if (__builtin_expect(frame_is_control(frame) || !s->lanes[priority].queues, 0))
+        return;
     const struct route_set to_host = route_row_set(&s->row, frame->dst, has_hops);
     if (__builtin_expect(!to_host.n, 0))
-        return NOTE_LONG;
+        return;
     const uint32_t out = route_set_choose(&to_host, s->row.salt, frame->hash);
-    __builtin_prefetch(&s->sw.ports[out], 1);
-    __builtin_prefetch(&s->lanes[frame->priority].queues[out], 1);
-    return note_of(out, frame->priority, frame->bytes);
+    a->port = &s->sw.ports[out];
+    a->queue = &s->lanes[priority].queues[out];
+    a->bytes = frame->bytes;
+    a->priority = priority;
+    __builtin_prefetch(a->port, 1);
+    __builtin_prefetch(a->queue, 1);
 }
 
-EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, const struct arrival *arrival,
+EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, const struct arrival *a,
                                   enum books books)
 {
     struct sw *sw = &s->sw;
     const xoff_time now = sim_now(w);
-    const struct frame *frame = arrival->frame;
-    const uint32_t in = queue_key_slot(arrival->key);
-    const uint64_t note = arrival->note;
-    if (__builtin_expect(note == NOTE_LONG, 0)) {
+    const struct frame *frame = a->frame;
+    const uint32_t in = queue_key_slot(a->key), priority = a->priority, bytes = a->bytes;
+    struct port *to = a->port;
+    if (__builtin_expect(!to, 0)) {
         arrive_first(s, w, in, frame);
         return;
     }
-    const uint32_t out = (uint32_t)(note >> 32), priority = note & 0xff,
-                   bytes = (uint32_t)note >> 8;
     const struct lane *lane = &s->lanes[priority];
-    struct port *to = &sw->ports[out];
-    struct egress *queue = &lane->queues[out];
+    struct egress *queue = a->queue;
     port_count_rx(&sw->ports[in], priority, bytes);
     if (bytes <= to->quiet_below && port_is_free(to, priority, now)) {
         egress_count(queue, bytes, now);
         port_tx_plainly(to, w, frame);
         return;
     }
+    const uint32_t out = to->number;
     const enum xoff_pool pool = try_admit(s, in, priority, bytes, queue->bytes, books);
     if (__builtin_expect(pool == XOFF_POOL_DROP, 0)) {
         const uint32_t place = admit(sw, w, frame, in, out);
@@ -326,23 +321,23 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
         arm_shortly(sw, w, port);
 }
 
-#define SHORT_WAY(name, books, has_hops)                                                       \
-    EGRESS_INLINE uint64_t prepare_##name(void *s, const struct frame *frame)                  \
-    {                                                                                          \
-        return prepare_shortly(s, frame, has_hops);                                            \
-    }                                                                                          \
-    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, const struct arrival *arrival) \
-    {                                                                                          \
-        arrive_shortly(s, w, arrival, books);                                                  \
-    }                                                                                          \
-    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port)               \
-    {                                                                                          \
-        transmit_shortly(s, w, port, books);                                                   \
-    }                                                                                          \
-    static void run_##name(void *sw, struct worker *w, uint32_t cell)                          \
-    {                                                                                          \
-        sim_run_alone(w, cell, 1, sw, prepare_##name, arrive_##name, transmit_##name,          \
-                      timer_alone);                                                            \
+#define SHORT_WAY(name, books, has_hops)                                                 \
+    EGRESS_INLINE void prepare_##name(void *s, struct arrival *a)                        \
+    {                                                                                    \
+        prepare_shortly(s, a, has_hops);                                                 \
+    }                                                                                    \
+    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, const struct arrival *a) \
+    {                                                                                    \
+        arrive_shortly(s, w, a, books);                                                  \
+    }                                                                                    \
+    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port)         \
+    {                                                                                    \
+        transmit_shortly(s, w, port, books);                                             \
+    }                                                                                    \
+    static void run_##name(void *sw, struct worker *w, uint32_t cell)                    \
+    {                                                                                    \
+        sim_run_alone(w, cell, 1, sw, prepare_##name, arrive_##name, transmit_##name,    \
+                      timer_alone);                                                      \
     }
 
 static void timer_alone(void *sw, struct worker *w)

@@ -20,8 +20,7 @@ static inline void alone_at_transmit(struct worker *worker, uint32_t n_ports, ui
 /* Moves all arrivals out of the queue into w->sorted. What a handler needs to know of a frame first
  * is looked up here: no frame waits for another, and who handles it finds it in the cache. */
 static inline __attribute__((always_inline)) void
-alone_sort(struct thread *w, uint32_t step, void *self,
-           uint64_t (*prepare)(void *, const struct frame *))
+alone_sort(struct thread *w, uint32_t step, void *self, void (*prepare)(void *, struct arrival *))
 {
     struct queue *q = &w->queue;
     const struct frame **frames = w->worker.sim->frames + w->first_slot;
@@ -36,7 +35,8 @@ alone_sort(struct thread *w, uint32_t step, void *self,
             const struct frame *frame = frames[i], *next = frame + step;
             to->key = *place;
             to->frame = frame;
-            to->note = prepare ? prepare(self, frame) : 0;
+            if (prepare)
+                prepare(self, to);
             to++;
             *place = QUEUE_NONE;
             if (__builtin_expect(chunk_begins(next, mask), 0)) {
@@ -53,10 +53,10 @@ alone_sort(struct thread *w, uint32_t step, void *self,
 /* Runs a cell of a single node from the window's start to its end. All that the node receives was
  * sent before the window starts, so its arrivals are put in order first. What is left to be ordered
  * are its own events. Frames are `step` lines apart (frame.h). `prepare`, which may be NULL, is
- * called for each arrival before all events and returns its note. */
+ * called for each arrival before all events, in their order. */
 static inline __attribute__((always_inline)) void
 sim_run_alone(struct worker *worker, uint32_t index, uint32_t step, void *self,
-              uint64_t (*prepare)(void *, const struct frame *),
+              void (*prepare)(void *, struct arrival *),
               void (*arrive)(void *, struct worker *, const struct arrival *),
               void (*transmit)(void *, struct worker *, uint32_t),
               void (*timer)(void *, struct worker *))

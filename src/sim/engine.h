@@ -35,7 +35,9 @@ struct cell {
 struct arrival {
     uint64_t key; /* as of an event in the queue: the time, and the slot, which is the port */
     const struct frame *frame;
-    uint64_t note; /* what the node has prepared */
+    /* Where it goes, if the node has looked that up before the window's events. */
+    void *port, *queue;
+    uint32_t bytes, priority;
 };
 
 /* A share of the cells. One thread opens it in each round: it finds the cells that have an event.

@@ -254,7 +254,8 @@ void alone_open(struct thread *w, uint32_t index)
         sim->model.begin(sim->model.net, sim->slots[cell->first_slot].node);
 }
 
-/* Puts the transmissions that the node has set into the queue. */
+/* Puts the transmissions that the node has set into the queue. They are fewer than the arrivals, so
+ * with half the buckets fewer empty places are passed over. */
 void alone_begin(struct thread *w, uint32_t index)
 {
     const struct sim *sim = w->worker.sim;
@@ -263,6 +264,7 @@ void alone_begin(struct thread *w, uint32_t index)
     xoff_time *at = sim->at + cell->first_slot;
     const uint32_t n_ports = (cell->n_slots - 1) / 2;
     const xoff_time end = w->window_end;
+    queue_open(q, end - q->start, cell->bucket_bits - 1, cell->n_slots);
     for (uint32_t i = 0; i < n_ports; i++)
         if (at[i] < end)
             at[i] =

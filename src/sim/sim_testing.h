@@ -52,17 +52,18 @@ static inline void member_timer(void *self, struct worker *w)
     m->on->timer(m->net, w, m->index);
 }
 
-/* What is noted of a frame before the events of a window is told when it arrives, and the frame is
- * still the same. */
-static inline uint64_t member_prepare(void *self, const struct frame *frame)
+/* What is found out about a frame before the events of a window is told when it arrives, and the
+ * frame is still the same. */
+static inline void member_prepare(void *self, struct arrival *a)
 {
-    (void)self;
-    return frame->seq ^ (uint64_t)frame->at;
+    a->port = self;
+    a->bytes = (uint32_t)(a->frame->seq ^ (uint64_t)a->frame->at);
 }
 
 static inline void member_take(void *self, struct worker *w, const struct arrival *a)
 {
-    XOFF_ASSERT(a->note == member_prepare(self, a->frame) && a->frame->at == w->now);
+    XOFF_ASSERT(a->port == self && a->frame->at == w->now);
+    XOFF_ASSERT(a->bytes == (uint32_t)(a->frame->seq ^ (uint64_t)a->frame->at));
     member_arrive(self, w, queue_key_slot(a->key), a->frame);
 }
 
