@@ -4,10 +4,10 @@
  * slot (engine.h). A frame appended in a window arrives after the window's end, so it does not
  * matter when the receiver sees it. Arrival times on a link strictly grow.
  *
- * Frames lie in chunks of LINK_CHUNK. The sender takes them from its thread's pile and the receiver
- * returns them to that of its own. The chunk read last is written next, so the frames in flight
- * stay in the cache. (Rings as large as the worst burst were walked through end to end: 4 MB for 64
- * hosts, 31 MB for 1024, and a fifth of the speed.)
+ * Frames lie in chunks. The sender takes them from its thread's pile and the receiver returns them
+ * to that of its own. The chunk read last is written next, so the frames in flight stay in the
+ * cache. (Rings as large as the worst burst were walked through end to end: 4 MB for 64 hosts, 31
+ * MB for 1024, and a fifth of the speed.)
  *
  * A link is shared when its two cells may run at the same time: with several threads every link
  * between cells is. What the sender has appended is what lies before `frames`, which it moves on
@@ -25,7 +25,11 @@
 
 #include "sim/frame.h"
 
+/* Frames of a chunk. Long chunks are faster, as most frames lie behind the one before, where the
+ * processor expects them; but those of many links do not stay in the cache. */
 #define LINK_CHUNK 8
+#define LINK_LONG_CHUNK 32
+#define LINK_FEW 1024 /* links that have long chunks */
 
 struct link {
     alignas(64) struct frame *_Atomic frames; /* place in a chunk for the next frame */

@@ -19,9 +19,10 @@
 #define WORTHWHILE (400 * XOFF_NS)
 #define CELL_SLOTS 4096
 #define ONE_CELL (4 * XOFF_US)
-#define MOST_CHUNKS (UINT32_C(1) << 25)  /* twice 8 GB of addresses per thread */
-#define LEAST_CHUNKS (UINT32_C(1) << 17) /* 64 MB */
-#define LARGE_LINKS 4096                 /* with their frames they take more than 2 MB */
+/* Addresses for the chunks of each thread; the first is halved before it is used. */
+#define MOST_CHUNK_BYTES (UINT64_C(1) << 34)
+#define LEAST_CHUNK_BYTES (UINT64_C(1) << 26)
+#define LARGE_LINKS 4096 /* with their frames they take more than 2 MB */
 
 static uint32_t root_of(uint32_t *parent, uint32_t node)
 {
@@ -307,11 +308,6 @@ static void make_links(struct sim *sim, const struct sim_spec *spec)
     }
 }
 
-static size_t chunk_bytes(const struct thread *w)
-{
-    return sizeof(struct frame) * LINK_CHUNK * w->step;
-}
-
 /* Where others may help, end nodes come last: they are the smallest units of work. */
 static void make_share(struct sim *sim, uint32_t id, struct share *share)
 {
@@ -327,7 +323,7 @@ static void make_share(struct sim *sim, uint32_t id, struct share *share)
         }
 }
 
-static struct thread *make_thread(struct sim *sim, uint32_t id, bool ties_by_port)
+static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t n_links, bool ties_by_port)
 {
     struct thread *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
     XOFF_ASSERT(w);
@@ -340,8 +336,9 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, bool ties_by_por
     w->read_chunk = UINT32_MAX;
     w->free_chunk = UINT32_MAX;
     w->step = sim->step;
-    w->chunk_mask = (uint32_t)chunk_bytes(w) - 1;
-    w->chunk_shift = (unsigned)__builtin_ctzll(chunk_bytes(w));
+    w->chunk_lines = (n_links > LINK_FEW ? LINK_CHUNK : LINK_LONG_CHUNK) * w->step;
+    w->chunk_mask = (uint32_t)sizeof(struct frame) * w->chunk_lines - 1;
+    w->chunk_shift = (unsigned)__builtin_ctz(w->chunk_mask + 1);
     w->queue.ties_by_port = ties_by_port;
     queue_init(&w->queue);
     make_share(sim, id, &w->share);
@@ -351,17 +348,17 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, bool ties_by_por
 /* Reserves addresses for the chunks of all threads. Where these are limited, fewer have to do. */
 static void reserve_chunks(struct sim *sim)
 {
-    const size_t of_each = chunk_bytes(sim->exclusive) * sim->n_threads;
-    uint32_t n = MOST_CHUNKS;
+    size_t of_each = MOST_CHUNK_BYTES;
     do {
-        n /= 2;
-        sim->chunks_size = of_each * n;
+        of_each /= 2;
+        sim->chunks_size = of_each * sim->n_threads;
         sim->chunks = mmap(NULL, sim->chunks_size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    } while (sim->chunks == MAP_FAILED && n > LEAST_CHUNKS);
+    } while (sim->chunks == MAP_FAILED && of_each > LEAST_CHUNK_BYTES);
     XOFF_ASSERT(sim->chunks != MAP_FAILED);
     madvise(sim->chunks, sim->chunks_size, MADV_HUGEPAGE);
     errno = 0; /* a later assertion is not about memory */
+    const uint32_t n = (uint32_t)(of_each >> sim->exclusive->chunk_shift);
     sim->exclusive->chunks = sim->chunks;
     for (uint32_t i = 0; i < sim->n_threads; i++) {
         sim->threads[i]->chunks = sim->chunks;
@@ -425,8 +422,8 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     for (uint32_t c = 0; c < sim->n_cells; c++)
         sim->next_at[c] = XOFF_NEVER;
     for (uint32_t i = 0; i < sim->n_threads; i++)
-        sim->threads[i] = make_thread(sim, i, spec->ties_by_port);
-    sim->exclusive = make_thread(sim, UINT32_MAX - 1, spec->ties_by_port);
+        sim->threads[i] = make_thread(sim, i, spec->n_links, spec->ties_by_port);
+    sim->exclusive = make_thread(sim, UINT32_MAX - 1, spec->n_links, spec->ties_by_port);
     reserve_chunks(sim);
     make_links(sim, spec);
     sim->exclusive->worker.links = sim->links;

@@ -14,8 +14,12 @@
 /* Cells ahead of the running one at which each step is taken. */
 enum { WARM_FIND = 5, WARM_NODE = 3, WARM_BEHIND = 1 };
 
-/* Prefetches what a cell needs first: the frames in the chunks that its slots read next, and the
- * model's own data. A cell of several nodes is too large for that. */
+/* Lines of a chunk that are fetched. Those behind them are fetched by the processor, which sees
+ * that they are read in their order. */
+#define WARM_FRAMES 3
+
+/* Prefetches what a cell needs first: the first frames that its slots read next, and the model's
+ * own data. A cell of several nodes is too large for that. */
 static void warm(const struct thread *w, uint32_t index)
 {
     const struct sim *sim = w->worker.sim;
@@ -24,16 +28,12 @@ static void warm(const struct thread *w, uint32_t index)
     const xoff_time *at = sim->at + cell->first_slot, end = w->window_end;
     const struct frame **frames = sim->frames + cell->first_slot;
     const struct slot *transmits = &sim->slots[cell->first_slot + n_ports];
-    const uint32_t mask = w->chunk_mask;
     if (!cell->is_node)
         return;
     for (uint32_t i = 0; i < n_ports; i++)
         if (at[i] < end)
-            for (const struct frame *f = frames[i];;) {
-                __builtin_prefetch(f++);
-                if (chunk_begins(f, mask))
-                    break;
-            }
+            for (uint32_t k = 0; k < WARM_FRAMES; k++)
+                __builtin_prefetch(frames[i] + k);
     for (uint32_t i = 0; i < n_ports; i++)
         __builtin_prefetch(&sim->links[transmits[i].link], 1);
     if (sim->model.warm)
@@ -70,7 +70,7 @@ static inline void warm_behind(const struct thread *w, uint32_t index)
         } else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end) {
             const struct frame *chunk =
                 (const struct frame *)((uintptr_t)sim->frames[i] & ~(uintptr_t)w->chunk_mask);
-            const struct frame *last = chunk + (LINK_CHUNK - 1) * w->step;
+            const struct frame *last = chunk + w->chunk_lines - w->step;
             const struct frame *end = link_read_end(link);
             if (((uintptr_t)end ^ (uintptr_t)chunk) > w->chunk_mask)
                 warm_lines(chunk_at(w, last->more), (size_t)w->chunk_mask + 1);
