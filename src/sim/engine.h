@@ -95,6 +95,7 @@ struct thread {
 struct sim {
     struct sim_model model;
     uint32_t n_nodes, n_slots, n_cells, n_links, n_threads;
+    xoff_time never;    /* XOFF_NEVER: see link.to_at */
     xoff_time *at;      /* per slot */
     xoff_time *next_at; /* per cell: least `at` of its slots; during an instant, or earlier */
     struct slot *slots;

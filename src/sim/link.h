@@ -37,13 +37,14 @@ struct link {
      * `last_at` is XOFF_NEVER, so that one comparison sends its frames and those that would
      * overtake another to sim_send_specially(), and its_last_at is the time. */
     xoff_time last_at, its_last_at;
-    xoff_time *to_at; /* time of the receiving slot; read and written unless the link is shared */
+    xoff_time *to_at; /* time of the receiving slot; of a shared link, whose sender may not look at
+                         it, a time that is always XOFF_NEVER */
     uint32_t mask;    /* bits of an address within a chunk */
     uint32_t to_slot; /* receiving slot, counted over the whole simulation */
     uint32_t to_cell, from_cell;
     bool is_shared;  /* its ends may be at work at the same time */
     bool is_out;     /* receiver runs on another rank; to_slot means nothing */
-    bool is_special; /* is_shared, or frames have two lines: see sim_send */
+    bool is_special; /* its frames have two lines: see sim_send */
     uint8_t step;    /* distance between neighbouring frames, in cache lines (frame.h) */
     uint16_t to_port;
 };

@@ -49,9 +49,23 @@ struct frame *sim_next_chunk(struct worker *worker, struct frame *last)
     return chunk_at(from, last->more);
 }
 
+/* A frame is on its way over a shared link. The receiver looks at its links itself. */
+static inline void tell_time(struct thread *w, const struct link *link, xoff_time at)
+{
+    struct sim *sim = w->worker.sim;
+    if (__builtin_expect(w != sim->exclusive, 1))
+        w->next_at = xoff_time_min(w->next_at, at);
+    else if (!link->is_out && sim->at[link->to_slot] == XOFF_NEVER)
+        set_at(w, link->to_slot, at, SIM_ARRIVAL);
+}
+
 void sim_expect(struct worker *worker, const struct link *link, xoff_time at)
 {
     struct thread *w = (struct thread *)worker;
+    if (link->is_shared) {
+        tell_time(w, link, at);
+        return;
+    }
     *link->to_at = at;
     const uint32_t local = link->to_slot - w->first_slot;
     if (local < w->n_slots) { /* receiver is in the running cell */
@@ -62,16 +76,6 @@ void sim_expect(struct worker *worker, const struct link *link, xoff_time at)
     xoff_time *next_at = &worker->sim->next_at[link->to_cell];
     *next_at = xoff_time_min(*next_at, at);
     w->next_at = xoff_time_min(w->next_at, at);
-}
-
-/* A frame is on its way over a shared link. The receiver looks at its links itself. */
-static inline void tell_time(struct thread *w, const struct link *link, xoff_time at)
-{
-    struct sim *sim = w->worker.sim;
-    if (__builtin_expect(w != sim->exclusive, 1))
-        w->next_at = xoff_time_min(w->next_at, at);
-    else if (!link->is_out && sim->at[link->to_slot] == XOFF_NEVER)
-        set_at(w, link->to_slot, at, SIM_ARRIVAL);
 }
 
 void sim_send_specially(struct worker *w, struct link *link, const struct frame *frame,
@@ -87,9 +91,7 @@ void sim_send_specially(struct worker *w, struct link *link, const struct frame 
     if (__builtin_expect(chunk_begins(end, link->mask), 0))
         end = sim_next_chunk(w, in);
     link_append(link, end);
-    if (link->is_shared)
-        tell_time((struct thread *)w, link, at);
-    else if (*link->to_at == XOFF_NEVER)
+    if (*link->to_at == XOFF_NEVER)
         sim_expect(w, link, at);
 }
 

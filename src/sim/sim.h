@@ -152,8 +152,8 @@ struct sim_figures {
 struct sim_figures sim_figures(const struct sim *sim);
 
 /* The parts of sim_send() that most frames of a single thread do not need: a frame has a second
- * line, is on a shared link or would overtake one; a frame is on its way over a link that was
- * empty; a chunk is full. */
+ * line or would overtake one; a frame is on its way over a link that was empty, or is shared; a
+ * chunk is full. */
 void sim_send_specially(struct worker *w, struct link *link, const struct frame *frame,
                         xoff_time at);
 void sim_expect(struct worker *w, const struct link *link, xoff_time at);
@@ -168,15 +168,15 @@ static inline __attribute__((always_inline)) void sim_send(struct worker *w, uin
         sim_send_specially(w, link, frame, at);
         return;
     }
-    struct frame *in = link_end(link);
+    struct frame *in = link_end(link), *end = in + 1;
     *in = *frame;
     in->at = at;
     link->last_at = at;
-    link_append(link, in + 1);
+    if (__builtin_expect(chunk_begins(end, link->mask), 0))
+        end = sim_next_chunk(w, in);
+    link_append(link, end);
     if (*link->to_at == XOFF_NEVER)
         sim_expect(w, link, at);
-    if (__builtin_expect(chunk_begins(in + 1, link->mask), 0))
-        link_append(link, sim_next_chunk(w, in));
 }
 
 #endif

@@ -247,7 +247,9 @@ static void make_chunk(struct sim *sim, struct link *link)
         sim->threads[sim->cells[link->is_out ? link->from_cell : link->to_cell].owner];
     link->mask = owner->chunk_mask;
     link_append(link, chunk_at(owner, chunk_take(owner)));
-    link->is_special = link->is_shared || sim->step > 1;
+    link->is_special = sim->step > 1;
+    if (link->is_shared)
+        link->to_at = &sim->never;
     link->last_at = link->is_special ? XOFF_NEVER : -1;
     link->its_last_at = -1;
 }
@@ -406,6 +408,7 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     sim->n_nodes = spec->n_nodes;
     sim->n_threads = spec->n_threads;
     sim->step = spec->has_extra ? 2 : 1;
+    sim->never = XOFF_NEVER;
     sim->slots_of = malloc(sizeof *sim->slots_of * spec->n_nodes);
     sim->cell_of = malloc(sizeof *sim->cell_of * spec->n_nodes);
     uint32_t *parent = malloc(sizeof *parent * spec->n_nodes);
