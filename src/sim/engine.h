@@ -71,7 +71,7 @@ struct thread {
     struct frame *chunks; /* the whole range */
     uint32_t step;        /* distance between neighbouring frames, in cache lines (frame.h) */
     uint32_t chunk_mask;  /* bits of an address within a chunk */
-    uint32_t chunk_lines; /* cache lines of a chunk */
+    uint32_t chunk_frames;
     unsigned chunk_shift;
     uint32_t new_chunk, chunks_end; /* the next that nobody has used; end of this thread's part */
     uint32_t free_chunk, n_free;    /* linked by frame.more; UINT32_MAX: none */
@@ -247,8 +247,8 @@ static inline xoff_time front_at(struct thread *w, const struct slot *s,
         return (*frames)->at;
     if (!s->is_shared) {
         struct frame *chunk = (struct frame *)((uintptr_t)*frames & ~(uintptr_t)w->chunk_mask);
-        *frames = chunk + s->link * w->step % w->chunk_lines;
-        link_append(link, chunk + s->link * w->step % w->chunk_lines);
+        *frames = chunk + s->link % w->chunk_frames * w->step;
+        link_append(link, chunk + s->link % w->chunk_frames * w->step);
     }
     return XOFF_NEVER;
 }

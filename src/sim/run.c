@@ -219,7 +219,7 @@ static uint32_t collect(struct thread *w, struct cell *cell, uint32_t local, uin
     const struct frame *last = link_read_end(&w->worker.links[w->worker.sim->slots[slot].link]);
     const xoff_time end = w->window_end;
     const uint32_t step = w->step, mask = w->chunk_mask;
-    if (__builtin_expect(n + w->chunk_lines > w->most_arrivals, 0))
+    if (__builtin_expect(n + w->chunk_frames > w->most_arrivals, 0))
         widen(w, cell);
     do {
         const struct frame *done = frame;
@@ -228,7 +228,7 @@ static uint32_t collect(struct thread *w, struct cell *cell, uint32_t local, uin
         frame = done + step;
         if (__builtin_expect(chunk_begins(frame, mask), 0)) {
             frame = chunk_at(w, done->more);
-            if (__builtin_expect(n + w->chunk_lines > w->most_arrivals, 0))
+            if (__builtin_expect(n + w->chunk_frames > w->most_arrivals, 0))
                 widen(w, cell);
         }
     } while (frame != last && frame->at < end);

@@ -338,8 +338,8 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t n_links
     w->read_chunk = UINT32_MAX;
     w->free_chunk = UINT32_MAX;
     w->step = sim->step;
-    w->chunk_lines = (n_links > LINK_FEW ? LINK_CHUNK : LINK_LONG_CHUNK) * w->step;
-    w->chunk_mask = (uint32_t)sizeof(struct frame) * w->chunk_lines - 1;
+    w->chunk_frames = n_links > LINK_FEW ? LINK_CHUNK : LINK_LONG_CHUNK;
+    w->chunk_mask = (uint32_t)sizeof(struct frame) * w->chunk_frames * w->step - 1;
     w->chunk_shift = (unsigned)__builtin_ctz(w->chunk_mask + 1);
     w->queue.ties_by_port = ties_by_port;
     queue_init(&w->queue);

@@ -70,7 +70,7 @@ static inline void warm_behind(const struct thread *w, uint32_t index)
         } else if (s->kind == SIM_ARRIVAL && sim->at[i] < w->window_end) {
             const struct frame *chunk =
                 (const struct frame *)((uintptr_t)sim->frames[i] & ~(uintptr_t)w->chunk_mask);
-            const struct frame *last = chunk + w->chunk_lines - w->step;
+            const struct frame *last = chunk + (w->chunk_frames - 1) * w->step;
             const struct frame *end = link_read_end(link);
             if (((uintptr_t)end ^ (uintptr_t)chunk) > w->chunk_mask)
                 warm_lines(chunk_at(w, last->more), (size_t)w->chunk_mask + 1);
