@@ -166,6 +166,7 @@ static inline void probe_create(struct probe *p, uint32_t n_nodes, const xoff_ti
                             .n_links = 2 * (n_nodes - 1),
                             .n_threads = n_threads,
                             .cell_bound = bound,
+                            .chunk_frames = 8, /* so that few frames fill one */
                             .model = probe_model};
     give_handlers(&spec, p, &probe_handlers);
     assert_int_equal(sim_create(&spec, &p->sim), 0);

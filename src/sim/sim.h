@@ -83,11 +83,12 @@ struct sim_spec {
     const struct sim_link_spec *links;
     uint32_t n_links;
     uint32_t n_threads;
-    xoff_time cell_bound; /* links with less lookahead join their nodes; XOFF_PARAM_AUTO: chosen;
-                             XOFF_NEVER: one cell */
-    xoff_time frame_for;  /* of a largest frame on the fastest link; 0: not known */
-    bool has_extra;       /* frames have a second line behind them */
-    bool ties_by_port;    /* equal times of a node are ordered by port, not by hash */
+    xoff_time cell_bound;  /* links with less lookahead join their nodes; XOFF_PARAM_AUTO: chosen;
+                              XOFF_NEVER: one cell */
+    xoff_time frame_for;   /* of a largest frame on the fastest link; 0: not known */
+    uint32_t chunk_frames; /* in a chunk of a link, a power of two from 2 on; 0: chosen */
+    bool has_extra;        /* frames have a second line behind them */
+    bool ties_by_port;     /* equal times of a node are ordered by port, not by hash */
     const struct sim_ranks *ranks; /* NULL: this process runs all nodes */
     const uint32_t *part_of;       /* per node: the rank that runs it */
     struct sim_model model;

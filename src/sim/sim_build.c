@@ -325,7 +325,14 @@ static void make_share(struct sim *sim, uint32_t id, struct share *share)
         }
 }
 
-static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t n_links, bool ties_by_port)
+static uint32_t choose_chunk(const struct sim_spec *spec)
+{
+    if (spec->chunk_frames)
+        return spec->chunk_frames;
+    return spec->n_links > LINK_FEW ? LINK_CHUNK : LINK_LONG_CHUNK;
+}
+
+static struct thread *make_thread(struct sim *sim, uint32_t id, const struct sim_spec *spec)
 {
     struct thread *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
     XOFF_ASSERT(w);
@@ -338,10 +345,10 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, uint32_t n_links
     w->read_chunk = UINT32_MAX;
     w->free_chunk = UINT32_MAX;
     w->step = sim->step;
-    w->chunk_frames = n_links > LINK_FEW ? LINK_CHUNK : LINK_LONG_CHUNK;
+    w->chunk_frames = choose_chunk(spec);
     w->chunk_mask = (uint32_t)sizeof(struct frame) * w->chunk_frames * w->step - 1;
     w->chunk_shift = (unsigned)__builtin_ctz(w->chunk_mask + 1);
-    w->queue.ties_by_port = ties_by_port;
+    w->queue.ties_by_port = spec->ties_by_port;
     queue_init(&w->queue);
     make_share(sim, id, &w->share);
     return w;
@@ -425,8 +432,8 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     for (uint32_t c = 0; c < sim->n_cells; c++)
         sim->next_at[c] = XOFF_NEVER;
     for (uint32_t i = 0; i < sim->n_threads; i++)
-        sim->threads[i] = make_thread(sim, i, spec->n_links, spec->ties_by_port);
-    sim->exclusive = make_thread(sim, UINT32_MAX - 1, spec->n_links, spec->ties_by_port);
+        sim->threads[i] = make_thread(sim, i, spec);
+    sim->exclusive = make_thread(sim, UINT32_MAX - 1, spec);
     reserve_chunks(sim);
     make_links(sim, spec);
     sim->exclusive->worker.links = sim->links;

@@ -538,6 +538,7 @@ static uint64_t check_equal(const struct toy *expected, uint64_t seed, uint32_t 
                             .n_threads = n_threads,
                             .cell_bound = bound,
                             .frame_for = seed % 3 ? 0 : XOFF_MS, /* one cell, where it is chosen */
+                            .chunk_frames = (const uint32_t[]){0, 2, 8}[seed % 5 % 3],
                             .has_extra = has_extra,
                             .ties_by_port = ties_by_port,
                             .model = toy_model};
