@@ -85,7 +85,7 @@ def all_scenarios(seed, names, tmp):
 
 def killed(tmp):
     """A run that is killed after each checkpoint comes to its end all the same."""
-    scenario = [ROOT / "scenarios/quickstart.yaml", "--set", "stop=3ms"]
+    scenario = [ROOT / "scenarios/quickstart.yaml", "--set", "stop=20ms"]
     common = [*scenario, "--csv", "--no-report"]
     xoff("run", *common, "-o", tmp / "whole")
     part, n = tmp / "part", 0
