@@ -53,9 +53,9 @@ struct frame {
     uint16_t bytes;   /* MAC frame with FCS */
     uint16_t payload; /* on an ACK: frames it acknowledges; upper byte: those marked; on a
                          notification: bytes of the frame it is about */
-    uint8_t kind : 3;
-    uint8_t is_bare : 1; /* its second line, where frames have one, means nothing */
     uint8_t transport : 4;
+    uint8_t is_bare : 1; /* its second line, where frames have one, means nothing */
+    uint8_t kind : 3;    /* the upper bits, so that one comparison tells who has crossed a link */
     uint8_t priority, flags;
     /* Scratch space of the node that holds the frame. */
     uint8_t pool;
