@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void sim_send(struct worker *w, uin
     if (__builtin_expect(chunk_begins(end, link->mask), 0))
         end = sim_next_chunk(w, in);
     link_append(link, end);
-    if (*link->to_at == XOFF_NEVER)
+    if (at < *link->to_at) /* it is XOFF_NEVER, as no frame overtakes another */
         sim_expect(w, link, at);
 }
 
