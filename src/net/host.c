@@ -280,8 +280,7 @@ XOFF_SELDOM static void arrive_slow(struct host *host, struct worker *w, const s
 static inline void arrive(struct host *host, struct worker *w, const struct frame *frame)
 {
     struct port *port = &host->port;
-    if (__builtin_expect(port->is_watched || port->error_ppb || host->is_slow, 0) ||
-        __builtin_expect(frame_is_control(frame), 0)) {
+    if (__builtin_expect(host->is_slow, 0) || __builtin_expect(frame_is_control(frame), 0)) {
         arrive_slow(host, w, frame);
         return;
     }

@@ -191,8 +191,8 @@ struct host {
     uint32_t n_pending;           /* events that apps have not been told of */
     bool has_copies;              /* frames sent more than once have arrived, see rx_find */
     bool has_retired;             /* endless flows have left the ready list */
-    bool is_slow;                 /* it has a receiver or a shared limit */
-    int8_t ack_class;             /* priority of ACKs; -1: that of what they answer */
+    bool is_slow;     /* frames that it receives concern more than their flow: see arrive_slow() */
+    int8_t ack_class; /* priority of ACKs; -1: that of what they answer */
     int8_t ack_queue; /* queue in which ACKs wait, and whose pause holds them back; -1: that of
                          their priority */
     int64_t consumed_bytes, offered_bytes;

@@ -185,7 +185,6 @@ static int build_bus(struct net *net, struct host *host, struct xoff_err *err)
     const int code = check_bus(net, host->node, err);
     if (code)
         return code;
-    host->is_slow = true;
     host->bus = build_block(1, sizeof *host->bus);
     *host->bus = (struct bus){.wire = *net->spec.wire, .rate_bps = (xoff_rate)net->spec.shared_bps};
     host->bus->wire.send = bus_send;
@@ -525,6 +524,16 @@ static void free_host(struct host *host)
     build_free_notes(&host->notes);
 }
 
+static void mark_slow_hosts(struct net *net)
+{
+    for (uint32_t h = 0; h < net->n_hosts; h++) {
+        struct host *host = &net->hosts[h];
+        if (net_owns(net, h))
+            host->is_slow =
+                host->receiver || host->bus || host->port.is_watched || host->port.error_ppb;
+    }
+}
+
 int net_create(const struct net_spec *spec, struct net **out, struct net_blame *blame,
                struct xoff_err *err)
 {
@@ -590,6 +599,7 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     build_captures(net);
     build_tracers(net);
     build_checks(net);
+    mark_slow_hosts(net);
     if (spec->summarises)
         fold_create(net);
     calm_build(net);

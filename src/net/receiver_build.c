@@ -41,7 +41,6 @@ int build_receiver(struct net *net, struct host *host, struct xoff_err *err)
     struct xoff_mmu_port port;
     const struct xoff_mmu_env env = build_host_env(net, host->node, spec->buffer_bytes, &port);
     const struct xoff_mmu_ops *ops = xoff_mmu_find("static");
-    host->is_slow = true;
     if (r->occupancy)
         r->occupancy->step = host->store.step;
     r->servers = build_block(spec->n_servers, sizeof *r->servers);
