@@ -157,7 +157,7 @@ def between(tmp):
 # Samples fill the memory while the network drains for long, at rest from early on.
 GROWS = """topology: {kind: star, hosts: 16}
 stop: 20us
-drain: 1800us
+drain: 4ms
 priorities: {0: {lossless: true}}
 receivers: [{host: h0, rate: 0bps}]
 measure: {every: 100ns, series: [queue, throughput, pause]}
