@@ -9,6 +9,8 @@
 #include <xoff/cp.h>
 #include <xoff/dcbx.h>
 #include <xoff/dcbx_tlv.h>
+#include <xoff/drr_quick.h>
+#include <xoff/ecn_quick.h>
 #include <xoff/err.h>
 #include <xoff/eth.h>
 #include <xoff/gate.h>
@@ -16,7 +18,6 @@
 #include <xoff/lldp.h>
 #include <xoff/lldp_tx.h>
 #include <xoff/mmu.h>
-#include <xoff/drr_quick.h>
 #include <xoff/mmu_quick.h>
 #include <xoff/notice.h>
 #include <xoff/np.h>

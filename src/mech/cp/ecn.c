@@ -26,12 +26,11 @@
  */
 #include <string.h>
 
-#include <xoff/cp.h>
+#include <xoff/ecn_quick.h>
 #include <xoff/units.h>
 
 enum ecn_at { ECN_AT_ENQUEUE, ECN_AT_DEQUEUE };
 static const char *const ecn_ats[] = {"enqueue", "dequeue", NULL};
-enum ecn_counts { ECN_COUNTS_ALL, ECN_COUNTS_OTHERS };
 static const char *const ecn_counts[] = {"all", "others", NULL};
 
 struct ecn_params {
@@ -39,13 +38,6 @@ struct ecn_params {
     double pmax;
     int64_t at, counts;
     char by_rate[XOFF_PARAM_TEXT];
-};
-
-struct ecn_cfg {
-    int64_t kmin_bytes, kmax_bytes;
-    uint64_t span_bytes; /* kmax - kmin */
-    uint64_t pmax_draws; /* P: how many of the 2^32 draws mark at q = kmax */
-    enum ecn_counts counts;
 };
 
 static const struct xoff_param ecn_table[] = {
@@ -237,19 +229,19 @@ static int ecn_configure(const void *params, const struct xoff_cp_env *env, void
                          struct xoff_cp_shape *shape, struct xoff_err *err)
 {
     const struct ecn_params *p = params;
-    struct ecn_cfg *c = cfg;
+    struct xoff_ecn_cfg *c = cfg;
     struct ecn_thresholds t = {0};
     int code = ecn_by_rate(p->by_rate, env->rate_bps, &t, err);
     if (code == 0)
         code = ecn_plain(p, env, &t, err);
     if (code < 0)
         return code;
-    *c = (struct ecn_cfg){
+    *c = (struct xoff_ecn_cfg){
         .kmin_bytes = t.kmin_bytes,
         .kmax_bytes = t.kmax_bytes,
         .span_bytes = (uint64_t)(t.kmax_bytes - t.kmin_bytes),
         .pmax_draws = (uint64_t)(t.pmax * 0x1p32 + 0.5),
-        .counts = (enum ecn_counts)p->counts,
+        .counts = (enum xoff_ecn_counts)p->counts,
     };
     *shape = (struct xoff_cp_shape){
         /* The caller's length includes the frame. With counts: others the queue that is compared is
@@ -264,16 +256,7 @@ static int ecn_configure(const void *params, const struct xoff_cp_env *env, void
 
 static bool ecn_marks(const void *cfg, int64_t queue_bytes, uint32_t bytes, uint32_t draw)
 {
-    const struct ecn_cfg *c = cfg;
-    if (c->counts == ECN_COUNTS_OTHERS)
-        queue_bytes -= bytes;
-    if (queue_bytes <= c->kmin_bytes)
-        return false;
-    if (queue_bytes > c->kmax_bytes)
-        return true;
-    /* d / 2^32 < P / 2^32 * (q - kmin) / (kmax - kmin) */
-    const uint64_t above_bytes = (uint64_t)(queue_bytes - c->kmin_bytes);
-    return (unsigned __int128)draw * c->span_bytes < (unsigned __int128)c->pmax_draws * above_bytes;
+    return xoff_ecn_marks(cfg, queue_bytes, bytes, draw);
 }
 
 /* Called as the frame joins the queue or as it leaves; the shape says which. */
@@ -289,7 +272,7 @@ const struct xoff_cp_ops xoff_cp_ecn = {
     .summary = "marks by queue length, between two thresholds with rising probability",
     .params = ecn_table,
     .params_size = sizeof(struct ecn_params),
-    .cfg_size = sizeof(struct ecn_cfg),
+    .cfg_size = sizeof(struct xoff_ecn_cfg),
     .configure = ecn_configure,
     .on_enqueue = ecn_look,
     .on_dequeue = ecn_look,

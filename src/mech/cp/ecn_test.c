@@ -231,6 +231,31 @@ static void wide_thresholds(void **unused)
     assert_int_equal(count_marks(&point, INT64_C(1000000000000)), UINT64_C(1) << 32);
 }
 
+/* Where spans begin that need a product of 128 bits: with pmax 1 a queue of q marks draws below
+ * 2^32 * q / kmax. The first that is needed does not overflow, nor does the last that is not. */
+static void span_at_which_products_widen(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *kmax;
+        int64_t kmax_bytes, draws_below; /* for a queue of a byte less */
+    } cases[] = {
+        {"4294967294B", INT64_C(4294967294), INT64_C(4294967295)}, /* 2^32 - 1.0000000005 */
+        {"4294967295B", INT64_C(4294967295), INT64_C(4294967295)}, /* 2^32 - 1.0000000002 */
+        {"4294967296B", INT64_C(4294967296), INT64_C(4294967295)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct point point;
+        point_setup(&point, 25 * XOFF_GBPS);
+        point_set(&point, "kmin", "0B");
+        point_set(&point, "kmax", cases[i].kmax);
+        point_set(&point, "pmax", "1");
+        point_start(&point);
+        assert_int_equal(count_marks(&point, cases[i].kmax_bytes - 1), cases[i].draws_below);
+        assert_int_equal(count_marks(&point, cases[i].kmax_bytes), INT64_C(1) << 32);
+    }
+}
+
 /* kmin, kmax and the draws that mark at kmax. */
 static void expect_thresholds(const struct point *point, int64_t kmin, int64_t kmax, uint64_t draws)
 {
@@ -385,6 +410,7 @@ int main(void)
         cmocka_unit_test(kmin_above_kmax_is_refused),
         cmocka_unit_test(only_at_its_moment),
         cmocka_unit_test(wide_thresholds),
+        cmocka_unit_test(span_at_which_products_widen),
         cmocka_unit_test(thresholds_by_rate),
         cmocka_unit_test(mistakes_in_by_rate),
         cmocka_unit_test(others_without_the_frame),
