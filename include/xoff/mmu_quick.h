@@ -173,15 +173,16 @@ static inline enum xoff_pool xoff_sih_join_headroom(const struct xoff_sih_cfg *c
     return XOFF_POOL_HEADROOM;
 }
 
-/* Takes a frame for an egress queue of `egress_bytes`; XOFF_POOL_DROP: declines. */
+/* Takes a frame for an egress queue of `egress_bytes`; XOFF_POOL_DROP: declines. The caller says
+ * whether the priority is lossless (cfg->base.lossless), which it mostly knows. */
 static inline enum xoff_pool xoff_sih_quick_admit(const void *cfg, void *state, uint32_t port,
-                                                  uint32_t priority, int64_t bytes,
-                                                  int64_t egress_bytes)
+                                                  uint32_t priority, bool is_lossless,
+                                                  int64_t bytes, int64_t egress_bytes)
 {
     const struct xoff_sih_cfg *c = (const struct xoff_sih_cfg *)cfg;
     struct xoff_sih_state *s = (struct xoff_sih_state *)state;
     struct xoff_sih_queue *queue = &xoff_sih_ports(s)[port].queues[priority];
-    if (!(c->base.lossless >> priority & 1))
+    if (!is_lossless)
         return xoff_shared_admit_lossy(&c->base, &s->base, bytes, egress_bytes,
                                        xoff_shared_free(&c->base, &s->base),
                                        &xoff_sih_ports(s)[port].lossy_bytes, &queue->bytes);
@@ -206,7 +207,7 @@ static inline enum xoff_pool xoff_sih_quick_admit(const void *cfg, void *state, 
 
 /* Releases a frame; false: declines. */
 static inline bool xoff_sih_quick_release(const void *cfg, void *state, uint32_t port,
-                                          uint32_t priority, int64_t bytes)
+                                          uint32_t priority, bool is_lossless, int64_t bytes)
 {
     const struct xoff_sih_cfg *c = (const struct xoff_sih_cfg *)cfg;
     struct xoff_sih_state *s = (struct xoff_sih_state *)state;
@@ -220,7 +221,7 @@ static inline bool xoff_sih_quick_release(const void *cfg, void *state, uint32_t
         return true;
     }
     s->base.used_total_bytes -= bytes;
-    if (!(c->base.lossless >> priority & 1)) {
+    if (!is_lossless) {
         xoff_shared_release_lossy(&c->base, &s->base, bytes, &xoff_sih_ports(s)[port].lossy_bytes,
                                   &queue->bytes);
         return true;
@@ -272,17 +273,17 @@ static inline int64_t xoff_dsh_free(const struct xoff_dsh_cfg *c, const struct x
            s->base.used_bytes[XOFF_POOL_HEADROOM];
 }
 
-/* Takes a frame for an egress queue of `egress_bytes`; XOFF_POOL_DROP: declines. */
+/* As for sih. */
 static inline enum xoff_pool xoff_dsh_quick_admit(const void *cfg, void *state, uint32_t in_port,
-                                                  uint32_t priority, int64_t bytes,
-                                                  int64_t egress_bytes)
+                                                  uint32_t priority, bool is_lossless,
+                                                  int64_t bytes, int64_t egress_bytes)
 {
     const struct xoff_dsh_cfg *c = (const struct xoff_dsh_cfg *)cfg;
     struct xoff_dsh_state *s = (struct xoff_dsh_state *)state;
     struct xoff_dsh_port *port = &xoff_dsh_ports(s)[in_port];
     struct xoff_dsh_queue *queue = &port->queues[priority];
     const int64_t free_bytes = xoff_dsh_free(c, s);
-    if (!(c->base.lossless >> priority & 1))
+    if (!is_lossless)
         return xoff_shared_admit_lossy(&c->base, &s->base, bytes, egress_bytes, free_bytes,
                                        &port->lossy_bytes, &queue->bytes);
     const int64_t after = xoff_shared_beyond(queue->bytes + bytes, c->base.reserved_bytes);
@@ -303,13 +304,13 @@ static inline enum xoff_pool xoff_dsh_quick_admit(const void *cfg, void *state, 
 
 /* Releases a frame; false: declines. */
 static inline bool xoff_dsh_quick_release(const void *cfg, void *state, uint32_t in_port,
-                                          uint32_t priority, int64_t bytes)
+                                          uint32_t priority, bool is_lossless, int64_t bytes)
 {
     const struct xoff_dsh_cfg *c = (const struct xoff_dsh_cfg *)cfg;
     struct xoff_dsh_state *s = (struct xoff_dsh_state *)state;
     struct xoff_dsh_port *port = &xoff_dsh_ports(s)[in_port];
     struct xoff_dsh_queue *queue = &port->queues[priority];
-    if (!(c->base.lossless >> priority & 1)) {
+    if (!is_lossless) {
         s->base.used_total_bytes -= bytes;
         xoff_shared_release_lossy(&c->base, &s->base, bytes, &port->lossy_bytes, &queue->bytes);
         return true;

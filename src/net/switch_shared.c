@@ -127,24 +127,27 @@ static void transmit(struct sw *sw, struct worker *w, uint32_t port)
 enum books { BOOKS_CALLED, BOOKS_SIH, BOOKS_DSH };
 
 EGRESS_INLINE enum xoff_pool try_admit(const struct shared *s, uint32_t in, uint32_t priority,
-                                       uint32_t bytes, int64_t egress_bytes, enum books books)
+                                       bool is_lossless, uint32_t bytes, int64_t egress_bytes,
+                                       enum books books)
 {
     const struct xoff_mmu *mmu = &s->ledger.mmu;
     if (books == BOOKS_SIH)
-        return xoff_sih_quick_admit(mmu->cfg, mmu->state, in, priority, bytes, egress_bytes);
+        return xoff_sih_quick_admit(mmu->cfg, mmu->state, in, priority, is_lossless, bytes,
+                                    egress_bytes);
     if (books == BOOKS_DSH)
-        return xoff_dsh_quick_admit(mmu->cfg, mmu->state, in, priority, bytes, egress_bytes);
+        return xoff_dsh_quick_admit(mmu->cfg, mmu->state, in, priority, is_lossless, bytes,
+                                    egress_bytes);
     return XOFF_POOL_DROP;
 }
 
-EGRESS_INLINE bool try_release(struct shared *s, uint32_t in, uint32_t priority, uint32_t bytes,
-                               enum books books)
+EGRESS_INLINE bool try_release(struct shared *s, uint32_t in, uint32_t priority, bool is_lossless,
+                               uint32_t bytes, enum books books)
 {
     const struct xoff_mmu *mmu = &s->ledger.mmu;
     if (books == BOOKS_SIH)
-        return xoff_sih_quick_release(mmu->cfg, mmu->state, in, priority, bytes);
+        return xoff_sih_quick_release(mmu->cfg, mmu->state, in, priority, is_lossless, bytes);
     if (books == BOOKS_DSH)
-        return xoff_dsh_quick_release(mmu->cfg, mmu->state, in, priority, bytes);
+        return xoff_dsh_quick_release(mmu->cfg, mmu->state, in, priority, is_lossless, bytes);
     return false;
 }
 
@@ -243,7 +246,8 @@ EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, const stru
         return;
     }
     const uint32_t out = to->number;
-    const enum xoff_pool pool = try_admit(s, in, priority, bytes, queue->bytes, books);
+    const enum xoff_pool pool =
+        try_admit(s, in, priority, lane->held_bytes, bytes, queue->bytes, books);
     if (__builtin_expect(pool == XOFF_POOL_DROP, 0)) {
         const uint32_t place = admit(sw, w, frame, in, out);
         if (place != NET_NONE)
@@ -307,8 +311,8 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
         f = egress_ask_out(sw, w, port, queue, place, now);
     egress_count(queue, bytes, now);
     port_tx_plainly(port, w, f);
-    if (__builtin_expect(try_release(s, f->in_port, priority, bytes, books), 1)) {
-        const struct lane *lane = &s->lanes[priority];
+    const struct lane *lane = &s->lanes[priority];
+    if (__builtin_expect(try_release(s, f->in_port, priority, lane->held_bytes, bytes, books), 1)) {
         if (lane->held_bytes)
             lane->held_bytes[f->in_port * sw->n_ports + number] -= bytes;
         if (__builtin_expect(s->ledger.maxima.rises, 0))

@@ -166,9 +166,11 @@ static enum xoff_pool dsh_admit(const void *cfg, void *state, const struct xoff_
     (void)now;
     XOFF_ASSERT(arrival->in_port < c->base.n_ports);
     XOFF_ASSERT(arrival->priority < XOFF_N_PRIORITIES);
-    const enum xoff_pool pool = xoff_dsh_quick_admit(c, s, arrival->in_port, arrival->priority,
-                                                     arrival->bytes, arrival->egress_bytes);
-    if (pool != XOFF_POOL_DROP || !(c->base.lossless >> arrival->priority & 1))
+    const bool is_lossless = c->base.lossless >> arrival->priority & 1;
+    const enum xoff_pool pool =
+        xoff_dsh_quick_admit(c, s, arrival->in_port, arrival->priority, is_lossless, arrival->bytes,
+                             arrival->egress_bytes);
+    if (pool != XOFF_POOL_DROP || !is_lossless)
         return pool;
     return dsh_admit_above(c, s, arrival, out);
 }
@@ -233,7 +235,8 @@ static void dsh_release(const void *cfg, void *state, const struct xoff_departur
     struct xoff_dsh_queue *queue = &port->queues[departure->priority];
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes);
-    if (xoff_dsh_quick_release(c, s, departure->in_port, departure->priority, bytes))
+    const bool is_lossless = c->base.lossless >> departure->priority & 1;
+    if (xoff_dsh_quick_release(c, s, departure->in_port, departure->priority, is_lossless, bytes))
         return;
     const int64_t left = xoff_shared_beyond(queue->bytes - bytes, c->base.reserved_bytes);
     const int64_t beyond = xoff_shared_beyond(queue->bytes, c->base.reserved_bytes) - left;

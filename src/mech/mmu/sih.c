@@ -109,9 +109,11 @@ static enum xoff_pool sih_admit(const void *cfg, void *state, const struct xoff_
     (void)now;
     XOFF_ASSERT(arrival->in_port < c->base.n_ports);
     XOFF_ASSERT(arrival->priority < XOFF_N_PRIORITIES);
-    const enum xoff_pool pool = xoff_sih_quick_admit(c, s, arrival->in_port, arrival->priority,
-                                                     arrival->bytes, arrival->egress_bytes);
-    if (pool != XOFF_POOL_DROP || !(c->base.lossless >> arrival->priority & 1))
+    const bool is_lossless = c->base.lossless >> arrival->priority & 1;
+    const enum xoff_pool pool =
+        xoff_sih_quick_admit(c, s, arrival->in_port, arrival->priority, is_lossless, arrival->bytes,
+                             arrival->egress_bytes);
+    if (pool != XOFF_POOL_DROP || !is_lossless)
         return pool;
     return sih_admit_above(c, s, arrival, out);
 }
@@ -131,7 +133,8 @@ static void sih_release(const void *cfg, void *state, const struct xoff_departur
         &xoff_sih_ports(s)[departure->in_port].queues[departure->priority];
     const int64_t bytes = departure->bytes;
     XOFF_ASSERT(bytes <= queue->bytes + queue->headroom_bytes);
-    if (xoff_sih_quick_release(c, s, departure->in_port, departure->priority, bytes))
+    const bool is_lossless = c->base.lossless >> departure->priority & 1;
+    if (xoff_sih_quick_release(c, s, departure->in_port, departure->priority, is_lossless, bytes))
         return;
     s->base.used_total_bytes -= bytes;
     shared_release(&c->base, &s->base, XOFF_POOL_HEADROOM, bytes, &queue->bytes,
