@@ -35,7 +35,8 @@ struct routes {
     uint16_t *port_at_edge;        /* per host: port of the edge switch that leads to it */
     struct route_switch *switches; /* by node - n_hosts */
     /* A second table by (switch, host), with one word per entry: the index of the candidates in
-     * hop_ports from bit 8 on, their number below. NULL where it would not be small. */
+     * hop_ports from bit 8 on, their number below. hop_ports begins with 0, 1, 2 and so on: the
+     * index of a single candidate is its port. NULL where it would not be small. */
     uint32_t *hops;
     uint16_t *hop_ports;
 };
@@ -121,41 +122,43 @@ static inline struct route_row routes_row(const struct routes *r, uint32_t node)
                               .salt = routes_salt(node)};
 }
 
-/* Ports of equal cost to a host; n is 0 if it cannot be reached. */
-struct route_set {
-    const uint16_t *ports;
-    uint32_t n;
-};
-
-/* The caller says whether the row has `hops`, and compiles one path for each case. */
-static inline struct route_set route_row_set(const struct route_row *row, uint32_t host,
-                                             bool has_hops)
+/* Chooses one of so many candidates. */
+static inline uint16_t route_choose(const uint16_t *ports, uint32_t n, uint32_t salt,
+                                    uint32_t flow_hash)
 {
-    struct route_set set;
-    if (has_hops) {
-        set.ports = row->hop_ports + (row->hops[host] >> 8);
-        set.n = row->hops[host] & 0xff;
-    } else {
-        set.n = route_candidates(row->routes, row->by_edge, row->node, host, &set.ports);
-    }
-    return set;
+    return ports[xoff_path_by_value(routes_mix_salt(salt, flow_hash), n)];
 }
 
-/* Chooses one of them. A single candidate has no branch of its own, since the branch would be hard
- * to predict. */
-static inline uint32_t route_set_choose(const struct route_set *set, uint32_t salt,
-                                        uint32_t flow_hash)
+/* As routes_lookup(); false: unreachable. The caller says whether the row has `hops`, and compiles
+ * one path for each case. */
+static inline bool route_row_lookup(const struct route_row *row, uint32_t host, uint32_t flow_hash,
+                                    bool has_hops, uint32_t *port)
 {
-    return set->ports[xoff_path_by_value(routes_mix_salt(salt, flow_hash), set->n)];
+    const uint16_t *ports;
+    uint32_t n;
+    if (has_hops) {
+        const uint32_t hop = row->hops[host];
+        n = hop & 0xff;
+        *port = hop >> 8;
+        if (n == 1)
+            return true;
+        ports = row->hop_ports + (hop >> 8);
+    } else {
+        n = route_candidates(row->routes, row->by_edge, row->node, host, &ports);
+    }
+    if (!n)
+        return false;
+    *port = route_choose(ports, n, row->salt, flow_hash);
+    return true;
 }
 
 /* Chooses among equal-cost ports by flow hash. ROUTE_NONE: unreachable. */
 static inline uint16_t routes_lookup(const struct routes *r, uint32_t node, uint32_t host,
                                      uint32_t flow_hash)
 {
-    struct route_set set;
-    set.n = routes_hops(r, node, host, &set.ports);
-    return set.n ? (uint16_t)route_set_choose(&set, routes_salt(node), flow_hash) : ROUTE_NONE;
+    const uint16_t *ports;
+    const uint32_t n = routes_hops(r, node, host, &ports);
+    return n ? route_choose(ports, n, routes_salt(node), flow_hash) : ROUTE_NONE;
 }
 
 /* Cyclic buffer dependency: the channels (node, port) of a cycle of the lossless buffer dependency

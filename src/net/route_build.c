@@ -530,28 +530,43 @@ static int pack_groups(struct builder *b)
  * that the smaller tables by edge are faster. */
 #define MAX_HOPS (32u << 10)
 
+static uint16_t highest_port(const struct routes *r)
+{
+    uint16_t highest = 0;
+    for (uint32_t i = 0; i < r->n_switches; i++)
+        for (uint32_t k = 0; k < r->switches[i].n_ports; k++)
+            if (r->switches[i].ports[k] > highest)
+                highest = r->switches[i].ports[k];
+    for (uint32_t host = 0; host < r->n_hosts; host++)
+        if (r->port_at_edge[host] > highest)
+            highest = r->port_at_edge[host];
+    return highest;
+}
+
 static int make_hops(struct routes *r)
 {
     const uint64_t n_hops = (uint64_t)r->n_switches * r->n_hosts;
-    uint64_t n_ports = 0;
+    const uint32_t n_alone = highest_port(r) + 1;
+    uint64_t n_ports = n_alone;
     for (uint32_t i = 0; i < r->n_switches; i++)
         n_ports += r->switches[i].n_ports;
-    if (!n_hops || n_hops > MAX_HOPS || n_ports + r->n_hosts >= 1u << 24)
+    if (!n_hops || n_hops > MAX_HOPS || n_ports >= 1u << 24)
         return 0;
     uint32_t *hops = array(n_hops, sizeof *hops);
-    uint16_t *ports = array(n_ports + r->n_hosts, sizeof *ports);
+    uint16_t *ports = array(n_ports, sizeof *ports);
     uint32_t *first = array(r->n_switches, sizeof *first);
     if (!hops || !ports || !first) {
         free(hops), free(ports), free(first);
         return -XOFF_E_NO_MEMORY;
     }
-    uint32_t n = 0;
+    for (uint32_t port = 0; port < n_alone; port++)
+        ports[port] = (uint16_t)port;
+    uint32_t n = n_alone;
     for (uint32_t i = 0; i < r->n_switches; i++) {
         first[i] = n;
         memcpy(ports + n, r->switches[i].ports, r->switches[i].n_ports * sizeof *ports);
         n += r->switches[i].n_ports;
     }
-    memcpy(ports + n, r->port_at_edge, r->n_hosts * sizeof *ports);
     bool fits = true;
     for (uint64_t k = 0; k < n_hops && fits; k++) {
         const uint32_t sw = (uint32_t)(k / r->n_hosts), host = (uint32_t)(k % r->n_hosts);
@@ -560,9 +575,8 @@ static int make_hops(struct routes *r)
         fits = count <= 0xff;
         if (count == 0)
             continue;
-        const bool is_last_hop = candidates == &r->port_at_edge[host];
         const uint32_t at =
-            is_last_hop ? n + host : first[sw] + (uint32_t)(candidates - r->switches[sw].ports);
+            count == 1 ? *candidates : first[sw] + (uint32_t)(candidates - r->switches[sw].ports);
         hops[k] = at << 8 | (count & 0xff);
     }
     free(first);

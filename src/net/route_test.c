@@ -553,13 +553,13 @@ static void floyd_warshall(const struct topo *topo, xoff_time at, uint32_t d[][M
 static bool rows_agree(const struct routes *routes, uint32_t node, uint32_t host)
 {
     const struct route_row row = routes_row(routes, node);
+    uint32_t out;
     bool agree = row.hops != NULL; /* the networks are small */
     for (uint32_t hash = 0; hash < 4 && agree; hash++) {
         const uint16_t port = routes_lookup(routes, node, host, hash);
-        for (int has_hops = 0; has_hops < 2; has_hops++) {
-            const struct route_set set = route_row_set(&row, host, has_hops);
-            agree &= (set.n ? route_set_choose(&set, row.salt, hash) : ROUTE_NONE) == port;
-        }
+        for (int has_hops = 0; has_hops < 2; has_hops++)
+            agree &=
+                (route_row_lookup(&row, host, hash, has_hops, &out) ? out : ROUTE_NONE) == port;
     }
     return agree;
 }

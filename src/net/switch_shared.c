@@ -213,10 +213,9 @@ EGRESS_INLINE void prepare_shortly(const struct shared *s, struct arrival *a, bo
     a->port = NULL;
     if (__builtin_expect(frame_is_control(frame) || !s->lanes[priority].queues, 0))
         return;
-    const struct route_set to_host = route_row_set(&s->row, frame->dst, has_hops);
-    if (__builtin_expect(!to_host.n, 0))
+    uint32_t out;
+    if (__builtin_expect(!route_row_lookup(&s->row, frame->dst, frame->hash, has_hops, &out), 0))
         return;
-    const uint32_t out = route_set_choose(&to_host, s->row.salt, frame->hash);
     a->port = &s->sw.ports[out];
     a->queue = &s->lanes[priority].queues[out];
     a->bytes = frame->bytes;
