@@ -92,10 +92,7 @@ static int build_input(struct cioq *c, const struct xoff_mmu_env *env, uint32_t 
                                c->sw.spec->mmu_params, &own, &input->mmu, err);
     if (code)
         return code;
-    struct xoff_mmu_view view;
-    xoff_mmu_view(&input->mmu, &view);
-    if (view.capacity_bytes[XOFF_POOL_HEADROOM] > 0)
-        input->maxima.counts = build_block(RESULT_MAXIMA, sizeof *input->maxima.counts);
+    maxima_build(&input->maxima, &input->mmu);
     return 0;
 }
 

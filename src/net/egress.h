@@ -21,6 +21,17 @@ typedef void egress_sender(struct sw *sw, struct worker *w, struct port *port);
  * frame again. */
 void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined);
 
+/* A congestion point that only marks has marked the frame. The mark of an ACK is an echo. */
+EGRESS_INLINE void egress_set_mark(struct egress *queue, struct frame *f)
+{
+    if (f->kind == FRAME_DATA) {
+        queue->marked += !(f->flags & FRAME_MARKED);
+        f->flags |= FRAME_MARKED;
+    } else if (f->kind != FRAME_PROBE) {
+        f->flags |= FRAME_HIT;
+    }
+}
+
 /* For traces, histograms and the units of egress queues: a frame is about to join its queue of a
  * watched switch, or to leave it (switch.c). */
 XOFF_SELDOM void egress_watch(struct sw *sw, uint32_t place, bool joins, xoff_time now);
@@ -56,7 +67,6 @@ EGRESS_INLINE uint32_t sw_receive(struct sw *sw, struct worker *w, uint32_t in,
 {
     if (!port_rx(&sw->head, &sw->ports[in], w, frame))
         return ROUTE_NONE;
-    sw->used |= (uint8_t)(1u << frame->priority);
     return sw_route(sw, frame, in, sim_now(w));
 }
 
@@ -89,7 +99,7 @@ EGRESS_INLINE enum xoff_pool ledger_admit(struct ledger *ledger, struct xoff_arr
     const enum xoff_pool pool = xoff_mmu_admit(&ledger->mmu, arrival, now, &crossings);
     arrival->dropped = pool == XOFF_POOL_DROP;
     if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
-        maxima_rise(&ledger->maxima, &ledger->mmu);
+        maxima_rise(&ledger->maxima, headroom_used(&ledger->mmu));
     *told = xoff_pause_on_arrival(&ledger->pause, arrival, &crossings, now, &ledger->edges);
     return pool;
 }
@@ -101,7 +111,7 @@ EGRESS_INLINE bool ledger_release(struct ledger *ledger, const struct xoff_depar
     struct xoff_crossings crossings;
     xoff_mmu_release(&ledger->mmu, departure, now, &crossings);
     if (__builtin_expect(ledger->maxima.rises, 0))
-        maxima_leave(&ledger->maxima, &ledger->mmu);
+        maxima_leave(&ledger->maxima, headroom_used(&ledger->mmu));
     return xoff_pause_on_departure(&ledger->pause, departure, &crossings, now, &ledger->edges);
 }
 

@@ -49,10 +49,16 @@ static inline uint32_t store_take(struct frame_store *store)
     return store->used - store->step;
 }
 
+/* For callers that still know where the frame at the place is. */
+static inline void store_return_frame(struct frame_store *store, struct frame *f, uint32_t place)
+{
+    f->next = store->free;
+    store->free = place;
+}
+
 static inline void store_return(struct frame_store *store, uint32_t place)
 {
-    store_at(store, place)->next = store->free;
-    store->free = place;
+    store_return_frame(store, store_at(store, place), place);
 }
 
 static inline void fifo_push(struct fifo *fifo, struct frame_store *store, uint32_t place)

@@ -9,23 +9,9 @@
  */
 #include "net/switch.h"
 
-/* A frame has gone into headroom. */
-void maxima_rise(struct maxima *maxima, const struct xoff_mmu *mmu)
+void maxima_count(struct maxima *maxima)
 {
-    XOFF_ASSERT(maxima->counts);
-    maxima->bytes = xoff_mmu_used_bytes(mmu, XOFF_POOL_HEADROOM);
-    maxima->rises = true;
-}
-
-/* A frame has left a buffer whose headroom had risen. Only the buffer knows whether the frame was
- * in headroom. */
-void maxima_leave(struct maxima *maxima, const struct xoff_mmu *mmu)
-{
-    if (xoff_mmu_used_bytes(mmu, XOFF_POOL_HEADROOM) >= maxima->bytes)
-        return;
-    struct xoff_mmu_view view;
-    xoff_mmu_view(mmu, &view);
-    const int64_t capacity = view.capacity_bytes[XOFF_POOL_HEADROOM];
+    const int64_t capacity = maxima->capacity_bytes;
     const int64_t step = (maxima->bytes * RESULT_MAXIMA + capacity - 1) / capacity;
     /* Use beyond the capacity counts as full; the audit reports it. */
     maxima->counts[(step < RESULT_MAXIMA ? step : RESULT_MAXIMA) - 1]++;

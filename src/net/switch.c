@@ -170,7 +170,7 @@ XOFF_SELDOM static void notify(struct sw *sw, struct worker *w, const struct fra
     const uint32_t in = f->out_port;
     struct long_frame made;
     point_fill_notice(sw->net, sw->spec, f, notice, sim_now(w), &made);
-    sw->used |= (uint8_t)(1u << made.frame.priority);
+    sw->made |= (uint8_t)(1u << made.frame.priority);
     sw->made_bytes += made.frame.bytes;
     const uint32_t out = sw_route(sw, &made.frame, in, sim_now(w));
     if (out == ROUTE_NONE)
@@ -276,14 +276,8 @@ static inline void ask_marker(struct sw *sw, const struct xoff_cp *cp, struct eg
                               int64_t queue_bytes, struct frame *f)
 {
     const uint32_t draw = cp->shape.draws ? xoff_rng_u32(&sw->marking_rng) : 0;
-    if (!cp->ops->marks(cp->cfg, queue_bytes, f->bytes, draw))
-        return;
-    if (f->kind == FRAME_DATA) {
-        queue->marked += !(f->flags & FRAME_MARKED);
-        f->flags |= FRAME_MARKED;
-    } else if (f->kind != FRAME_PROBE) {
-        f->flags |= FRAME_HIT;
-    }
+    if (cp->ops->marks(cp->cfg, queue_bytes, f->bytes, draw))
+        egress_set_mark(queue, f);
 }
 
 void egress_mark(struct sw *sw, struct worker *w, struct port *port, struct frame *f, bool joined)
@@ -410,8 +404,8 @@ void sw_warm(const struct sw *sw)
     for (uint32_t p = 0; p < sw->n_ports; p++) {
         const struct port *port = &sw->ports[p];
         __builtin_prefetch(port, 1);
-        for (uint32_t mask = sw->used; mask; mask &= mask - 1)
-            __builtin_prefetch(&port->rx[__builtin_ctz(mask)], 1);
+        __builtin_prefetch(port->rx, 1);
+        __builtin_prefetch(port->rx + XOFF_N_PRIORITIES / 2, 1);
     }
 }
 
@@ -506,9 +500,20 @@ static void sample_buffers(struct sw *sw, xoff_time now)
     }
 }
 
-static void sample_input(struct sw *sw, uint32_t in, const int64_t *held_bytes, xoff_time now)
+/* Priorities of frames that have come in or were made here. */
+static uint8_t seen_priorities(const struct sw *sw)
 {
-    for (uint32_t mask = sw->used; mask; mask &= mask - 1) {
+    uint8_t seen = sw->made;
+    for (uint32_t i = 0; i < sw->n_ports; i++)
+        for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
+            seen |= (uint8_t)((sw->ports[i].rx[p].frames > 0) << p);
+    return seen;
+}
+
+static void sample_input(struct sw *sw, uint32_t in, uint8_t seen, const int64_t *held_bytes,
+                         xoff_time now)
+{
+    for (uint32_t mask = seen; mask; mask &= mask - 1) {
         const uint32_t p = (uint32_t)__builtin_ctz(mask);
         const struct result_sample s = {.at = now,
                                         .node = sw->node,
@@ -524,11 +529,12 @@ static void sample_input(struct sw *sw, uint32_t in, const int64_t *held_bytes, 
  * buffer of their own, what lies in the switch (lossless priorities). */
 static void sample_inputs(struct sw *sw, xoff_time now)
 {
+    const uint8_t seen = seen_priorities(sw);
     if (sw->fabric->leaves_inputs) {
         struct fabric_buffer buffer;
         for (uint32_t i = 0; sw_buffer(sw, i, &buffer); i++)
             if (buffer.n_ports == 1)
-                sample_input(sw, buffer.first_port, buffer.held_bytes, now);
+                sample_input(sw, buffer.first_port, seen, buffer.held_bytes, now);
         return;
     }
     for (uint32_t in = 0; in < sw->n_ports; in++) {
@@ -538,7 +544,7 @@ static void sample_inputs(struct sw *sw, xoff_time now)
             for (uint32_t out = 0; out < sw->n_ports; out++)
                 held_bytes[p] += *sw_held(sw, p, in, out);
         }
-        sample_input(sw, in, held_bytes, now);
+        sample_input(sw, in, seen, held_bytes, now);
     }
 }
 

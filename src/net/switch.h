@@ -37,9 +37,10 @@ struct histogram {
 
 /* Local maxima of a buffer's headroom (maxima.c). */
 struct maxima {
-    bool rises;       /* headroom has risen and not fallen since */
-    int64_t bytes;    /* in use when `rises` was set */
-    uint64_t *counts; /* by permille; NULL: there is no headroom */
+    bool rises;             /* headroom has risen and not fallen since */
+    int64_t bytes;          /* in use when `rises` was set */
+    int64_t capacity_bytes; /* of the headroom; 0: there is none */
+    uint64_t *counts;       /* by permille; NULL: there is no headroom */
 };
 
 /* The books of a buffer: what it admits, whom it has paused, how full its headroom gets. */
@@ -61,9 +62,10 @@ struct sw {
     /* Every frame reads the next two cache lines; one whose path is chosen, the third. */
     alignas(64) const struct fabric_ops *fabric;
     struct port *ports;
+    struct port **port_at; /* where each of them is, without a multiplication */
     struct egress *queues; /* by priority and port: sw_queue() */
     struct frame_store store;
-    uint8_t used;     /* priorities seen so far */
+    uint8_t made;     /* priorities of notifications that it has made */
     bool keeps_flows; /* the path of a frame follows from its hash alone */
     bool by_hash;     /* and is what routes_lookup() says */
     bool by_draw;     /* it is what routes_lookup() says for a draw in place of the hash */
@@ -167,6 +169,7 @@ int sw_build(struct net *net, uint32_t node, struct sw **out, enum net_part *par
 int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, struct ledger *ledger,
                  enum net_part *part, struct xoff_err *err);
 void ledger_free(struct ledger *ledger);
+void maxima_build(struct maxima *maxima, const struct xoff_mmu *mmu);
 void sw_destroy(struct sw *sw);
 /* Names a buffer by the peer of its port: "to leaf1", and "to leaf1#2" at the third link there. */
 void sw_name_buffer(const struct sw *sw, const char *side, uint32_t port,
@@ -176,9 +179,28 @@ void sw_name_buffer(const struct sw *sw, const char *side, uint32_t port,
 void histogram_change(struct sw *sw, uint32_t port, int64_t bytes, xoff_time now);
 void histogram_grow(struct histogram *histogram, uint32_t n_bins); /* notes.c */
 
-/* maxima.c */
-void maxima_rise(struct maxima *maxima, const struct xoff_mmu *mmu);
-void maxima_leave(struct maxima *maxima, const struct xoff_mmu *mmu);
+void maxima_count(struct maxima *maxima); /* maxima.c */
+
+static inline int64_t headroom_used(const struct xoff_mmu *mmu)
+{
+    return xoff_mmu_used_bytes(mmu, XOFF_POOL_HEADROOM);
+}
+
+/* A frame has gone into headroom, of which `bytes` are in use now. */
+static inline void maxima_rise(struct maxima *maxima, int64_t bytes)
+{
+    XOFF_ASSERT(maxima->counts);
+    maxima->bytes = bytes;
+    maxima->rises = true;
+}
+
+/* A frame has left a buffer whose headroom had risen. Only the buffer knows whether the frame was
+ * in headroom, of which `bytes` are in use now. */
+static inline void maxima_leave(struct maxima *maxima, int64_t bytes)
+{
+    if (bytes < maxima->bytes)
+        maxima_count(maxima);
+}
 
 extern const struct fabric_ops fabric_shared, fabric_output_queued, fabric_cioq, fabric_pipeline;
 

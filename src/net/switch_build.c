@@ -76,11 +76,17 @@ int ledger_build(struct sw *sw, const struct xoff_mmu_env *env, uint32_t own, st
     free(ports);
     if (code)
         return code;
-    struct xoff_mmu_view view;
-    xoff_mmu_view(&ledger->mmu, &view);
-    if (view.capacity_bytes[XOFF_POOL_HEADROOM] > 0)
-        ledger->maxima.counts = build_block(RESULT_MAXIMA, sizeof *ledger->maxima.counts);
+    maxima_build(&ledger->maxima, &ledger->mmu);
     return 0;
+}
+
+void maxima_build(struct maxima *maxima, const struct xoff_mmu *mmu)
+{
+    struct xoff_mmu_view view;
+    xoff_mmu_view(mmu, &view);
+    maxima->capacity_bytes = view.capacity_bytes[XOFF_POOL_HEADROOM];
+    if (maxima->capacity_bytes > 0)
+        maxima->counts = build_block(RESULT_MAXIMA, sizeof *maxima->counts);
 }
 
 void ledger_free(struct ledger *ledger)
@@ -111,6 +117,9 @@ static void build_tables(struct sw *sw)
     const struct net_spec *spec = &sw->net->spec;
     const uint32_t n = sw->n_ports;
     sw->ports = build_aligned(n, sizeof *sw->ports);
+    sw->port_at = build_block(n, sizeof *sw->port_at);
+    for (uint32_t p = 0; p < n; p++)
+        sw->port_at[p] = &sw->ports[p];
     sw->queues = build_aligned((size_t)n * XOFF_N_PRIORITIES, sizeof *sw->queues);
     if (spec->histogram_every)
         sw->histograms = build_block(n, sizeof *sw->histograms);
@@ -202,7 +211,7 @@ void sw_destroy(struct sw *sw)
     build_free_sched(&sw->sched, sw->n_ports), free(sw->sched_states);
     free((void *)sw->path.cfg), free(sw->path.state), free(sw->path_ports), free(sw->points);
     free(sw->held_bytes), free(sw->timers.entries), free(sw->timers.pos);
-    free(sw->histograms), free(sw->sampled), free(sw->queues), free(sw->ports);
+    free(sw->histograms), free(sw->sampled), free(sw->queues), free(sw->port_at), free(sw->ports);
     build_free_notes(&sw->notes);
     free(sw);
 }

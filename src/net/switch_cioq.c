@@ -90,7 +90,7 @@ static inline uint32_t admit(struct sw *sw, struct worker *w, const struct frame
     struct xoff_crossings crossings;
     const enum xoff_pool pool = xoff_mmu_admit(&input->mmu, &arrival, now, &crossings);
     if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
-        maxima_rise(&input->maxima, &input->mmu);
+        maxima_rise(&input->maxima, headroom_used(&input->mmu));
     name_port(&crossings, in);
     arrival.in_port = (uint16_t)in;
     arrival.egress_bytes = *waiting;
@@ -120,7 +120,7 @@ EGRESS_INLINE void leave_input(struct cioq *c, struct worker *w, const struct fr
     departure.in_port = 0;
     xoff_mmu_release(&input->mmu, &departure, now, &crossings);
     if (__builtin_expect(input->maxima.rises, 0))
-        maxima_leave(&input->maxima, &input->mmu);
+        maxima_leave(&input->maxima, headroom_used(&input->mmu));
     name_port(&crossings, f->in_port);
     input_leave(&c->sw, f);
     *waiting -= f->bytes;

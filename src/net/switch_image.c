@@ -3,7 +3,7 @@
 #include "net/image.h"
 
 IMAGE_SIZE(struct sw, 576)
-IMAGE_SIZE(struct ledger, 160)
+IMAGE_SIZE(struct ledger, 168)
 
 void image_maxima(struct image *image, struct maxima *maxima)
 {
@@ -34,7 +34,7 @@ static void image_members(struct image *image, struct sw *sw)
     const struct sw built = *sw;
     image_bytes(image, &sw->clock_at, sizeof sw->clock_at);
     image_bytes(image, &sw->timer_at, sizeof sw->timer_at);
-    image_bytes(image, &sw->used, sizeof sw->used);
+    image_bytes(image, &sw->made, sizeof sw->made);
     image_bytes(image, &sw->stopped_for, sizeof sw->stopped_for);
     image_bytes(image, &sw->stopped_at, sizeof sw->stopped_at);
     image_bytes(image, &sw->path_rng, sizeof sw->path_rng);

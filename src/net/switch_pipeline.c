@@ -119,7 +119,7 @@ EGRESS_INLINE void leave_input(struct pipeline *p, struct worker *w, const struc
     struct xoff_crossings crossings;
     xoff_mmu_release(&ledger->mmu, &departure, sim_now(w), &crossings);
     if (__builtin_expect(ledger->maxima.rises, 0))
-        maxima_leave(&ledger->maxima, &ledger->mmu);
+        maxima_leave(&ledger->maxima, headroom_used(&ledger->mmu));
     input_leave(&p->sw, f);
     if (xoff_pause_on_crossings(&ledger->pause, &crossings, sim_now(w), &ledger->edges))
         heed_policy(p, w);
@@ -149,7 +149,7 @@ EGRESS_INLINE uint32_t take_in(struct sw *sw, struct worker *w, const struct fra
     struct xoff_crossings crossings;
     const enum xoff_pool pool = xoff_mmu_admit(&ledger->mmu, &arrival, now, &crossings);
     if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
-        maxima_rise(&ledger->maxima, &ledger->mmu);
+        maxima_rise(&ledger->maxima, headroom_used(&ledger->mmu));
     if (xoff_pause_on_crossings(&ledger->pause, &crossings, now, &ledger->edges))
         heed_policy(pipeline_of(sw), w);
     if (__builtin_expect(pool == XOFF_POOL_DROP, 0)) {
@@ -378,7 +378,6 @@ static void arrive(struct sw *sw, struct worker *w, uint32_t in, const struct fr
 {
     if (!port_rx(&sw->head, &sw->ports[in], w, frame))
         return;
-    sw->used |= (uint8_t)(1u << frame->priority);
     const uint32_t place = take_in(sw, w, frame, in, in);
     if (place == NET_NONE)
         return;
@@ -472,7 +471,6 @@ static void calm_arrive(void *self, struct worker *w, uint32_t in, const struct 
     struct pipeline *p = pipeline_of(sw);
     hear_of_left(p, sim_now(w));
     XOFF_ASSERT(port_rx(&sw->head, &sw->ports[in], w, frame));
-    sw->used |= (uint8_t)(1u << frame->priority);
     const uint32_t place = take_in(sw, w, frame, in, in);
     XOFF_ASSERT(place != NET_NONE);
     take_place(p, sim_now(w), place, true);

@@ -12,11 +12,12 @@
 #include "net/image.h"
 #include "sim/alone.h"
 #include <xoff/drr_quick.h>
+#include <xoff/ecn_quick.h>
 #include <xoff/mmu_quick.h>
 
 /* What the short way needs for the frames of a priority. */
 struct lane {
-    struct egress *queues; /* by port; NULL: no frame has come yet that went the long way */
+    struct egress *queues; /* by port */
     uint32_t *held_bytes;  /* sw_held() by [in port][out port]; NULL: lossy */
 };
 
@@ -151,6 +152,15 @@ EGRESS_INLINE bool try_release(struct shared *s, uint32_t in, uint32_t priority,
     return false;
 }
 
+/* headroom_used(). The books of both buffers begin alike. */
+EGRESS_INLINE int64_t headroom_shortly(const struct shared *s, enum books books)
+{
+    if (books == BOOKS_CALLED)
+        return headroom_used(&s->ledger.mmu);
+    const struct xoff_shared_state *state = s->ledger.mmu.state;
+    return state->used_bytes[XOFF_POOL_HEADROOM];
+}
+
 /* The queues of a port, for a scheduler that asks about few of them. */
 struct heads {
     const struct sw *sw;
@@ -177,14 +187,39 @@ EGRESS_INLINE uint32_t select_shortly(struct shared *s, struct port *port, void 
     return egress_select(sw, port, state, (uint8_t)eligible, now);
 }
 
-EGRESS_INLINE void charge_shortly(const struct shared *s, void *state, uint32_t priority,
-                                  uint32_t bytes, bool emptied)
+/* The scheduler's choice among several queues, of which it hears that the frame at the head leaves.
+ */
+EGRESS_INLINE uint32_t schedule_shortly(struct shared *s, struct port *port, uint32_t eligible,
+                                        xoff_time now)
 {
-    const struct xoff_sched *sched = &s->sw.sched;
-    if (s->has_quick_drr)
-        xoff_drr_quick_charge(sched->cfg, state, priority, bytes, emptied);
-    else
-        xoff_sched_charge(sched, state, priority, bytes, emptied);
+    const struct sw *sw = &s->sw;
+    void *state = sw->sched_states + port->number * sw->sched.shape.state_size;
+    const uint32_t priority = select_shortly(s, port, state, eligible, now);
+    const struct egress *queue = &s->lanes[priority].queues[port->number];
+    const uint32_t bytes = store_at(&sw->store, queue->head)->bytes;
+    const bool emptied = queue->n == 1;
+    if (s->has_quick_drr) {
+        port->known_heads = 0;
+        xoff_drr_quick_charge(sw->sched.cfg, state, priority, bytes, emptied);
+    } else {
+        port->known_heads &= (uint8_t) ~(1u << priority);
+        xoff_sched_charge(&sw->sched, state, priority, bytes, emptied);
+    }
+    return priority;
+}
+
+/* egress_ask_out(), with ecn inline. */
+EGRESS_INLINE struct frame *ask_out_shortly(struct sw *sw, struct worker *w, struct port *port,
+                                            struct egress *queue, uint32_t place, xoff_time now)
+{
+    const struct point *point = &sw->points[port->number];
+    if (__builtin_expect(point->cp.ops != &xoff_cp_ecn, 0))
+        return egress_ask_out(sw, w, port, queue, place, now);
+    struct frame *f = store_at(&sw->store, place);
+    if (point->marks_out && xoff_ecn_marks(point->cp.cfg, queue->bytes + f->bytes, f->bytes,
+                                           xoff_rng_u32(&sw->marking_rng)))
+        egress_set_mark(queue, f);
+    return f;
 }
 
 EGRESS_INLINE void arm_shortly(const struct sw *sw, struct worker *w, struct port *port)
@@ -193,52 +228,39 @@ EGRESS_INLINE void arm_shortly(const struct sw *sw, struct worker *w, struct por
     alone_at_transmit(w, sw->n_ports, port->number, port->free_at);
 }
 
-/* A frame goes the long way; the next of its priority may go the short one. */
-XOFF_SELDOM static void arrive_first(struct shared *s, struct worker *w, uint32_t in,
-                                     const struct frame *frame)
-{
-    struct sw *sw = &s->sw;
-    arrive(sw, w, in, frame);
-    for (uint32_t mask = sw->used; mask; mask &= mask - 1) {
-        const uint32_t p = (uint32_t)__builtin_ctz(mask);
-        s->lanes[p].queues = sw_queue(sw, 0, p);
-    }
-}
-
 /* Finds out where a frame goes, before the events of the window. No port: it goes the long way. */
-EGRESS_INLINE void prepare_shortly(const struct shared *s, struct arrival *a, bool has_hops)
+EGRESS_INLINE void prepare_shortly(const struct shared *s, uint32_t in, struct arrival *a,
+                                   bool has_hops)
 {
     const struct frame *frame = a->frame;
     const uint32_t priority = frame->priority;
-    a->port = NULL;
-    if (__builtin_expect(frame_is_control(frame) || !s->lanes[priority].queues, 0))
-        return;
     uint32_t out;
-    if (__builtin_expect(!route_row_lookup(&s->row, frame->dst, frame->hash, has_hops, &out), 0))
+    if (__builtin_expect(frame_is_control(frame), 0) ||
+        __builtin_expect(!route_row_lookup(&s->row, frame->dst, frame->hash, has_hops, &out), 0)) {
+        a->port = NULL;
         return;
-    a->port = &s->sw.ports[out];
+    }
+    a->port = s->sw.port_at[out];
     a->queue = &s->lanes[priority].queues[out];
-    a->bytes = frame->bytes;
-    a->priority = priority;
     __builtin_prefetch(a->port, 1);
     __builtin_prefetch(a->queue, 1);
+    port_count_rx(s->sw.port_at[in], priority, frame->bytes);
 }
 
-EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, const struct arrival *a,
-                                  enum books books)
+EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, uint32_t in,
+                                  const struct arrival *a, enum books books)
 {
     struct sw *sw = &s->sw;
     const xoff_time now = sim_now(w);
     const struct frame *frame = a->frame;
-    const uint32_t in = queue_key_slot(a->key), priority = a->priority, bytes = a->bytes;
+    const uint32_t priority = frame->priority, bytes = frame->bytes;
     struct port *to = a->port;
     if (__builtin_expect(!to, 0)) {
-        arrive_first(s, w, in, frame);
+        arrive(sw, w, in, frame);
         return;
     }
     const struct lane *lane = &s->lanes[priority];
     struct egress *queue = a->queue;
-    port_count_rx(&sw->ports[in], priority, bytes);
     if (bytes <= to->quiet_below && port_is_free(to, priority, now)) {
         egress_count(queue, bytes, now);
         port_tx_plainly(to, w, frame);
@@ -254,7 +276,7 @@ EGRESS_INLINE void arrive_shortly(struct shared *s, struct worker *w, const stru
         return;
     }
     if (__builtin_expect(pool == XOFF_POOL_HEADROOM, 0))
-        maxima_rise(&s->ledger.maxima, &s->ledger.mmu);
+        maxima_rise(&s->ledger.maxima, headroom_shortly(s, books));
     if (lane->held_bytes)
         lane->held_bytes[in * sw->n_ports + out] += bytes;
     const uint32_t place = store_take(&sw->store);
@@ -277,7 +299,7 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
                                     enum books books)
 {
     struct sw *sw = &s->sw;
-    struct port *port = &sw->ports[number];
+    struct port *port = sw->port_at[number];
     const xoff_time now = sim_now(w);
     if (__builtin_expect(now < port->free_at || port->is_control_due, 0)) {
         transmit(sw, w, number);
@@ -287,60 +309,53 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
     const uint32_t backlog = port->backlog, eligible = backlog & port_open(port, now);
     if (!eligible)
         return;
-    const bool is_scheduled = backlog & (backlog - 1);
-    void *sched_state = NULL;
     uint32_t priority = (uint32_t)__builtin_ctz(eligible);
-    if (is_scheduled) {
-        sched_state = sw->sched_states + number * sw->sched.shape.state_size;
-        priority = select_shortly(s, port, sched_state, eligible, now);
-    }
-    struct egress *queue = sw_queue(sw, number, priority);
+    if (backlog & (backlog - 1))
+        priority = schedule_shortly(s, port, eligible, now);
+    else
+        port->known_heads = 0;
+    const struct lane *lane = &s->lanes[priority];
+    struct egress *queue = &lane->queues[number];
     const uint32_t place = queue->head;
     struct frame *f = store_at(&sw->store, place);
     const uint32_t bytes = f->bytes;
     const int64_t queued_bytes = queue->bytes;
     egress_remove(&sw->store, port, queue, f, priority);
-    if (is_scheduled) {
-        port->known_heads &= (uint8_t)(s->has_quick_drr ? 0 : ~(1u << priority));
-        charge_shortly(s, sched_state, priority, bytes, !queue->n);
-    } else {
-        port->known_heads = 0;
-    }
     if (__builtin_expect(queued_bytes > port->quiet_below, 0))
-        f = egress_ask_out(sw, w, port, queue, place, now);
+        f = ask_out_shortly(sw, w, port, queue, place, now);
     egress_count(queue, bytes, now);
     port_tx_plainly(port, w, f);
-    const struct lane *lane = &s->lanes[priority];
     if (__builtin_expect(try_release(s, f->in_port, priority, lane->held_bytes, bytes, books), 1)) {
         if (lane->held_bytes)
             lane->held_bytes[f->in_port * sw->n_ports + number] -= bytes;
         if (__builtin_expect(s->ledger.maxima.rises, 0))
-            maxima_leave(&s->ledger.maxima, &s->ledger.mmu);
+            maxima_leave(&s->ledger.maxima, headroom_shortly(s, books));
     } else {
         release(sw, w, f, queue->bytes);
     }
-    store_return(&sw->store, place);
+    store_return_frame(&sw->store, f, place);
     if (port->backlog & port->open && !port->is_armed)
         arm_shortly(sw, w, port);
 }
 
-#define SHORT_WAY(name, books, has_hops)                                                 \
-    EGRESS_INLINE void prepare_##name(void *s, struct arrival *a)                        \
-    {                                                                                    \
-        prepare_shortly(s, a, has_hops);                                                 \
-    }                                                                                    \
-    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, const struct arrival *a) \
-    {                                                                                    \
-        arrive_shortly(s, w, a, books);                                                  \
-    }                                                                                    \
-    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port)         \
-    {                                                                                    \
-        transmit_shortly(s, w, port, books);                                             \
-    }                                                                                    \
-    static void run_##name(void *sw, struct worker *w, uint32_t cell)                    \
-    {                                                                                    \
-        sim_run_alone(w, cell, 1, sw, prepare_##name, arrive_##name, transmit_##name,    \
-                      timer_alone);                                                      \
+#define SHORT_WAY(name, books, has_hops)                                              \
+    EGRESS_INLINE void prepare_##name(void *s, uint32_t in, struct arrival *a)        \
+    {                                                                                 \
+        prepare_shortly(s, in, a, has_hops);                                          \
+    }                                                                                 \
+    EGRESS_INLINE void arrive_##name(void *s, struct worker *w, uint32_t in,          \
+                                     const struct arrival *a)                         \
+    {                                                                                 \
+        arrive_shortly(s, w, in, a, books);                                           \
+    }                                                                                 \
+    EGRESS_INLINE void transmit_##name(void *s, struct worker *w, uint32_t port)      \
+    {                                                                                 \
+        transmit_shortly(s, w, port, books);                                          \
+    }                                                                                 \
+    static void run_##name(void *sw, struct worker *w, uint32_t cell)                 \
+    {                                                                                 \
+        sim_run_alone(w, cell, 1, sw, prepare_##name, arrive_##name, transmit_##name, \
+                      timer_alone);                                                   \
     }
 
 static void timer_alone(void *sw, struct worker *w)
@@ -356,9 +371,9 @@ SHORT_WAY(called_by_edge, BOOKS_CALLED, false)
 SHORT_WAY(sih_by_edge, BOOKS_SIH, false)
 SHORT_WAY(dsh_by_edge, BOOKS_DSH, false)
 
-static void arrive_alone(void *sw, struct worker *w, const struct arrival *a)
+static void arrive_alone(void *sw, struct worker *w, uint32_t in, const struct arrival *a)
 {
-    arrive(sw, w, queue_key_slot(a->key), a->frame);
+    arrive(sw, w, in, a->frame);
 }
 
 static void transmit_alone(void *sw, struct worker *w, uint32_t port)
@@ -440,7 +455,9 @@ static int build(struct sw *sw, const struct xoff_mmu_env *env, enum net_part *p
     sw->signalling = s->ledger.pause.shape.signalling;
     s->plain_after = UINT32_MAX; /* not known yet */
     for (uint32_t p = 0; p < XOFF_N_PRIORITIES; p++)
-        s->lanes[p].held_bytes = sw_is_lossless(sw, p) ? sw_held(sw, p, 0, 0) : NULL;
+        s->lanes[p] =
+            (struct lane){.queues = sw_queue(sw, 0, p),
+                          .held_bytes = sw_is_lossless(sw, p) ? sw_held(sw, p, 0, 0) : NULL};
     s->has_quick_drr = xoff_drr_is_quick(&sw->sched);
     s->passes_through = !s->ledger.pause.shape.every_frame && !sw->sched.shape.every_frame &&
                         !sw->spec->processing_for && !sw->net->spec.wire->buffers_all;

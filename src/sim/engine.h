@@ -33,11 +33,14 @@ struct cell {
 
 /* A frame that arrives at a node in the window that runs (alone.h). */
 struct arrival {
-    uint64_t key; /* as of an event in the queue: the time, and the slot, which is the port */
     const struct frame *frame;
     /* Where it goes, if the node has looked that up before the window's events. */
     void *port, *queue;
-    uint32_t bytes, priority;
+};
+
+struct next_arrival {
+    uint64_t key;
+    const struct arrival *arrival;
 };
 
 /* A share of the cells. One thread opens it in each round: it finds the cells that have an event.
@@ -78,11 +81,13 @@ struct thread {
     uint32_t read_chunk, n_read;    /* whose frames all arrive in the window; the same */
     struct queue queue;
     uint16_t *due; /* slots of the node that runs, in calm windows */
-    /* Of the node that runs alone: its arrivals in order, behind the last one a key of QUEUE_NONE;
-     * how many may arrive before the queue must be widened; and the next one. */
-    struct arrival *sorted;
-    uint32_t n_sorted, sorted_capacity, most_arrivals;
-    const struct arrival *next_arrival;
+    /* Of the node that runs alone: its arrivals, link after link; by port, the next of them; and
+     * their keys in order, behind the last one QUEUE_NONE. Nodes with one port have none of it. */
+    struct arrival *arriving, **arriving_at;
+    struct next_arrival *in_order;
+    const struct next_arrival *next_arrival;
+    uint32_t n_arriving, n_arriving_at, arriving_capacity;
+    uint32_t most_arrivals; /* for which the queue is open */
     /* The timer of a node that runs alone is in no bucket, since some nodes move it with almost
      * every event: its slot (UINT32_MAX: no such node runs) and its key (UINT64_MAX: not in this
      * window). */
@@ -197,8 +202,8 @@ void share_open(struct thread *thread, struct share *share);
 void share_run(struct thread *thread, const struct share *share, uint32_t from, uint32_t to,
                uint32_t next);
 
-/* This is in sim_build.c: makes room for n arrivals and more. */
-void thread_reserve_sorted(struct thread *thread, uint32_t n);
+/* This is in sim_build.c: makes room for n arrivals and a key more. */
+void thread_reserve_arrivals(struct thread *thread, uint32_t n);
 
 /* These are in rounds.c. Prepares a run up to `end`. */
 void rounds_begin(struct sim *sim, xoff_time first_instant, xoff_time end);
@@ -206,9 +211,11 @@ void rounds_begin(struct sim *sim, xoff_time first_instant, xoff_time end);
  * the last share goes on to the next round. */
 void rounds_help(struct thread *own, struct share *share, uint32_t round);
 
-/* The window of a node that runs alone (alone.h), in run.c: puts its arrivals into the queue; goes
- * on to its own events; ends the window, in which it had n_own of these. */
+/* The window of a node that runs alone (alone.h), in run.c: opens the queue for its arrivals, and
+ * for more than it is open for; goes on to its own events; ends the window, in which it had n_own
+ * of these. */
 void alone_open(struct thread *thread, uint32_t cell);
+void alone_widen(struct thread *thread, struct cell *cell);
 void alone_begin(struct thread *thread, uint32_t cell);
 void alone_close(struct thread *thread, uint32_t cell, uint64_t n_own);
 

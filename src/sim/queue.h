@@ -120,15 +120,20 @@ static inline void queue_open(struct queue *q, xoff_time length, unsigned bits, 
 }
 
 /* Inserts an event before any has been taken. When all are in, queue_look() is to be called. */
-static inline void queue_fill(struct queue *q, uint64_t key)
+static inline void queue_fill_at(struct queue *q, uint64_t *keys, uint64_t *occupied, uint64_t key,
+                                 unsigned shift)
 {
-    const uint32_t place = queue_bucket(q, key);
-    if (__builtin_expect(q->keys[place] != QUEUE_NONE, 0)) {
+    const uint64_t place = key >> shift;
+    if (__builtin_expect(keys[place] != QUEUE_NONE, 0)) {
         queue_squeeze(q, key);
         return;
     }
-    q->keys[place] = key;
-    q->occupied[place / 64] |= UINT64_C(1) << (place % 64);
+    keys[place] = key;
+    occupied[place / 64] |= UINT64_C(1) << (place % 64);
+}
+static inline void queue_fill(struct queue *q, uint64_t key)
+{
+    queue_fill_at(q, q->keys, q->occupied, key, q->shift);
 }
 
 static inline void queue_insert(struct queue *q, uint64_t key)
@@ -152,10 +157,15 @@ static inline uint64_t queue_take(struct queue *q)
 {
     const uint64_t key = q->first_key;
     const uint32_t place = q->first;
+    uint32_t word = place / 64;
+    uint64_t bits = q->occupied[word] & (q->occupied[word] - 1); /* without the first */
     q->keys[place] = QUEUE_NONE;
-    q->occupied[place / 64] &= ~(UINT64_C(1) << (place % 64));
+    q->occupied[word] = bits;
     q->taken = place;
-    queue_look(q, place);
+    while (!bits)
+        bits = q->occupied[++word];
+    q->first = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    q->first_key = q->keys[q->first];
     return key;
 }
 

@@ -171,7 +171,7 @@ static inline void run_end_node(struct thread *w, uint32_t index)
     sim->next_at[index] = xoff_time_min(at[0], xoff_time_min(at[1], at[2]));
 }
 
-static const struct arrival no_arrival = {.key = QUEUE_NONE};
+static const struct next_arrival no_arrival = {.key = QUEUE_NONE};
 
 /* Opens the queue for a window of a cell with up to so many events at a time. */
 static inline void open_queue(struct thread *w, const struct cell *cell, uint32_t n_events)
@@ -200,58 +200,31 @@ static inline uint32_t most_events(const struct cell *cell)
     return (UINT32_C(1) << cell->bucket_bits) + cell->n_slots;
 }
 
-/* More frames arrive at a node than the queue is open for. */
-XOFF_SELDOM static void widen(struct thread *w, struct cell *cell)
+/* For as many arrivals as there are buckets. */
+static void open_for_arrivals(struct thread *w, const struct cell *cell)
+{
+    open_queue(w, cell, most_events(cell));
+    w->most_arrivals = UINT32_C(1) << cell->bucket_bits;
+    if (__builtin_expect(w->most_arrivals >= w->arriving_capacity, 0))
+        thread_reserve_arrivals(w, w->most_arrivals);
+}
+
+void alone_widen(struct thread *w, struct cell *cell)
 {
     cell->bucket_bits += 2;
     w->most_arrivals = UINT32_C(1) << cell->bucket_bits;
     queue_open_wider(&w->queue, w->window_end - w->queue.start, cell->bucket_bits,
                      most_events(cell));
+    if (w->most_arrivals >= w->arriving_capacity)
+        thread_reserve_arrivals(w, w->most_arrivals);
 }
 
-/* Puts all frames that a link delivers to a node in this window into the queue. Frames that are
- * being sent now arrive after it: none is missed here. Returns how many frames arrive so far, with
- * n before. */
-static uint32_t collect(struct thread *w, struct cell *cell, uint32_t local, uint32_t n)
-{
-    const uint32_t slot = w->first_slot + local;
-    const struct frame *frame = w->worker.sim->frames[slot];
-    const struct frame *last = link_read_end(&w->worker.links[w->worker.sim->slots[slot].link]);
-    const xoff_time end = w->window_end;
-    const uint32_t step = w->step, mask = w->chunk_mask;
-    if (__builtin_expect(n + w->chunk_frames > w->most_arrivals, 0))
-        widen(w, cell);
-    do {
-        const struct frame *done = frame;
-        queue_fill(&w->queue, queue_key(&w->queue, done->at, SIM_ARRIVAL, local));
-        n++;
-        frame = done + step;
-        if (__builtin_expect(chunk_begins(frame, mask), 0)) {
-            frame = chunk_at(w, done->more);
-            if (__builtin_expect(n + w->chunk_frames > w->most_arrivals, 0))
-                widen(w, cell);
-        }
-    } while (frame != last && frame->at < end);
-    return n;
-}
-
-/* Puts all that the node receives in the window, which was sent before, into the queue. This also
- * reads the frames in the order they lie in memory before they are needed in the order of time. */
+/* The queue takes all that the node receives in the window, which was sent before. */
 void alone_open(struct thread *w, uint32_t index)
 {
     const struct sim *sim = w->worker.sim;
-    struct cell *cell = &sim->cells[index];
-    const xoff_time *at = sim->at + cell->first_slot;
-    const uint32_t n_ports = (cell->n_slots - 1) / 2;
-    open_queue(w, cell, most_events(cell));
-    w->most_arrivals = UINT32_C(1) << cell->bucket_bits;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < n_ports; i++)
-        if (at[i] < w->window_end)
-            n = collect(w, cell, i, n);
-    w->n_sorted = n;
-    if (__builtin_expect(n >= w->sorted_capacity, 0))
-        thread_reserve_sorted(w, n + 1);
+    const struct cell *cell = &sim->cells[index];
+    open_for_arrivals(w, cell);
     if (sim->model.begin && !sim->is_large) /* else it has been done */
         sim->model.begin(sim->model.net, sim->slots[cell->first_slot].node);
 }
@@ -274,7 +247,7 @@ void alone_begin(struct thread *w, uint32_t index)
     for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
             queue_fill(q, queue_key(q, at[i], SIM_TRANSMIT, i));
-    w->next_arrival = w->sorted;
+    w->next_arrival = w->in_order;
     queue_look(q, 0);
     w->timer_slot = cell->first_slot + 2 * n_ports;
     w->timer_key = timer_key(w, at[2 * n_ports]);
@@ -285,7 +258,7 @@ void alone_close(struct thread *w, uint32_t index, uint64_t n_own)
 {
     struct sim *sim = w->worker.sim;
     struct cell *cell = &sim->cells[index];
-    const uint32_t n = w->n_sorted;
+    const uint32_t n = w->n_arriving;
     chunks_return_read(w);
     w->events += n_own + n;
     w->arrivals += n;
@@ -297,10 +270,11 @@ void alone_close(struct thread *w, uint32_t index, uint64_t n_own)
     close_queue(w, cell, index);
 }
 
-static inline void arrive_by_call(void *node, struct worker *w, const struct arrival *a)
+static inline void arrive_by_call(void *node, struct worker *w, uint32_t port,
+                                  const struct arrival *a)
 {
     const struct sim_node *on = node;
-    on->arrive(on->self, w, queue_key_slot(a->key), a->frame);
+    on->arrive(on->self, w, port, a->frame);
 }
 
 static inline void transmit_by_call(void *node, struct worker *w, uint32_t port)
@@ -464,19 +438,18 @@ __attribute__((noinline)) static void run_arrivals(struct thread *w, uint32_t no
     xoff_time *at = sim->at + cell.first_slot;
 
     const uint32_t n_due = find_due(w, at, 0, sim->slots_of[node].n_ports, w->due);
-    open_queue(w, &cell, most_events(&cell));
-    w->most_arrivals = UINT32_C(1) << cell.bucket_bits;
+    open_for_arrivals(w, &cell);
     uint32_t n = 0;
     for (uint32_t k = 0; k < n_due; k++)
-        n = collect(w, &cell, w->due[k], n);
+        n = alone_take(w, &cell, w->due[k], n, w->step, NULL, NULL);
     queue_look(&w->queue, 0);
     for (uint32_t k = 0; k < n; k++) {
         const uint64_t key = queue_take(&w->queue);
-        const uint32_t i = queue_key_slot(key);
+        const uint32_t port = queue_key_slot(key);
         w->worker.now = queue_key_at(&w->queue, key);
-        on->arrive(on->self, &w->worker, slots[i].port, frames[i]);
-        chunk_leave(w, &frames[i]);
+        on->arrive(on->self, &w->worker, port, alone_next(w, port)->frame);
     }
+    chunks_return_read(w);
     for (uint32_t k = 0; k < n_due; k++)
         at[w->due[k]] = front_at(w, &slots[w->due[k]], &frames[w->due[k]]);
     w->events += n;

@@ -350,6 +350,11 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, const struct sim
     w->chunk_shift = (unsigned)__builtin_ctz(w->chunk_mask + 1);
     w->queue.ties_by_port = spec->ties_by_port;
     queue_init(&w->queue);
+    for (uint32_t n = 0; n < spec->n_nodes; n++)
+        if (spec->n_ports[n] > w->n_arriving_at)
+            w->n_arriving_at = spec->n_ports[n];
+    w->arriving_at = calloc(w->n_arriving_at + 1, sizeof *w->arriving_at);
+    XOFF_ASSERT(w->arriving_at);
     make_share(sim, id, &w->share);
     return w;
 }
@@ -456,17 +461,27 @@ int sim_create(const struct sim_spec *spec, struct sim **out)
     return 0;
 }
 
-void thread_reserve_sorted(struct thread *w, uint32_t n)
+void thread_reserve_arrivals(struct thread *w, uint32_t n)
 {
-    w->sorted_capacity = 2 * n;
-    w->sorted = realloc(w->sorted, sizeof *w->sorted * w->sorted_capacity);
-    XOFF_ASSERT(w->sorted);
+    struct arrival *before = w->arriving;
+    const uint32_t n_before = w->arriving_capacity;
+    w->arriving_capacity = 2 * n;
+    w->arriving = malloc(sizeof *w->arriving * w->arriving_capacity);
+    w->in_order = realloc(w->in_order, sizeof *w->in_order * w->arriving_capacity);
+    XOFF_ASSERT(w->arriving && w->in_order);
+    if (!before)
+        return;
+    memcpy(w->arriving, before, sizeof *before * n_before);
+    for (uint32_t p = 0; p < w->n_arriving_at; p++)
+        if (w->arriving_at[p])
+            w->arriving_at[p] = w->arriving + (w->arriving_at[p] - before);
+    free(before);
 }
 
 static void destroy_thread(struct thread *w)
 {
     queue_free(&w->queue);
-    free(w->sorted);
+    free(w->arriving), free(w->arriving_at), free(w->in_order);
     free(w->share.cells), free(w->share.active), free(w->share.shared_in), free(w->due), free(w);
 }
 

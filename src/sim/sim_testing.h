@@ -54,17 +54,17 @@ static inline void member_timer(void *self, struct worker *w)
 
 /* What is found out about a frame before the events of a window is told when it arrives, and the
  * frame is still the same. */
-static inline void member_prepare(void *self, struct arrival *a)
+static inline void member_prepare(void *self, uint32_t port, struct arrival *a)
 {
-    a->port = self;
-    a->bytes = (uint32_t)(a->frame->seq ^ (uint64_t)a->frame->at);
+    a->port = (void *)((uintptr_t)self + port);
+    a->queue = (void *)(uintptr_t)(a->frame->seq ^ (uint64_t)a->frame->at);
 }
 
-static inline void member_take(void *self, struct worker *w, const struct arrival *a)
+static inline void member_take(void *self, struct worker *w, uint32_t port, const struct arrival *a)
 {
-    XOFF_ASSERT(a->port == self && a->frame->at == w->now);
-    XOFF_ASSERT(a->bytes == (uint32_t)(a->frame->seq ^ (uint64_t)a->frame->at));
-    member_arrive(self, w, queue_key_slot(a->key), a->frame);
+    XOFF_ASSERT((uintptr_t)a->port == (uintptr_t)self + port && a->frame->at == w->now);
+    XOFF_ASSERT((uintptr_t)a->queue == (a->frame->seq ^ (uint64_t)a->frame->at));
+    member_arrive(self, w, port, a->frame);
 }
 
 /* Every other node has its handlers compiled into the loop of its windows. */
