@@ -187,25 +187,14 @@ EGRESS_INLINE uint32_t select_shortly(struct shared *s, struct port *port, void 
     return egress_select(sw, port, state, (uint8_t)eligible, now);
 }
 
-/* The scheduler's choice among several queues, of which it hears that the frame at the head leaves.
- */
-EGRESS_INLINE uint32_t schedule_shortly(struct shared *s, struct port *port, uint32_t eligible,
-                                        xoff_time now)
+EGRESS_INLINE void charge_shortly(const struct shared *s, void *state, uint32_t priority,
+                                  uint32_t bytes, bool emptied)
 {
-    const struct sw *sw = &s->sw;
-    void *state = sw->sched_states + port->number * sw->sched.shape.state_size;
-    const uint32_t priority = select_shortly(s, port, state, eligible, now);
-    const struct egress *queue = &s->lanes[priority].queues[port->number];
-    const uint32_t bytes = store_at(&sw->store, queue->head)->bytes;
-    const bool emptied = queue->n == 1;
-    if (s->has_quick_drr) {
-        port->known_heads = 0;
-        xoff_drr_quick_charge(sw->sched.cfg, state, priority, bytes, emptied);
-    } else {
-        port->known_heads &= (uint8_t) ~(1u << priority);
-        xoff_sched_charge(&sw->sched, state, priority, bytes, emptied);
-    }
-    return priority;
+    const struct xoff_sched *sched = &s->sw.sched;
+    if (s->has_quick_drr)
+        xoff_drr_quick_charge(sched->cfg, state, priority, bytes, emptied);
+    else
+        xoff_sched_charge(sched, state, priority, bytes, emptied);
 }
 
 /* egress_ask_out(), with ecn inline. */
@@ -310,10 +299,12 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
     if (!eligible)
         return;
     uint32_t priority = (uint32_t)__builtin_ctz(eligible);
-    if (backlog & (backlog - 1))
-        priority = schedule_shortly(s, port, eligible, now);
-    else
-        port->known_heads = 0;
+    const bool is_scheduled = backlog & (backlog - 1);
+    void *sched_state = NULL;
+    if (is_scheduled) {
+        sched_state = sw->sched_states + number * sw->sched.shape.state_size;
+        priority = select_shortly(s, port, sched_state, eligible, now);
+    }
     const struct lane *lane = &s->lanes[priority];
     struct egress *queue = &lane->queues[number];
     const uint32_t place = queue->head;
@@ -321,6 +312,12 @@ EGRESS_INLINE void transmit_shortly(struct shared *s, struct worker *w, uint32_t
     const uint32_t bytes = f->bytes;
     const int64_t queued_bytes = queue->bytes;
     egress_remove(&sw->store, port, queue, f, priority);
+    if (is_scheduled) {
+        port->known_heads &= (uint8_t)(s->has_quick_drr ? 0 : ~(1u << priority));
+        charge_shortly(s, sched_state, priority, bytes, !queue->n);
+    } else {
+        port->known_heads = 0;
+    }
     if (__builtin_expect(queued_bytes > port->quiet_below, 0))
         f = ask_out_shortly(sw, w, port, queue, place, now);
     egress_count(queue, bytes, now);
