@@ -146,7 +146,7 @@ static void send(struct host *host, struct worker *w)
         flow_retire(host, now);
     }
     const uint8_t eligible = port->backlog & port_open(port, now);
-    const bool is_scheduled = port_is_scheduled(port, &host->sched) && !host->scan.is_on;
+    bool is_scheduled = false;
     uint32_t p;
     if (__builtin_expect(host->scan.is_on, 0)) {
         p = scan_priority(host, eligible, host_now(host, w));
@@ -155,10 +155,12 @@ static void send(struct host *host, struct worker *w)
     } else {
         if (!eligible)
             return;
+        is_scheduled = port_is_scheduled(port, &host->sched);
         p = is_scheduled ? nic_pick(host, eligible, now) : (uint32_t)__builtin_ctz(eligible);
     }
-    const uint32_t bytes = host->acks[p].n ? send_ack(host, w, p) : send_data(host, w, p);
-    const bool emptied = !host->acks[p].n && host->ready[p].head == NET_NONE;
+    const bool is_ack = host->acks[p].n;
+    const uint32_t bytes = is_ack ? send_ack(host, w, p) : send_data(host, w, p);
+    const bool emptied = host->ready[p].head == NET_NONE && !(is_ack && host->acks[p].n);
     if (emptied)
         port->backlog &= (uint8_t) ~(1u << p);
     if (is_scheduled)
