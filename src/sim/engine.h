@@ -65,7 +65,6 @@ struct thread {
     uint32_t first_slot, n_slots; /* slots of the running cell; n_slots 0: no cell is running */
     bool uses_queue;
     xoff_time last_at; /* latest event or instant so far */
-    xoff_time next_at; /* earliest pending event that this thread knows of, after a round */
     uint64_t events, arrivals;
     uint32_t id;
     /* A pile of chunks for the frames of links. The address range is reserved once, for all

@@ -78,10 +78,10 @@ static bool decide(struct sim *sim)
     struct sim_word word = {.next_at = XOFF_NEVER, .stops = sim->stops};
     for (uint32_t i = 0; i < sim->n_threads; i++) {
         struct thread *w = sim->threads[i];
-        word.next_at = xoff_time_min(word.next_at, w->next_at);
+        word.next_at = xoff_time_min(word.next_at, w->worker.next_at);
         word.last_at = w->last_at > word.last_at ? w->last_at : word.last_at;
         word.arrivals += w->arrivals;
-        w->next_at = XOFF_NEVER;
+        w->worker.next_at = XOFF_NEVER;
     }
     swap_piles(sim);
     if (sim->exchange)

@@ -49,12 +49,18 @@ struct frame *sim_next_chunk(struct worker *worker, struct frame *last)
     return chunk_at(from, last->more);
 }
 
+/* Notes an event after this round. What is sent between rounds is noted at its receiver alone. */
+static inline void note_next(struct thread *w, xoff_time at)
+{
+    w->worker.next_at = xoff_time_min(w->worker.next_at, at);
+}
+
 /* A frame is on its way over a shared link. The receiver looks at its links itself. */
 static inline void tell_time(struct thread *w, const struct link *link, xoff_time at)
 {
     struct sim *sim = w->worker.sim;
     if (__builtin_expect(w != sim->exclusive, 1))
-        w->next_at = xoff_time_min(w->next_at, at);
+        note_next(w, at);
     else if (!link->is_out && sim->at[link->to_slot] == XOFF_NEVER)
         set_at(w, link->to_slot, at, SIM_ARRIVAL);
 }
@@ -75,7 +81,8 @@ void sim_expect(struct worker *worker, const struct link *link, xoff_time at)
     }
     xoff_time *next_at = &worker->sim->next_at[link->to_cell];
     *next_at = xoff_time_min(*next_at, at);
-    w->next_at = xoff_time_min(w->next_at, at);
+    if (__builtin_expect(w != worker->sim->exclusive, 1))
+        note_next(w, at);
 }
 
 void sim_send_specially(struct worker *w, struct link *link, const struct frame *frame,
@@ -538,7 +545,7 @@ static void forget_cancelled(struct thread *w, const struct share *share)
     for (uint32_t i = 0; i < share->n_cells; i++) {
         const uint32_t cell = share->cells[i];
         sim->next_at[cell] = earliest_of(sim, &sim->cells[cell]);
-        w->next_at = xoff_time_min(w->next_at, sim->next_at[cell]);
+        note_next(w, sim->next_at[cell]);
     }
 }
 
@@ -576,7 +583,7 @@ void share_run(struct thread *w, const struct share *share, uint32_t from, uint3
             run_end_node(w, index);
         else
             run_alone(w, index);
-        w->next_at = xoff_time_min(w->next_at, sim->next_at[index]);
+        note_next(w, sim->next_at[index]);
     }
 }
 
@@ -585,7 +592,7 @@ static void find_active(struct thread *w, struct share *share, uint32_t from, ui
 {
     const struct sim *sim = w->worker.sim;
     const xoff_time end = sim->window_end;
-    xoff_time later = w->next_at;
+    xoff_time later = XOFF_NEVER;
     uint32_t n = 0;
     for (uint32_t i = from; i < to; i++) { /* no branch: which cells are idle cannot be predicted */
         const xoff_time at = sim->next_at[share->cells[i]];
@@ -594,7 +601,7 @@ static void find_active(struct thread *w, struct share *share, uint32_t from, ui
         later = xoff_time_min(later, at < end ? XOFF_NEVER : at);
     }
     share->n_active = n;
-    w->next_at = later;
+    note_next(w, later);
 }
 
 void share_open(struct thread *w, struct share *share)

@@ -28,6 +28,7 @@ struct worker {
     struct sim *sim;
     struct link *links;
     xoff_time now;             /* time of the event */
+    xoff_time next_at;         /* earliest event after this round that it has noted */
     xoff_time advances_before; /* sim_advance() reaches no time from here on */
 };
 
@@ -176,7 +177,9 @@ static inline __attribute__((always_inline)) void sim_send(struct worker *w, uin
     if (__builtin_expect(chunk_begins(end, link->mask), 0))
         end = sim_next_chunk(w, in);
     link_append(link, end);
-    if (at < *link->to_at) /* it is XOFF_NEVER, as no frame overtakes another */
+    /* The time of a slot is then XOFF_NEVER, as no frame overtakes another. That of a shared link
+     * always is: there it is enough that an earlier event has been noted. */
+    if (at < *link->to_at && (at < w->next_at || !link->is_shared))
         sim_expect(w, link, at);
 }
 

@@ -339,7 +339,7 @@ static struct thread *make_thread(struct sim *sim, uint32_t id, const struct sim
     memset(w, 0, sizeof *w);
     w->worker.sim = sim;
     w->id = id;
-    w->next_at = XOFF_NEVER;
+    w->worker.next_at = XOFF_NEVER;
     w->timer_key = QUEUE_NONE;
     w->timer_slot = UINT32_MAX;
     w->read_chunk = UINT32_MAX;
