@@ -18,9 +18,10 @@ static inline void alone_at_transmit(struct worker *worker, uint32_t n_ports, ui
 }
 
 /* Takes all frames that a link delivers to the node in this window, and puts their keys into the
- * queue. Frames that are being sent now arrive after it: none is missed here. Returns how many
- * frames arrive so far, with n before. What a handler needs to know of a frame first is looked up
- * here: no frame waits for another, and who handles it finds it in the cache. */
+ * queue; the slot has the time of the next one. Frames that are being sent now arrive after the
+ * window: none is missed here. Returns how many frames arrive so far, with n before. What a handler
+ * needs to know of a frame first is looked up here: no frame waits for another, and who handles it
+ * finds it in the cache. */
 static inline __attribute__((always_inline)) uint32_t
 alone_take(struct thread *w, struct cell *cell, uint32_t local, uint32_t n, uint32_t step,
            void *self, void (*prepare)(void *, uint32_t, struct arrival *))
@@ -28,7 +29,8 @@ alone_take(struct thread *w, struct cell *cell, uint32_t local, uint32_t n, uint
     struct sim *sim = w->worker.sim;
     const uint32_t slot = w->first_slot + local;
     const struct frame *frame = sim->frames[slot];
-    const struct frame *last = link_read_end(&w->worker.links[sim->slots[slot].link]);
+    struct link *link = &w->worker.links[sim->slots[slot].link];
+    const struct frame *last = link_read_end(link);
     const xoff_time end = w->window_end;
     const uint64_t base = queue_key(&w->queue, 0, SIM_ARRIVAL, local);
     const uint32_t first = n;
@@ -59,6 +61,9 @@ alone_take(struct thread *w, struct cell *cell, uint32_t local, uint32_t n, uint
         }
     }
     sim->frames[slot] = frame;
+    sim->at[slot] = frame != last ? frame->at : XOFF_NEVER;
+    if (frame == last) /* those that have been taken stay readable until the sender runs */
+        chunk_restart(w, &sim->slots[slot], link, &sim->frames[slot]);
     w->arriving_at[local] = w->arriving + first;
     return n;
 }

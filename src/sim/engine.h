@@ -242,20 +242,27 @@ static inline void chunk_leave(struct thread *thread, const struct frame **at)
     chunk_leave_frame(thread, at, *at, thread->step);
 }
 
-/* Arrival time of the slot's next frame; XOFF_NEVER when there is none. A link that has run empty
- * starts its chunk anew: where frames are far apart, it always uses the same cache line. Which line
- * that is differs from link to link, as the first of all chunks share a few sets of the cache. */
+/* A link that has run empty starts its chunk anew: where frames are far apart, it always uses the
+ * same cache line. Which line that is differs from link to link, as the first of all chunks share a
+ * few sets of the cache. */
+static inline void chunk_restart(struct thread *w, const struct slot *s, struct link *link,
+                                 const struct frame **frames)
+{
+    if (!s->is_shared) {
+        struct frame *chunk = (struct frame *)((uintptr_t)*frames & ~(uintptr_t)w->chunk_mask);
+        *frames = chunk + s->link % w->chunk_frames * w->step;
+        link_append(link, chunk + s->link % w->chunk_frames * w->step);
+    }
+}
+
+/* Arrival time of the slot's next frame; XOFF_NEVER when there is none. */
 static inline xoff_time front_at(struct thread *w, const struct slot *s,
                                  const struct frame **frames)
 {
     struct link *link = &w->worker.links[s->link];
     if (*frames != link_read_end(link))
         return (*frames)->at;
-    if (!s->is_shared) {
-        struct frame *chunk = (struct frame *)((uintptr_t)*frames & ~(uintptr_t)w->chunk_mask);
-        *frames = chunk + s->link % w->chunk_frames * w->step;
-        link_append(link, chunk + s->link % w->chunk_frames * w->step);
-    }
+    chunk_restart(w, s, link, frames);
     return XOFF_NEVER;
 }
 

@@ -247,10 +247,6 @@ void alone_begin(struct thread *w, uint32_t index)
     const uint32_t n_ports = (cell->n_slots - 1) / 2;
     const xoff_time end = w->window_end;
     queue_open(q, end - q->start, cell->bucket_bits - 1, cell->n_slots);
-    for (uint32_t i = 0; i < n_ports; i++)
-        if (at[i] < end)
-            at[i] =
-                front_at(w, &sim->slots[cell->first_slot + i], &sim->frames[cell->first_slot + i]);
     for (uint32_t i = n_ports; i < 2 * n_ports; i++)
         if (at[i] < end)
             queue_fill(q, queue_key(q, at[i], SIM_TRANSMIT, i));
@@ -440,9 +436,7 @@ __attribute__((noinline)) static void run_arrivals(struct thread *w, uint32_t no
     struct sim *sim = w->worker.sim;
     const struct sim_node *on = &sim->model.calm_nodes[node];
     struct cell cell = calm_cell(&sim->slots_of[node]);
-    const struct slot *slots = &sim->slots[cell.first_slot];
-    const struct frame **frames = sim->frames + cell.first_slot;
-    xoff_time *at = sim->at + cell.first_slot;
+    const xoff_time *at = sim->at + cell.first_slot;
 
     const uint32_t n_due = find_due(w, at, 0, sim->slots_of[node].n_ports, w->due);
     open_for_arrivals(w, &cell);
@@ -457,8 +451,6 @@ __attribute__((noinline)) static void run_arrivals(struct thread *w, uint32_t no
         on->arrive(on->self, &w->worker, port, alone_next(w, port)->frame);
     }
     chunks_return_read(w);
-    for (uint32_t k = 0; k < n_due; k++)
-        at[w->due[k]] = front_at(w, &slots[w->due[k]], &frames[w->due[k]]);
     w->events += n;
     w->arrivals += n;
     if (n && w->worker.now > w->last_at)
