@@ -24,4 +24,8 @@ unsigned bench_sizes(struct bench_size rows[BENCH_MAX]);
 /* Writes config.txt and the files it names, for a leaf-spine of 64 hosts with web search flows. */
 void bench_write_hpcc(const char *dir, uint32_t n_flows, double load);
 
+/* Measures how long a cache line takes from one core to another and back, in ns (line.c). 0: a core
+ * had to run both threads. */
+double bench_line_ns(double (*clock_s)(void));
+
 #endif

@@ -104,6 +104,7 @@ struct bench_result {
     double hops_per_s, spread; /* median; (max - min) / median */
     uint64_t hops, control_hops, rss_bytes, digest;
     double startup_s; /* from files to the first event */
+    double line_ns;   /* of several threads: a cache line there and back; 0: not known */
     int code;
 };
 
@@ -240,8 +241,9 @@ static uint32_t choose_over_ranks(const struct bench_arguments *a, struct bench_
 static int run_row(const struct bench_row *row, const char *dir, uint32_t rounds,
                    struct bench_result *result)
 {
-    double rates[MAX_ROUNDS];
+    double rates[MAX_ROUNDS], lines[MAX_ROUNDS];
     for (uint32_t r = 0; r < rounds; r++) {
+        lines[r] = row->n_threads > 1 ? bench_line_ns(cli_clock) : 0;
         struct scenario *scenario = NULL;
         struct hpcc_config *config;
         struct xoff_err err = {0};
@@ -267,7 +269,9 @@ static int run_row(const struct bench_row *row, const char *dir, uint32_t rounds
         hpcc_destroy(config);
     }
     qsort(rates, rounds, sizeof *rates, compare);
+    qsort(lines, rounds, sizeof *lines, compare);
     result->hops_per_s = rates[rounds / 2];
+    result->line_ns = lines[rounds / 2];
     result->spread = (rates[rounds - 1] - rates[0]) / result->hops_per_s;
     return 0;
 }
@@ -333,13 +337,15 @@ static json_t *networks_json(const struct bench_result *results)
     for (uint32_t i = 0; i < N_ROWS; i++) {
         if (!results[i].hops)
             continue;
-        json_array_append_new(
-            networks, json_pack("{s:s, s:i, s:f, s:f, s:f, s:I, s:I, s:I}", "name", rows[i].name,
-                                "threads", (int)rows[i].n_threads, "packet_hops_per_s",
-                                results[i].hops_per_s, "spread", results[i].spread, "startup_s",
-                                results[i].startup_s, "packet_hops", (json_int_t)results[i].hops,
-                                "control_hops", (json_int_t)results[i].control_hops,
-                                "peak_rss_bytes", (json_int_t)results[i].rss_bytes));
+        json_t *network = json_pack(
+            "{s:s, s:i, s:f, s:f, s:f, s:I, s:I, s:I}", "name", rows[i].name, "threads",
+            (int)rows[i].n_threads, "packet_hops_per_s", results[i].hops_per_s, "spread",
+            results[i].spread, "startup_s", results[i].startup_s, "packet_hops",
+            (json_int_t)results[i].hops, "control_hops", (json_int_t)results[i].control_hops,
+            "peak_rss_bytes", (json_int_t)results[i].rss_bytes);
+        if (results[i].line_ns > 0)
+            json_object_set_new(network, "line_ns", json_real(results[i].line_ns));
+        json_array_append_new(networks, network);
     }
     return networks;
 }
@@ -438,6 +444,9 @@ static int measure_networks(const struct bench_arguments *a, const char *dir,
             fprintf(words, "%-42s %10.2f x  (%s digest)\n", "  of one thread",
                     results[i].hops_per_s / results[i - 1].hops_per_s,
                     results[i].digest == results[i - 1].digest ? "same" : "DIFFERENT");
+        if (results[i].line_ns > 0)
+            fprintf(words, "%-42s %10.0f ns\n", "  a cache line to the other core and back",
+                    results[i].line_ns);
         fflush(words);
     }
     return EXIT_FINE;
