@@ -6,7 +6,8 @@
  *   scenario   its text
  *   plan       number, digest of all that the run depends on (many/cache.h)
  *   progress   struct checkpoint_state
- *   state      the image of the network
+ *   ranks      how many ran it, with the bytes of each; of several, the rank of each node
+ *   state      the image of the network; of several ranks, their images one behind the other
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,15 +22,16 @@
 
 #include "base/digest.h"
 #include "cli/checkpoint.h"
+#include "dist/dist.h"
 #include "many/cache.h"
 #include "stats/whole.h"
 
 #define MAGIC "xoff checkpoint"
-#define FORM 1
+#define FORM 2
 
-enum { PROGRAM, COMMAND, SCENARIO, PLAN, PROGRESS, STATE, N_SECTIONS };
-static const char *const section_names[] = {"program", "command",  "scenario",
-                                            "plan",    "progress", "state"};
+enum { PROGRAM, COMMAND, SCENARIO, PLAN, PROGRESS, RANKS, STATE, N_SECTIONS };
+static const char *const section_names[] = {"program",  "command", "scenario", "plan",
+                                            "progress", "ranks",   "state"};
 
 struct head {
     char magic[sizeof MAGIC];
@@ -118,6 +120,51 @@ static void write_sections(FILE *out, const void *context)
     }
 }
 
+/* Fills in the sections that ranks make together. Returns whether this one writes the file. */
+static bool gather_state(struct net *net, struct file *file)
+{
+    const struct sim_ranks *ranks = cli_ranks();
+    struct image own = {0}, *to = &file->sections[RANKS];
+    uint32_t n_parts, n = ranks ? ranks->n : 1;
+    const uint32_t *part_of = net_parts(net, &n_parts);
+    net_image(net, &own);
+    size_t *sizes = calloc(n, sizeof *sizes);
+    XOFF_ASSERT(sizes);
+    sizes[0] = own.n;
+    if (ranks) {
+        void *all;
+        ranks->gather(ranks->context, own.bytes, own.n, false, &all, sizes);
+        image_fini(&own);
+        own.bytes = all;
+    }
+    file->sections[STATE] = own;
+    image_bytes(to, &n, sizeof n);
+    image_bytes(to, &n_parts, sizeof n_parts);
+    for (uint32_t r = 0; r < n; r++) {
+        uint64_t size = sizes[r];
+        image_bytes(to, &size, sizeof size);
+        file->sections[STATE].n = (r ? file->sections[STATE].n : 0) + sizes[r];
+    }
+    image_bytes(to, (void *)part_of, sizeof *part_of * n_parts);
+    free(sizes);
+    return cli_is_first();
+}
+
+/* Waits for the rank that writes, which may take its time. Returns its code. */
+static int hear_of_writing(int code)
+{
+    const struct sim_ranks *ranks = cli_ranks();
+    if (!ranks)
+        return code;
+    size_t *sizes = calloc(ranks->n, sizeof *sizes);
+    void *all;
+    XOFF_ASSERT(sizes);
+    ranks->gather(ranks->context, &code, ranks->rank ? 0 : sizeof code, true, &all, sizes);
+    memcpy(&code, all, sizeof code);
+    free(all), free(sizes);
+    return code;
+}
+
 int checkpoint_write(const struct checkpoint *c, uint32_t index, struct net *net,
                      const struct checkpoint_state *state, struct xoff_err *err)
 {
@@ -137,10 +184,10 @@ int checkpoint_write(const struct checkpoint *c, uint32_t index, struct net *net
     put_text(&file.sections[SCENARIO], c->scenario->text);
     image_bytes(&file.sections[PLAN], &id, sizeof id);
     image_bytes(&file.sections[PROGRESS], &copy, sizeof copy);
-    net_image(net, &file.sections[STATE]);
-    const int reason = whole_write(file.path, write_sections, &file);
-    const int code = reason ? cli_cannot_write(file.path, reason, err) : 0;
-    bool is_left = !code; /* by an earlier run: variants that follow have not begun */
+    const bool writes = gather_state(net, &file);
+    const int reason = writes ? whole_write(file.path, write_sections, &file) : 0;
+    int code = reason ? cli_cannot_write(file.path, reason, err) : 0;
+    bool is_left = writes && !code; /* by an earlier run: variants that follow have not begun */
     for (uint32_t i = index + 1; is_left; i++) {
         char *path = path_of(c->dir, i);
         is_left = !unlink(path);
@@ -150,7 +197,7 @@ int checkpoint_write(const struct checkpoint *c, uint32_t index, struct net *net
         image_fini(&file.sections[i]);
     free(folder);
     free(file.path);
-    return code;
+    return hear_of_writing(code);
 }
 
 /* ------------------------------------------------------------------------------ reading */
@@ -247,13 +294,81 @@ static int read_file(const char *dir, uint32_t index, struct file *file, struct 
     return code ? code : check_program(file, err);
 }
 
+static bool is_there(const char *dir, uint32_t index)
+{
+    char *path = path_of(dir, index);
+    const bool is = !access(path, F_OK) || errno != ENOENT;
+    free(path);
+    return is;
+}
+
+static int check_ranks(const struct file *file, uint32_t n_own, struct xoff_err *err)
+{
+    struct image section = file->sections[RANKS];
+    uint32_t n = 0;
+    image_bytes(&section, &n, sizeof n);
+    if (n == n_own)
+        return 0;
+    return n > 1 ? refuse(file, err, "is of a run over %u ranks: resume it by mpirun -n %u", n, n)
+                 : refuse(file, err, "is of a run of one process: resume it without mpirun");
+}
+
+/* Finds this rank's part of the state, and who runs which node. */
+static int find_rank(struct file *file, struct image *state, const uint32_t **part_of,
+                     uint32_t *n_parts, struct xoff_err *err)
+{
+    const struct sim_ranks *ranks = cli_ranks();
+    const uint32_t own = ranks ? ranks->rank : 0;
+    struct image *section = &file->sections[RANKS];
+    uint32_t n = 0;
+    uint64_t before = 0, size = 0;
+    const int code = check_ranks(file, ranks ? ranks->n : 1, err);
+    if (code)
+        return code;
+    image_bytes(section, &n, sizeof n);
+    image_bytes(section, n_parts, sizeof *n_parts);
+    for (uint32_t r = 0; r <= own; r++) {
+        before += size;
+        image_bytes(section, &size, sizeof size);
+    }
+    const size_t at = 2 * sizeof(uint32_t) + n * sizeof(uint64_t);
+    const struct image *all = &file->sections[STATE];
+    if (section->n != at + sizeof **part_of * *n_parts || before > all->n || size > all->n - before)
+        return refuse(file, err, "is damaged: its part 'ranks' does not fit the state");
+    *part_of = (const uint32_t *)(const void *)(section->bytes + at);
+    *state = (struct image){.bytes = all->bytes + before, .n = size, .is_loading = true};
+    return 0;
+}
+
+int checkpoint_read_parts(const struct checkpoint *c, uint32_t index, uint32_t **parts, uint32_t *n,
+                          struct xoff_err *err)
+{
+    struct file file;
+    struct image state;
+    const uint32_t *part_of;
+    *parts = NULL;
+    if (!is_there(c->dir, index))
+        return 0;
+    int code = read_file(c->dir, index, &file, err);
+    if (!code)
+        code = find_rank(&file, &state, &part_of, n, err);
+    if (!code && *n) {
+        *parts = malloc(sizeof **parts * *n);
+        XOFF_ASSERT(*parts);
+        memcpy(*parts, part_of, sizeof **parts * *n);
+    }
+    file_fini(&file);
+    return code;
+}
+
 int checkpoint_load(const struct checkpoint *c, uint32_t index, struct net *net,
                     struct checkpoint_state *state, struct xoff_err *err)
 {
-    struct file file = {.path = path_of(c->dir, index)};
-    const bool is_there = !access(file.path, F_OK) || errno != ENOENT;
-    file_fini(&file);
-    if (!is_there)
+    struct file file;
+    struct image image = {0};
+    const uint32_t *part_of;
+    uint32_t n_parts;
+    if (!is_there(c->dir, index))
         return 0;
     struct plan_id own = id_of(c, index), theirs = {0};
     int code = read_file(c->dir, index, &file, err);
@@ -264,12 +379,14 @@ int checkpoint_load(const struct checkpoint *c, uint32_t index, struct net *net,
                           "is of another scenario: a file that it names, a setting or the list of "
                           "variants has changed since");
     }
+    if (!code)
+        code = find_rank(&file, &image, &part_of, &n_parts, err);
     if (!code) {
         image_bytes(&file.sections[PROGRESS], state, sizeof *state);
-        net_image(net, &file.sections[STATE]);
-        if (file.sections[STATE].misfit || file.sections[STATE].at != file.sections[STATE].n)
+        net_image(net, &image);
+        if (image.misfit || image.at != image.n)
             code = refuse(&file, err, "does not fit the network: %s",
-                          file.sections[STATE].misfit ? file.sections[STATE].misfit : "its end");
+                          image.misfit ? image.misfit : "its end");
     }
     file_fini(&file);
     return code;
@@ -295,6 +412,10 @@ int checkpoint_read_command(const char *dir, struct checkpoint_command *command,
                             "there is no checkpoint; a run with --checkpoint leaves one in its "
                             "folder of results until it has ended");
     int code = read_file(dir, 0, &file, err);
+    uint32_t rank;
+    const uint32_t n_ranks = dist_environment(&rank);
+    if (!code)
+        code = check_ranks(&file, n_ranks ? n_ranks : 1, err);
     if (!code) {
         const struct image *words = &file.sections[COMMAND], *text = &file.sections[SCENARIO];
         uint32_t n = 0;

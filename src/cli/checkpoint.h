@@ -34,13 +34,19 @@ struct checkpoint_state {
     bool is_over;
 };
 
-/* Writes the checkpoint of plan `index`, whose network rests. On failure the earlier one stays. */
+/* Writes the checkpoint of plan `index`, whose network rests. On failure the earlier one stays.
+ * Ranks call it together, and have the same code. */
 int checkpoint_write(const struct checkpoint *c, uint32_t index, struct net *net,
                      const struct checkpoint_state *state, struct xoff_err *err);
 /* Loads the checkpoint of plan `index` into its network, which has not run. Without a file *state
  * is left alone, and the plan begins at 0. */
 int checkpoint_load(const struct checkpoint *c, uint32_t index, struct net *net,
                     struct checkpoint_state *state, struct xoff_err *err);
+
+/* Reads which rank has run which node, by the checkpoint of plan `index`; *parts is NULL, or the
+ * caller's to free. Ranks load the state of the nodes that they had. */
+int checkpoint_read_parts(const struct checkpoint *c, uint32_t index, uint32_t **parts, uint32_t *n,
+                          struct xoff_err *err);
 
 /* Runs the command of a checkpoint again, with its folder of results and the scenario as it was
  * (cmd_run.c). `how` has what is different now; its `at` counts, not that of the command. */

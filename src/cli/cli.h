@@ -174,6 +174,10 @@ bool cli_agree(int *status, int code);
 /* The ranks as peers of a batch, filled in; NULL: this process is alone. */
 struct batch_peers;
 const struct batch_peers *cli_peers(struct batch_peers *peers);
+/* What a command over as many ranks begins with: "mpirun -n 4 ", or nothing. */
+const char *cli_mpirun(void);
+/* The folder has a checkpoint, which is told of if a rank is lost; NULL: there is none. */
+void cli_note_checkpoint(const char *dir);
 /* Called in a worker process of a rank: it is alone from here on. */
 void cli_leave_ranks(void);
 /* Lets a mute rank print to standard error. */

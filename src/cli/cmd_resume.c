@@ -94,7 +94,8 @@ int cmd_resume(int argc, char **argv)
             "Exit status: as that of xoff run; 2 if there is no checkpoint, or it is damaged, of "
             "another version or of files that have changed since. It is then left as it is.\n"
             "Example: xoff run scenarios/quickstart.yaml --checkpoint 5m\n"
-            "         xoff resume run-quickstart --threads 2",
+            "         xoff resume run-quickstart --threads 2\n"
+            "         mpirun -n 4 xoff resume run-large",
         .children = children};
     struct resume_arguments a = {0};
     struct checkpoint_command command;

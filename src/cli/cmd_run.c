@@ -351,12 +351,13 @@ static int run_file(const struct run_arguments *a, const char *file)
         is_short = runs[i].is_short;
         is_kept = runs[i].is_kept;
     }
-    if (!status && input.checkpoint && cli_is_interrupted() && n < scenario->n_plans && !is_kept &&
+    const bool is_cut = cli_any(cli_is_interrupted());
+    if (!status && input.checkpoint && is_cut && n < scenario->n_plans && !is_kept &&
         checkpoint_is_in(dir)) { /* between two variants */
-        fprintf(stderr, "interrupted: xoff resume %s goes on\n", dir);
+        fprintf(stderr, "interrupted: %sxoff resume %s goes on\n", cli_mpirun(), dir);
         is_kept = true;
     }
-    if (is_kept && (cli_is_interrupted() || is_short))
+    if (is_kept && (is_cut || is_short))
         status = EXIT_FAILED;
     if (!status && !n) { /* a Ctrl-C arrived while the file was read */
         fprintf(stderr, "interrupted: %s has not been run\n", file);
@@ -382,6 +383,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     seeds_fini(&seeds);
     image_fini(&fork.image);
     folder_close(folder);
+    cli_note_checkpoint(NULL);
     free(usual);
     for (uint32_t i = 0; i < scenario->n_plans; i++)
         cli_run_fini(&runs[i]);

@@ -270,10 +270,7 @@ int run_check_ranks(const struct run_arguments *a, struct xoff_err *err)
         return a->parts ? xoff_err_set(err, XOFF_E_CONFLICT, "--parts", a->parts,
                                        "is for several ranks: give mpirun -n 2 or more")
                         : 0;
-    const char *what = checkpoint_is_wanted(&a->checkpoint) ? "--checkpoint"
-                       : a->fork_at                         ? "--fork-at"
-                       : a->estimate                        ? "--estimate"
-                                                            : NULL;
+    const char *what = a->fork_at ? "--fork-at" : a->estimate ? "--estimate" : NULL;
     if (what)
         return xoff_err_set(err, XOFF_E_CONFLICT, what, NULL,
                             "not over several ranks yet: run it as one process, with --threads");

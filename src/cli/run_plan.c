@@ -54,7 +54,8 @@ struct progress {
     struct fork *fork; /* NULL: none */
 };
 
-/* Writes a checkpoint. A run that cannot write one goes on, and tries again later. */
+/* Writes a checkpoint, all ranks together. A run that cannot write one goes on, and tries again
+ * later. */
 static bool keep(struct progress *p, xoff_time now, bool is_over)
 {
     struct checkpoint_state state = p->state;
@@ -64,13 +65,16 @@ static bool keep(struct progress *p, xoff_time now, bool is_over)
     state.is_over = is_over;
     const int code = checkpoint_write(p->checkpoint, p->index, p->net, &state, &err);
     p->written_s = cli_clock();
-    if (code)
+    if (code && cli_is_first())
         cli_print_warning(&err);
+    if (!code)
+        cli_note_checkpoint(p->checkpoint->dir);
     return !code;
 }
 
-/* Whether the run goes on after the checkpoint that is due now, if any is. */
-static bool is_past_checkpoint(struct progress *p, xoff_time now)
+/* Whether the run goes on after the checkpoint that is due now, if any is. Ranks come here at the
+ * same times; the clock of the first one counts. */
+static bool is_past_checkpoint(struct progress *p, xoff_time now, bool looks)
 {
     const struct checkpoint *c = p->checkpoint;
     if (c->at && now >= c->at && p->state.now < c->at) {
@@ -78,7 +82,8 @@ static bool is_past_checkpoint(struct progress *p, xoff_time now)
         p->state.now = now; /* it is tried once */
         return !p->is_kept;
     }
-    if (c->every_s > 0 && cli_clock() - p->written_s >= c->every_s)
+    if (looks && c->every_s > 0 &&
+        cli_any(cli_is_first() && cli_clock() - p->written_s >= c->every_s))
         keep(p, now, false);
     return true;
 }
@@ -97,20 +102,20 @@ static bool is_too_much(const struct progress *p)
 static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
 {
     struct progress *p = context;
+    const bool looks = !(++p->calls & 63) || arrivals - p->arrivals >= LOOK_ARRIVALS;
+    if (looks)
+        p->arrivals = arrivals;
     p->now = now;
-    if (interrupted || p->is_kept)
+    if (p->checkpoint && !is_past_checkpoint(p, now, looks))
         return false;
-    if (p->checkpoint && p->checkpoint->at && !is_past_checkpoint(p, now))
+    if (interrupted || p->is_kept)
         return false;
     if (p->fork && !p->fork->image.n && now >= p->fork->at) {
         net_image(p->net, &p->fork->image);
         p->fork->wall_s = cli_clock() - p->began_s;
     }
-    if ((++p->calls & 63) && arrivals - p->arrivals < LOOK_ARRIVALS)
+    if (!looks)
         return true;
-    p->arrivals = arrivals;
-    if (p->checkpoint)
-        is_past_checkpoint(p, now);
     const double clock_s = cli_clock();
     if (clock_s - p->looked_s > LOOK_S) {
         p->looked_s = clock_s;
@@ -162,6 +167,30 @@ static void set_standalone(const struct plan *plan, const struct cli_input *inpu
     hpcc_destroy(made);
 }
 
+/* One rank's code is that of all. */
+static int agree_on(int code, struct xoff_err *err)
+{
+    return cli_any(code) && !code
+               ? xoff_err_set(err, XOFF_E_ELSEWHERE, "ranks", NULL, "another rank has failed")
+               : code;
+}
+
+/* Ranks that go on from a checkpoint run the nodes that they had. `parts` is the caller's. */
+static int find_parts(struct progress *p, const struct plan *plan, uint32_t **parts,
+                      struct build_options *options, struct xoff_err *err)
+{
+    if (!p->checkpoint)
+        return 0;
+    while (p->checkpoint->scenario->plans[p->index] != plan)
+        p->index++;
+    if (!p->checkpoint->resumes || !options->ranks)
+        return 0;
+    const int code = checkpoint_read_parts(p->checkpoint, p->index, parts, &options->n_parts, err);
+    if (*parts)
+        options->parts = *parts;
+    return agree_on(code, err);
+}
+
 /* Loads the state that the run of the plan goes on from, if there is one. */
 static int prepare(struct progress *p, const struct plan *plan, struct net *net,
                    struct xoff_err *err)
@@ -173,8 +202,6 @@ static int prepare(struct progress *p, const struct plan *plan, struct net *net,
     }
     if (!p->checkpoint)
         return 0;
-    while (p->checkpoint->scenario->plans[p->index] != plan)
-        p->index++;
     return p->checkpoint->resumes ? checkpoint_load(p->checkpoint, p->index, net, &p->state, err)
                                   : 0;
 }
@@ -186,7 +213,7 @@ static void simulate(struct progress *p)
     const bool is_whole = net_run(p->net);
     if (!p->checkpoint || p->is_kept)
         return;
-    if (!is_whole && (interrupted || p->is_short))
+    if (cli_any(!is_whole && (interrupted || p->is_short)))
         p->is_kept = keep(p, p->now, false);
     else if (is_whole && p->checkpoint->scenario->n_plans > 1)
         keep(p, p->now, true); /* others follow, and may be interrupted */
@@ -211,7 +238,11 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     options.progress_context = &progress;
     options.progress = on_progress;
     options.ranks = cli_ranks();
-    int code = build_create(plan, &options, &run->built, err);
+    uint32_t *parts = NULL;
+    int code = find_parts(&progress, plan, &parts, &options, err);
+    if (!code)
+        code = build_create(plan, &options, &run->built, err);
+    free(parts);
     if (code)
         return code;
     if (input)
@@ -219,7 +250,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     cli_catch_interrupts();
     progress.memory_bytes = given->memory_bytes;
     progress.first_bytes = cli_used_memory();
-    if ((code = prepare(&progress, plan, run->built->net, err)))
+    if ((code = agree_on(prepare(&progress, plan, run->built->net, err), err)))
         return code;
     run->began_s = progress.began_s = progress.shown_s = progress.written_s = cli_clock();
     simulate(&progress);
@@ -238,12 +269,12 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     run->is_kept = progress.is_kept;
     if (run->is_kept) {
         char text[32];
-        fprintf(stderr, "%s at %s: xoff resume %s%s goes on from here\n",
+        fprintf(stderr, "%s at %s: %sxoff resume %s%s goes on from here\n",
                 run->is_short ? "out of memory (--memory)"
                 : interrupted ? "interrupted"
                               : "stopped",
                 cli_figure(text, sizeof text, (double)progress.now / (double)XOFF_S, "s"),
-                progress.checkpoint->dir, run->is_short ? " --memory SIZE" : "");
+                cli_mpirun(), progress.checkpoint->dir, run->is_short ? " --memory SIZE" : "");
         return 0;
     }
     struct results *r = run->results = net_collect(run->built->net);

@@ -13,6 +13,7 @@
 static const struct sim_ranks *ranks; /* NULL: this process is alone */
 static int real_stderr = -1;          /* where a mute rank could print */
 static uint32_t own_rank;
+static const char *kept_in; /* folder of the last checkpoint; NULL: there is none */
 
 const struct sim_ranks *cli_ranks(void)
 {
@@ -57,18 +58,36 @@ bool cli_enter_ranks(const char *verb)
         return true;
     if (own_rank)
         mute();
-    if (!strcmp(verb, "run") || !strcmp(verb, "sweep") || !strcmp(verb, "bench"))
+    if (!strcmp(verb, "run") || !strcmp(verb, "resume") || !strcmp(verb, "sweep") ||
+        !strcmp(verb, "bench"))
         return true;
-    fprintf(stderr, "xoff: %s is for one process; mpirun is for xoff run, sweep and bench\n", verb);
+    fprintf(stderr,
+            "xoff: %s is for one process; mpirun is for xoff run, resume, sweep and bench\n", verb);
     return false;
 }
 
 static void lost(const char *why)
 {
     folder_abandon(); /* before anything else: mpirun may kill this process, too */
-    if (own_rank == 0)
+    if (own_rank == 0 && kept_in)
+        fprintf(stderr, "xoff: %s; %sxoff resume %s goes on from the last checkpoint\n", why,
+                cli_mpirun(), kept_in);
+    else if (own_rank == 0)
         fprintf(stderr, "xoff: %s; the run has ended, and nothing is written\n", why);
     _exit(EXIT_FAILED);
+}
+
+const char *cli_mpirun(void)
+{
+    static char words[32];
+    if (ranks)
+        snprintf(words, sizeof words, "mpirun -n %u ", ranks->n);
+    return words;
+}
+
+void cli_note_checkpoint(const char *dir)
+{
+    kept_in = dir;
 }
 
 int cli_start_ranks(struct xoff_err *err)

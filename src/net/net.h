@@ -256,6 +256,8 @@ struct net_wire_result net_wire_result(const struct net *net);
  * network that was created alike and has not run (net_image.c). Number of threads and cells may
  * differ. On a misfit image->misfit says where; the network is then only good for net_destroy(). */
 void net_image(struct net *net, struct image *image);
+/* Per node, the rank that runs it; NULL: this process runs all. */
+const uint32_t *net_parts(const struct net *net, uint32_t *n);
 
 /* Runs to the end, from where its image was made if one was loaded. Returns false when progress()
  * or the wire check asked to stop. */

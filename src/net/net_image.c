@@ -4,6 +4,9 @@
  *
  * Parameters of mechanisms, and what follows from them (thresholds, headroom), are those of the
  * network that is loaded into, so that it may have others than the one that was saved.
+ *
+ * Each of several ranks has an image of its own, of the nodes that it runs and of what it knows of
+ * the whole; it is loaded by the same rank of as many, which run the same nodes.
  */
 #include <string.h>
 
@@ -238,6 +241,12 @@ static void image_instants(struct image *image, struct net *net)
         net_reroute(net, routed_at);
 }
 
+const uint32_t *net_parts(const struct net *net, uint32_t *n)
+{
+    *n = net->part_of ? net->topo->n_nodes : 0;
+    return net->part_of;
+}
+
 void net_image(struct net *net, struct image *image)
 {
     image_part(image, "nodes");
@@ -245,9 +254,11 @@ void net_image(struct net *net, struct image *image)
     image_same(image, net->n_switches);
     image_same(image, net_frame_lines(net));
     for (uint32_t s = 0; s < net->n_switches; s++)
-        image_switch(image, net->switches[s]);
+        if (net_owns(net, net->n_hosts + s))
+            image_switch(image, net->switches[s]);
     for (uint32_t h = 0; h < net->n_hosts; h++)
-        image_host(image, &net->hosts[h]);
+        if (net_owns(net, h))
+            image_host(image, &net->hosts[h]);
     const bool has_checks = image_has(image, net->checks);
     for (uint32_t n = 0; has_checks && n < net->topo->n_nodes; n++)
         image_bytes(image, &net->checks[n].n_frames, sizeof net->checks[n].n_frames);

@@ -21,7 +21,6 @@ static int check(const struct net *net, struct xoff_err *err)
                        : spec->n_captures  ? "--capture reads the flows of other hosts"
                        : spec->trace_until ? "--trace merges what all nodes noted down"
                        : spec->wire_check  ? "--wire-check"
-                       : spec->hold_at     ? "checkpoints"
                                            : NULL;
     if (what) {
         xoff_err_set(err, XOFF_E_CONFLICT, "mpirun", NULL, "not over several ranks yet: ");

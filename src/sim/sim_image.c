@@ -2,6 +2,7 @@
  *
  * Nothing of it depends on cells or threads: events are saved by node and port, and the
  * frames of a link in order, wherever they lie. So a run may go on with other threads than it had.
+ * A rank has the events of its nodes, and the frames that are on their way to them.
  */
 #include "sim/engine.h"
 
@@ -11,6 +12,8 @@ static void image_events(struct image *image, struct sim *sim)
     image_same(image, sim->n_nodes);
     for (uint32_t n = 0; n < sim->n_nodes; n++) {
         const struct node_slots *slots = &sim->slots_of[n];
+        if (sim->cell_of[n] == UINT32_MAX) /* of another rank */
+            continue;
         image_same(image, slots->n_ports);
         /* Transmissions and the timer. Arrivals are pending where frames are in flight. */
         image_bytes(image, &sim->at[slots->first + slots->n_ports],
@@ -52,11 +55,17 @@ static void image_frames(struct image *image, struct sim *sim)
     image_same(image, sim->n_links);
     image_same(image, sim->step);
     for (uint32_t i = 0; i < sim->n_links; i++) {
-        if (image->is_loading)
+        struct link *link = &sim->links[i];
+        if (!link->step) /* both ends are at other ranks */
+            continue;
+        if (link->is_out) {
+            /* What was sent has been delivered, and lies at the other rank. */
+        } else if (image->is_loading) {
             load_frames(image, sim, i);
-        else
-            save_frames(image, sim, &sim->links[i]);
-        image_bytes(image, link_last_at(&sim->links[i]), sizeof(xoff_time));
+        } else {
+            save_frames(image, sim, link);
+        }
+        image_bytes(image, link_last_at(link), sizeof(xoff_time));
     }
 }
 

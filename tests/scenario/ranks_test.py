@@ -140,6 +140,89 @@ def test_summary(tmp, file):
     compare("summary: 3 ranks anyhow", file, 3, tmp, wanted, *summary, "--parts", parts)
 
 
+def find_rank(file):
+    """The process of rank 1 that runs the file; None: there is none."""
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            words = (entry / "environ").read_bytes().split(b"\0")
+            line = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if (b"OMPI_COMM_WORLD_RANK=1" in words or b"PMI_RANK=1" in words) and \
+                str(file).encode() in line:
+            return int(entry.name)
+    return None
+
+
+def test_checkpoint(tmp, file):
+    """A run over ranks stops, or is killed, and goes on over as many."""
+    out = tmp / "stopped"
+    variants = tmp / "variants.yaml"
+    variants.write_text(file.read_text() + "variants: [{name: a}, {name: b, set: {seed: 2}}]\n")
+    for what, scenario, n, more in (
+            ("first half", file, 2, ()), ("all nodes cut", file, 3, ("--threads", 2)),
+            ("two variants", variants, 2, ()), ("summary", file, 2, ("--set", "results=summary"))):
+        wanted = alone(scenario, tmp, *more)
+        at = 15 if what == "first half" else 61
+        cut = ()
+        if what == "all nodes cut":
+            (tmp / "parts").write_text(" ".join(str(i % 3) for i in range(11)))
+            cut = ("--parts", tmp / "parts")
+        run = mpirun(n, "run", scenario, "-o", out, "--no-report", "--checkpoint-at", f"{at}us",
+                     *more, *cut)
+        check(f"{what}: stops", run.returncode == 0, run)
+        check(f"{what}: says how to go on", f"mpirun -n {n} xoff resume {out}" in run.stderr, run)
+        check(f"{what}: has a checkpoint", [f.name for f in out.iterdir()] ==
+              ["checkpoint-0.xoff"], run)
+        for other in (1, n + 1) if cut else ():
+            run = mpirun(other, "resume", out)
+            check(f"{what}: {other} ranks refused", run.returncode == 2 and
+                  run.stderr.count(f"over {n} ranks: resume it by mpirun -n {n}") == 1, run)
+        if cut:  # ranks run the nodes that they had, whatever they are told now
+            (tmp / "parts").write_text(" ".join(str((i + 1) % 3) for i in range(11)))
+        run = mpirun(n, "resume", out, "--threads", 2)
+        check(f"{what}: same exit status", run.returncode == wanted[0], run)
+        found = tables(out) if (out / "run.sqlite").exists() else {}
+        check(f"{what}: all tables are those of one process", found == wanted[1], run)
+        check(f"{what}: the checkpoint is gone", not list(out.glob("checkpoint*")), run)
+        shutil.rmtree(out)
+    run = xoff("run", file, "-o", out, "--no-report", "--checkpoint-at", "15us")
+    run = mpirun(2, "resume", out)
+    check("checkpoint of one process: refused", run.returncode == 2 and
+          run.stderr.count("of one process: resume it without mpirun") == 1, run)
+    shutil.rmtree(out)
+
+
+def test_killed_with_checkpoint(tmp, file):
+    out = tmp / "killed"
+    long = tmp / "minutes.yaml"
+    long.write_text(file.read_text().replace("stop: 80us", "stop: 8ms")
+                    .replace("size: 60KB, at: 10us, every: 20us, count: 3",
+                             "size: 60KB, at: 10us, every: 200us, count: 30"))
+    wanted = alone(long, tmp)
+    process = subprocess.Popen([MPIRUN, "-n", "2", XOFF, "run", str(long), "-o", str(out),
+                                "--no-report", "--checkpoint", "20ms"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+    kept = out / "checkpoint-0.xoff"
+    for _ in range(6000):
+        time.sleep(0.01)
+        if kept.exists() or process.poll() is not None:
+            break
+    victim = find_rank(long)
+    check("killed with a checkpoint: a rank was found", victim)
+    if victim:
+        os.kill(victim, signal.SIGKILL)
+    told = "".join(process.communicate(timeout=60))
+    check("killed with a checkpoint: mpirun fails", process.returncode != 0, told)
+    check("killed with a checkpoint: it stays", kept.exists(), told)
+    check("killed with a checkpoint: no results", not (out / "run.sqlite").exists(), told)
+    run = mpirun(2, "resume", out)
+    check("killed with a checkpoint: goes on", run.returncode == wanted[0], run)
+    found = tables(out) if (out / "run.sqlite").exists() else {}
+    check("killed with a checkpoint: tables of one process", found == wanted[1], run)
+    shutil.rmtree(out, ignore_errors=True)
+
+
 def test_refused(tmp, file):
     out = tmp / "refused"
     small = tmp / "small.yaml"
@@ -153,7 +236,7 @@ def test_refused(tmp, file):
             ("a trace", 2, ("run", file, "--trace", tmp / "t"), "--trace"),
             ("parts of another network", 2, ("run", file, "--parts", wrong_parts), "11 numbers"),
             ("a missing file", 2, ("run", tmp / "none.yaml"), "none.yaml"),
-            ("another verb", 2, ("check", file), "mpirun is for xoff run, sweep and bench")):
+            ("another verb", 2, ("check", file), "mpirun is for xoff run, resume, sweep and bench")):
         run = mpirun(n, *args, *(("-o", out) if args[0] == "run" else ()))
         check(f"{what}: refused", run.returncode != 0, run)
         check(f"{what}: said once", run.stderr.count(words) == 1, run)
@@ -223,15 +306,7 @@ def test_killed(tmp, file):
     victim = None
     for _ in range(200):
         time.sleep(0.1)
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                words = (entry / "environ").read_bytes().split(b"\0")
-                line = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if (b"OMPI_COMM_WORLD_RANK=1" in words or b"PMI_RANK=1" in words) and \
-                    str(long).encode() in line:
-                victim = int(entry.name)
+        victim = find_rank(long)
         if victim and list(tmp.glob("*killed*")):
             break
     time.sleep(0.5)
@@ -337,6 +412,8 @@ def main():
             test_summary(tmp, file)
             test_refused(tmp, file)
             test_seeds(tmp, file)
+            test_checkpoint(tmp, file)
+            test_killed_with_checkpoint(tmp, file)
             test_without_module(tmp, file)
             test_plain(tmp, file)
             test_killed(tmp, file)
