@@ -106,6 +106,10 @@ uint64_t cli_peak_rss(void);
 /* Bytes of memory that are free, and that this process has. */
 uint64_t cli_free_memory(void);
 uint64_t cli_used_memory(void);
+/* Bytes that a run takes until its results are written, of a process that has so many now and has
+ * noted down so many about flows, pauses and samples; and what --memory must be for them. */
+uint64_t cli_memory_to_end(uint64_t used_bytes, uint64_t noted_bytes, uint32_t n_ports);
+uint64_t cli_memory_limit(uint64_t bytes);
 
 /* A run of one plan, from building to summary. */
 struct cli_run {

@@ -1,4 +1,4 @@
-/* How much memory a run may take, and how much the process has.
+/* How much memory a run may take, how much the process has, and what it needs up to its end.
  *
  * Free is what the kernel says it can give without swapping (MemAvailable), less where the process
  * group has a limit (cgroup v2 memory.max, v1 memory.limit_in_bytes).
@@ -8,6 +8,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+
+#define COPIES 4 /* of a note: at its node, among the results, while sorting, for the summary */
+#define CACHE_BYTES (UINT64_C(64) << 20) /* of the database that results are written to */
+#define LEAST_BYTES (UINT64_C(8) << 20)  /* that writing takes, of the smallest run, too */
 
 /* Reads the number behind `key`, or at the start of the file without one; false: none. */
 static bool read_number(const char *path, const char *key, uint64_t *value)
@@ -55,4 +59,20 @@ uint64_t cli_used_memory(void)
     if (in)
         fclose(in);
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t cli_memory_to_end(uint64_t used_bytes, uint64_t noted_bytes, uint32_t n_ports)
+{
+    const uint64_t of_ports = n_ports * sizeof(struct result_port);
+    /* Rows and their indexes take up to twice the bytes of what was noted down. */
+    const uint64_t rows = 2 * noted_bytes + of_ports;
+    const uint64_t more =
+        (COPIES - 1) * noted_bytes + of_ports + (rows < CACHE_BYTES ? rows : CACHE_BYTES);
+    return used_bytes + (more > LEAST_BYTES ? more : LEAST_BYTES);
+}
+
+/* A tenth is left for what grows between two looks at the memory. */
+uint64_t cli_memory_limit(uint64_t bytes)
+{
+    return bytes + bytes / 9;
 }

@@ -3,9 +3,8 @@
  * The network is built and run for TRIAL_S seconds, with the same traffic. The first half of that
  * time fills the network and the caches; the second half tells how fast simulated time passes and
  * how fast memory grows. Both are drawn out in a straight line to the end of the traffic (`stop`).
- * What a run does after that, and the writing of results, is not counted. Notes of flows, pauses
- * and samples are there several times while results are collected, and every port has a record
- * among them, as in is_too_much() of run_plan.c and in scenario/estimate.c.
+ * The time to drain and to write results is not counted, their memory is, by the rule that ends
+ * a run at --memory (cli_memory_to_end).
  */
 #include <jansson.h>
 
@@ -13,7 +12,6 @@
 
 #define TRIAL_S 2.0
 #define LOOK_HOPS 100000 /* between two looks at the clock, at most */
-#define COPIES 4 /* of a note: at its node, among the results, while sorting, for the summary */
 
 /* The trial at a moment. */
 struct moment {
@@ -53,7 +51,8 @@ static bool on_progress(void *context, xoff_time now, uint64_t hops)
 /* What the run is expected to take. */
 struct forecast {
     bool is_whole; /* the trial came to the end of the run */
-    double seconds, bytes, hops_per_s;
+    double seconds, hops_per_s;
+    uint64_t bytes, limit_bytes; /* what it takes, and what --memory must be for that */
 };
 
 static struct forecast forecast_of(const struct trial *t, uint32_t n_ports, bool is_whole)
@@ -68,11 +67,13 @@ static struct forecast forecast_of(const struct trial *t, uint32_t n_ports, bool
     const uint64_t grown = t->last.bytes > from.bytes ? t->last.bytes - from.bytes : 0;
     const double noted = (double)t->last.noted_bytes,
                  noted_since = (double)(t->last.noted_bytes - from.noted_bytes);
+    const double bytes = (double)t->last.bytes + left * (double)grown;
+    const uint64_t to_end =
+        cli_memory_to_end((uint64_t)bytes, (uint64_t)(noted + left * noted_since), n_ports);
     return (struct forecast){.is_whole = is_whole,
                              .seconds = t->last.clock_s - t->first.clock_s + left * spent_s,
-                             .bytes = (double)t->last.bytes + left * (double)grown +
-                                      (COPIES - 1) * (noted + left * noted_since) +
-                                      (double)n_ports * sizeof(struct result_port),
+                             .bytes = to_end,
+                             .limit_bytes = cli_memory_limit(to_end),
                              .hops_per_s =
                                  spent_s > 0 ? (double)(t->last.hops - from.hops) / spent_s : 0};
 }
@@ -89,24 +90,28 @@ static void print(const struct plan *plan, const struct topo *topo, const struct
     printf(" of %s simulated in %.2f s, %.1f M packet-hops/s\n",
            cli_figure(b, sizeof b, (double)t->stop / (double)XOFF_S, "s"),
            t->last.clock_s - t->first.clock_s, f->hops_per_s / 1e6);
-    printf("  whole run   %s%.1f s and %s, without writing the results\n",
-           f->is_whole ? "" : "about ", f->seconds, cli_figure(a, sizeof a, f->bytes, "B"));
+    printf("  up to stop  %s%.1f s, without the time to drain and to write the results\n",
+           f->is_whole ? "" : "about ", f->seconds);
+    printf("  whole run   %s%s of memory; with --memory it needs %s\n", f->is_whole ? "" : "about ",
+           cli_figure(a, sizeof a, (double)f->bytes, "B"),
+           cli_figure(b, sizeof b, (double)f->limit_bytes, "B"));
     printf("  may take    %s: %s\n", cli_figure(a, sizeof a, (double)memory_bytes, "B"),
-           f->bytes <= (double)memory_bytes ? "it fits" : "it does not fit");
+           f->limit_bytes <= memory_bytes ? "it fits" : "it does not fit");
 }
 
 static json_t *json_of(const struct plan *plan, const struct topo *topo, const struct trial *t,
                        const struct forecast *f, double built_s, uint64_t memory_bytes)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:f, s:I, s:f, s:f, s:b, s:f, s:f, s:f, s:I, s:b}",
+    return json_pack("{s:s, s:I, s:I, s:I, s:f, s:I, s:f, s:f, s:b, s:f, s:f, s:I, s:I, s:I, s:b}",
                      "variant", plan->variant, "hosts", (json_int_t)topo->n_hosts, "switches",
                      (json_int_t)(topo->n_nodes - topo->n_hosts), "ports",
                      (json_int_t)topo->n_ports, "built_s", built_s, "network_bytes",
                      (json_int_t)t->first.bytes, "trial_s", t->last.clock_s - t->first.clock_s,
                      "trial_simulated_s", (double)t->last.at / (double)XOFF_S, "trial_is_whole",
                      f->is_whole, "packet_hops_per_s", f->hops_per_s, "seconds", f->seconds,
-                     "bytes", f->bytes, "may_take_bytes", (json_int_t)memory_bytes, "fits",
-                     f->bytes <= (double)memory_bytes);
+                     "bytes", (json_int_t)f->bytes, "limit_bytes", (json_int_t)f->limit_bytes,
+                     "may_take_bytes", (json_int_t)memory_bytes, "fits",
+                     f->limit_bytes <= memory_bytes);
 }
 
 static int estimate(const struct cli_options *shared, struct cli_input *input,
@@ -143,7 +148,7 @@ static int estimate(const struct cli_options *shared, struct cli_input *input,
     else
         print(plan, &built->topo, &t, &f, built_s, options.memory_bytes);
     build_destroy(built);
-    return f.bytes <= (double)options.memory_bytes ? EXIT_FINE : EXIT_BAD_INPUT;
+    return f.limit_bytes <= options.memory_bytes ? EXIT_FINE : EXIT_BAD_INPUT;
 }
 
 int cli_estimate(const struct cli_options *options, struct cli_input *input)

@@ -1,4 +1,5 @@
 /* Runs one plan from building to summary, with progress and Ctrl-C. */
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 #include "cli/fork.h"
 
 #define LOOK_ARRIVALS 200000 /* between two looks at the clock, at most */
-#define LOOK_S 0.01          /* between two looks at the memory */
-#define CACHE_BYTES (UINT64_C(64) << 20)
+#define LOOK_S 0.01          /* between two looks at the memory, at least, and ... */
+#define LOOK_RARELY 50       /* ... so many times as long as the last one took */
 
 static volatile sig_atomic_t interrupted;
 
@@ -35,18 +36,19 @@ bool cli_is_interrupted(void)
 
 struct progress {
     bool is_shown;
-    double began_s, shown_s, looked_s;
+    double began_s, shown_s, look_at_s;
     uint32_t calls;
     uint64_t arrivals; /* when the clock was looked at last */
     uint64_t memory_bytes,
         first_bytes; /* what the run may take, 0: any; what it had at its start */
+    uint32_t n_ports;
     bool is_short;
     xoff_time stop;
     const char *name;
+    struct net *net;
     /* Of checkpoints: */
     const struct checkpoint *checkpoint; /* NULL: none are made */
     uint32_t index;                      /* of the plan */
-    struct net *net;
     xoff_time now;
     double written_s;
     struct checkpoint_state state; /* that it went on from */
@@ -88,15 +90,18 @@ static bool is_past_checkpoint(struct progress *p, xoff_time now, bool looks)
     return true;
 }
 
-/* What has grown since the start is there four times while results are collected: in its node,
- * among the results, while they are sorted, and for the figures of the summary. Later some of it is
- * in the cache of the database. A tenth of the limit is left for what grows between two looks. */
+/* Whether the results so far would take more memory than there may be. Notes are counted only when
+ * four times all that has grown would be too much, since nodes are gone through for that. */
 static bool is_too_much(const struct progress *p)
 {
-    const uint64_t bytes = p->memory_bytes ? cli_used_memory() : 0;
+    if (!p->memory_bytes)
+        return false;
+    const uint64_t bytes = cli_used_memory();
     const uint64_t grown = bytes > p->first_bytes ? bytes - p->first_bytes : 0;
-    const uint64_t cached = grown < CACHE_BYTES ? grown : CACHE_BYTES;
-    return p->memory_bytes && p->first_bytes + 4 * grown + cached > p->memory_bytes / 10 * 9;
+    if (cli_memory_limit(cli_memory_to_end(bytes, grown, p->n_ports)) <= p->memory_bytes)
+        return false;
+    const uint64_t noted = net_noted_bytes(p->net);
+    return cli_memory_limit(cli_memory_to_end(bytes, noted, p->n_ports)) > p->memory_bytes;
 }
 
 static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
@@ -117,10 +122,10 @@ static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
     if (!looks)
         return true;
     const double clock_s = cli_clock();
-    if (clock_s - p->looked_s > LOOK_S) {
-        p->looked_s = clock_s;
+    if (clock_s > p->look_at_s) {
         if ((p->is_short = is_too_much(p)))
             return false;
+        p->look_at_s = clock_s + fmax(LOOK_S, LOOK_RARELY * (cli_clock() - clock_s));
     }
     if (!p->is_shown || clock_s - p->shown_s < 0.2)
         return true;
@@ -250,6 +255,7 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     cli_catch_interrupts();
     progress.memory_bytes = given->memory_bytes;
     progress.first_bytes = cli_used_memory();
+    progress.n_ports = run->built->topo.n_ports;
     if ((code = agree_on(prepare(&progress, plan, run->built->net, err), err)))
         return code;
     run->began_s = progress.began_s = progress.shown_s = progress.written_s = cli_clock();

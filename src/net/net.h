@@ -271,8 +271,8 @@ void net_free_results(struct results *results);
 /* Estimates the bytes of memory that the network will take, before it is built. */
 uint64_t net_estimate(const struct net_spec *spec);
 
-/* Returns the bytes of what nodes have noted so far about flows, pauses, drops and samples. For a
- * process that runs all nodes. */
+/* Returns the bytes of what nodes of this process have noted so far about flows, pauses, drops,
+ * samples and frames. */
 uint64_t net_noted_bytes(const struct net *net);
 
 /* Returns the bytes that a flow takes after its end: notes, and a record among the results. */

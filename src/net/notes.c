@@ -386,9 +386,11 @@ void dcbx_add_edition(struct dcbx_port *dcbx, const uint8_t *octets, size_t leng
     dcbx->last = e;
 }
 
-static uint64_t bytes_of(const struct notes *notes)
+static uint64_t bytes_of(const struct net *net, const struct notes *notes)
 {
-    return notes->n_heard * sizeof *notes->heard + notes->n_pauses * sizeof *notes->pauses +
+    const uint64_t n_traced = notes->tracer ? notes->tracer->notes.n : 0;
+    return n_traced * net_frame_lines(net) * sizeof(struct frame) +
+           notes->n_heard * sizeof *notes->heard + notes->n_pauses * sizeof *notes->pauses +
            notes->n_drops * sizeof *notes->drops + notes->n_samples * sizeof *notes->samples;
 }
 
@@ -396,13 +398,20 @@ uint64_t net_noted_bytes(const struct net *net)
 {
     uint64_t bytes = 0;
     for (uint32_t node = 0; node < net->topo->n_nodes; node++)
-        bytes += bytes_of(net_notes(net, node));
+        if (net_owns(net, node))
+            bytes += bytes_of(net, net_notes(net, node));
     for (uint32_t h = 0; h < net->n_hosts; h++) {
         const struct host *host = &net->hosts[h];
         bytes += host->n_rx_notes * sizeof *host->rx_notes +
                  host->n_operations * sizeof *host->operations;
         if (!net->fold) /* else most of them have been summarised */
             bytes += host->n_flow_notes * sizeof *host->flow_notes;
+    }
+    for (uint32_t i = 0; i < net->spec.n_captures; i++) {
+        const struct net_capture *of = &net->spec.captures[i];
+        if (net_owns(net, of->node))
+            bytes += net_port(net, of->node, of->port)->capture->n * net_frame_lines(net) *
+                     sizeof(struct frame);
     }
     return bytes;
 }
