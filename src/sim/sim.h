@@ -70,6 +70,13 @@ struct sim_model {
     /* Called before each window, from one thread at a time, with the number of frames that arrived
      * anywhere so far; false ends the run after that window. */
     bool (*progress)(void *net, xoff_time now, uint64_t arrivals);
+    /* What belongs to a frame and is not in it, and has to travel with it to another rank. Returns
+     * the number of octets and where they are; 0: there are none. Called when all events of the
+     * sender in this window have happened, while other nodes may run. NULL: no frame has any. */
+    size_t (*attachment)(void *net, const struct frame *frame, const void **octets);
+    /* The octets that came with a frame of another rank. Called between windows, before the frame
+     * arrives at its node; they are gone afterwards. */
+    void (*take_attachment)(void *net, const struct frame *frame, const void *octets, size_t n);
 };
 
 /* One direction of a link for sim_create. */

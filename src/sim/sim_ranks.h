@@ -1,10 +1,10 @@
 /* Ranks: the processes that one run is spread over, as the engine and the network see them.
  *
  * Every rank knows the whole topology and runs its own nodes. In each round the frames that left on
- * cut links travel in one batch for each neighbour, and all ranks agree on one word. src/dist fills
- * this struct in with MPI; tests fill it in with threads. All ranks make the same calls in the same
- * order, but for post(), which a rank without neighbours may leave out. A rank that is lost never
- * returns from a call: the implementation ends the process.
+ * cut links travel in one batch for each neighbour, with what is attached to them, and all ranks
+ * agree on one word. src/dist fills this struct in with MPI; tests fill it in with threads. All
+ * ranks make the same calls in the same order, but for post(), which a rank without neighbours may
+ * leave out. A rank that is lost never returns from a call: the implementation ends the process.
  */
 #ifndef SIM_SIM_RANKS_H
 #define SIM_SIM_RANKS_H
