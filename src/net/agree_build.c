@@ -1,9 +1,9 @@
 /* What ranks tell each other while they build the network.
  *
- * Building goes in steps (switches, receive queues, hosts), and each rank builds the items of a
- * step that it runs. At the end of a step all ranks learn the first error and the warnings, both in
- * the order of the items, and what frames have to carry. So every rank goes on, or fails, as a
- * single process would.
+ * Building goes in steps (switches, receive queues, hosts, ports that speak DCBX), and each rank
+ * builds the items of a step that it runs. At the end of a step all ranks learn the first error and
+ * the warnings, both in the order of the items, and what frames have to carry. So every rank goes
+ * on, or fails, as a single process would.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -97,14 +97,15 @@ void build_free_transports(struct net *net);
  * switch when it has been built, then what was found, first for the first transport. */
 void build_check_stamps(struct net *net, const struct sw *sw);
 int build_check_telemetry(const struct net *net, uint32_t *index, struct xoff_err *err);
-/* net_dcbx_build.c: ports that speak, after the gates and the engine are built; *entry is the one
- * that an error is about. The scheduler of a node with such ports has a cfg for each. */
-int build_dcbx(struct net *net, uint32_t *entry, struct xoff_err *err);
+/* net_dcbx_build.c: ports that speak, after the gates and the engine are built; an error is about
+ * the entry blame->index. The scheduler of a node with such ports has a cfg for each. */
+int build_dcbx(struct net *net, struct net_blame *blame, struct xoff_err *err);
 bool build_has_dcbx(const struct net *net, uint32_t node);
 void build_split_sched(struct net *net, uint32_t node, struct xoff_sched *sched);
 unsigned char *build_split_states(const struct xoff_sched *sched, uint32_t n_ports);
 void build_free_sched(struct xoff_sched *sched, uint32_t n_ports);
 void build_free_dcbx(struct port *port);
+void build_free_far_editions(struct net *net);
 /* switch_build.c: allocates the frames of a switch, once every mechanism has said what frames
  * carry. */
 void build_store(struct sw *sw);

@@ -85,6 +85,7 @@ struct net {
     struct build_step step;
     struct net_warning *warnings;
     uint32_t n_warnings;
+    struct edition **far_editions; /* by port, of nodes of other ranks; NULL: there is no DCBX */
     xoff_time end_at;
 };
 

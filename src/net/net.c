@@ -4,6 +4,7 @@
 
 #include "net/calm.h"
 #include "net/fold.h"
+#include "net/net_dcbx.h"
 
 static void on_arrive_at_switch(void *self, struct worker *w, uint32_t port,
                                 const struct frame *frame)
@@ -298,6 +299,10 @@ void net_start(struct net *net, struct sim_model *model)
         .has_changes = has_changes,
         .progress = on_progress,
     };
+    if (net->spec.n_dcbx && net->part_of) {
+        model->attachment = dcbx_attachment;
+        model->take_attachment = dcbx_take_attachment;
+    }
     net->sample_at = net->spec.measure_every ? net->spec.measure_every : XOFF_NEVER;
     net->deadlock_at =
         net->spec.lossless && net->spec.deadlock_after ? net->spec.deadlock_after : XOFF_NEVER;

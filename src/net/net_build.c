@@ -588,8 +588,7 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     build_gates(net);
     build_sim(net);
     build_apps(net);
-    blame->part = NET_PART_DCBX;
-    if ((code = build_dcbx(net, &blame->index, err))) {
+    if ((code = build_dcbx(net, blame, err))) {
         net_destroy(net);
         return code;
     }
@@ -625,5 +624,6 @@ void net_destroy(struct net *net)
     free(net->warnings);
     free(net->sequence), free(net->fastest_bps), free(net->checks);
     marks_free(net);
+    build_free_far_editions(net);
     free(net);
 }

@@ -261,12 +261,46 @@ void dcbx_send(struct node *node, struct port *port, struct worker *w)
     node_rearm(node, w);
 }
 
-const struct edition *dcbx_edition(const struct net *net, const struct frame *frame)
+/* The place of the editions that came from the sender of a frame, whose node another rank runs. */
+static struct edition **far_editions_of(const struct net *net, const struct frame *frame)
 {
-    const struct edition *e = net_port(net, frame->src, frame->dst)->dcbx->editions;
-    while (e->number != frame->flow)
+    return &net->far_editions[net->topo->nodes[frame->src].first_port + frame->dst];
+}
+
+static const struct edition *find(const struct edition *e, uint32_t number)
+{
+    while (e && e->number != number)
         e = e->next;
     return e;
+}
+
+const struct edition *dcbx_edition(const struct net *net, const struct frame *frame)
+{
+    const bool is_own = net_owns(net, frame->src);
+    const struct edition *e = find(is_own ? net_port(net, frame->src, frame->dst)->dcbx->editions
+                                          : *far_editions_of(net, frame),
+                                   frame->flow);
+    XOFF_ASSERT(e);
+    return e;
+}
+
+size_t dcbx_attachment(void *context, const struct frame *frame, const void **octets)
+{
+    if (frame->kind != FRAME_LLDP)
+        return 0;
+    const struct edition *e = dcbx_edition(context, frame);
+    *octets = e->octets;
+    return e->length;
+}
+
+void dcbx_take_attachment(void *context, const struct frame *frame, const void *octets, size_t n)
+{
+    const struct net *net = context;
+    if (net_owns(net, frame->src)) /* it comes back, over a switch that passes frames on */
+        return;
+    struct edition **editions = far_editions_of(net, frame);
+    if (!find(*editions, frame->flow))
+        dcbx_add_far_edition(editions, frame->flow, octets, n);
 }
 
 /* The peer says that it obeys pauses of more priorities than before. It has ignored those that it

@@ -7,7 +7,8 @@
  *
  * An LLDP frame on a link names its sender and an edition: the octets of the frame, which the
  * sender keeps for the whole run and never changes. Frames are small, and a forwarded one is just
- * sent on.
+ * sent on. To another rank the octets travel with each frame, and are kept there as well: whoever
+ * sends a frame on has them.
  */
 #ifndef NET_NET_DCBX_H
 #define NET_NET_DCBX_H
@@ -19,7 +20,8 @@
 struct net;
 struct net_dcbx;
 
-/* Distinct contents of the frames that a port has sent, in order. */
+/* Distinct contents of the frames that a port has sent, in order; of a port at another rank those
+ * that have come here. */
 struct edition {
     struct edition *next;
     uint32_t number;
@@ -75,7 +77,12 @@ void dcbx_begin(struct node *node, struct port *port);
 
 /* Returns the octets that an LLDP frame stands for. */
 const struct edition *dcbx_edition(const struct net *net, const struct frame *frame);
-/* notes.c: keeps a copy. */
+/* notes.c: these keep a copy. The second is for a port of another rank. */
 void dcbx_add_edition(struct dcbx_port *dcbx, const uint8_t *octets, size_t length);
+void dcbx_add_far_edition(struct edition **editions, uint32_t number, const uint8_t *octets,
+                          size_t length);
+/* The same octets as sim_model knows them: what travels with a frame to another rank. */
+size_t dcbx_attachment(void *context, const struct frame *frame, const void **octets);
+void dcbx_take_attachment(void *context, const struct frame *frame, const void *octets, size_t n);
 
 #endif

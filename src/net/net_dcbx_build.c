@@ -57,16 +57,28 @@ void build_free_sched(struct xoff_sched *sched, uint32_t n_ports)
     free((void *)sched->cfg);
 }
 
+static void free_editions(struct edition *e)
+{
+    for (struct edition *next; e; e = next) {
+        next = e->next;
+        free(e);
+    }
+}
+
 void build_free_dcbx(struct port *port)
 {
     struct dcbx_port *dcbx = port->dcbx;
     if (!dcbx)
         return;
-    for (struct edition *e = dcbx->editions, *next; e; e = next) {
-        next = e->next;
-        free(e);
-    }
+    free_editions(dcbx->editions);
     free((void *)dcbx->entries), free(dcbx);
+}
+
+void build_free_far_editions(struct net *net)
+{
+    for (uint32_t p = 0; net->far_editions && p < net->topo->n_ports; p++)
+        free_editions(net->far_editions[p]);
+    free(net->far_editions);
 }
 
 static int check(const struct net *net, const struct net_dcbx *entry, struct xoff_err *err)
@@ -129,29 +141,44 @@ static void start(struct net *net, struct node *node, struct port *port)
     dcbx_begin(node, port);
 }
 
-int build_dcbx(struct net *net, uint32_t *entry, struct xoff_err *err)
+static int build_node(struct net *net, uint32_t n, uint32_t *entry, struct xoff_err *err)
 {
-    for (uint32_t n = 0; n < net->topo->n_nodes; n++) {
-        const bool speaks = build_has_dcbx(net, n);
-        const bool passes = net->spec.passes_lldp && net->spec.passes_lldp[n];
-        if (!speaks && !passes)
-            continue;
-        struct node *node = net_node(net, n);
-        node->passes_lldp = passes;
-        node->notes.dcbx_ports = net_port(net, n, 0);
-        for (uint32_t p = 0; p < node->n_ports; p++) {
-            struct port *port = net_port(net, n, p);
-            struct dcbx_port *dcbx = build_block(1, sizeof *dcbx);
-            port->dcbx = dcbx;
-            xoff_lldp_tx_init(&dcbx->state.tx);
-            const int code = collect_entries(net, n, p, dcbx, entry, err);
-            if (code)
-                return code;
-            if (dcbx->n_entries)
-                start(net, node, port);
-        }
-        dcbx_settle(node);
-        node_rearm(node, sim_exclusive(net->sim));
+    const bool passes = net->spec.passes_lldp && net->spec.passes_lldp[n];
+    if (!passes && !build_has_dcbx(net, n))
+        return 0;
+    struct node *node = net_node(net, n);
+    node->passes_lldp = passes;
+    node->notes.dcbx_ports = net_port(net, n, 0);
+    for (uint32_t p = 0; p < node->n_ports; p++) {
+        struct port *port = net_port(net, n, p);
+        struct dcbx_port *dcbx = build_block(1, sizeof *dcbx);
+        port->dcbx = dcbx;
+        xoff_lldp_tx_init(&dcbx->state.tx);
+        const int code = collect_entries(net, n, p, dcbx, entry, err);
+        if (code)
+            return code;
+        if (dcbx->n_entries)
+            start(net, node, port);
     }
+    dcbx_settle(node);
+    node_rearm(node, sim_exclusive(net->sim));
     return 0;
+}
+
+int build_dcbx(struct net *net, struct net_blame *blame, struct xoff_err *err)
+{
+    int code = 0;
+    if (!net->spec.n_dcbx && !net->spec.passes_lldp)
+        return 0;
+    if (net->part_of)
+        net->far_editions = build_block(net->topo->n_ports, sizeof *net->far_editions);
+    build_begin_step(net);
+    blame->part = NET_PART_DCBX;
+    for (uint32_t n = 0; n < net->topo->n_nodes && !code; n++) {
+        if (!net_owns(net, n))
+            continue;
+        net->step.item = n;
+        code = build_node(net, n, &blame->index, err);
+    }
+    return build_end_step(net, code, blame, err);
 }

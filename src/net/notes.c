@@ -372,18 +372,32 @@ void occupancy_grow_places(struct occupancy *occupancy, uint32_t n_places)
     XOFF_ASSERT(occupancy->index);
 }
 
-void dcbx_add_edition(struct dcbx_port *dcbx, const uint8_t *octets, size_t length)
+static struct edition *make_edition(uint32_t number, const uint8_t *octets, size_t length)
 {
     struct edition *e = calloc(1, sizeof *e + length);
     XOFF_ASSERT(e);
-    e->number = dcbx->n_editions++;
+    e->number = number;
     e->length = (uint16_t)length;
     memcpy(e->octets, octets, length);
+    return e;
+}
+
+void dcbx_add_edition(struct dcbx_port *dcbx, const uint8_t *octets, size_t length)
+{
+    struct edition *e = make_edition(dcbx->n_editions++, octets, length);
     if (dcbx->last)
         dcbx->last->next = e;
     else
         dcbx->editions = e;
     dcbx->last = e;
+}
+
+void dcbx_add_far_edition(struct edition **editions, uint32_t number, const uint8_t *octets,
+                          size_t length)
+{
+    struct edition *e = make_edition(number, octets, length);
+    e->next = *editions;
+    *editions = e;
 }
 
 static uint64_t bytes_of(const struct net *net, const struct notes *notes)

@@ -16,8 +16,6 @@ static int check(const struct net *net, struct xoff_err *err)
     const struct net_spec *spec = &net->spec;
     const char *what = spec->wire->is_one_sequence ? "compat: ns3 orders all events of the network "
                                                      "in one sequence"
-                       : spec->n_dcbx || spec->passes_lldp
-                           ? "DCBX: what an LLDP frame says is kept at the port that sent it"
                        : spec->n_captures  ? "--capture reads the flows of other hosts"
                        : spec->trace_until ? "--trace merges what all nodes noted down"
                        : spec->wire_check  ? "--wire-check"

@@ -249,6 +249,9 @@ static void goes_by_nodes(void **state)
                      "switches: [{match: spine0, marking: {kind: int, queue_unit: 2B}},\n"
                      "  {match: leaf3, marking: none}]\n",
              "which switches write with marking: int");
+    /* Ports that speak DCBX are looked at in the order of nodes: h1 comes before h2. */
+    try_text(NETWORK "dcbx: [{at: h2, pfc: [5]}, {at: h1, pfc: [4]}, {at: leaf0, pfc: [6]}]\n",
+             "names a priority that is not lossless");
     /* One switch writes into frames, which have room for it everywhere. */
     try_text(NETWORK "switches: [{match: spine1, marking: int}]\n", NULL);
 }

@@ -53,6 +53,41 @@ measure: {every: 10us, series: [queue, throughput, pause]}
 deadlock: {after: 10us}
 """
 
+# LLDP frames pass three switches, which follow the last frame, over links of which one fails; what is
+# administered changes twice, and data with two lines per frame is lost without PFC.
+DCBX = """title: DCBX over ranks
+topology:
+  kind: leaf-spine
+  leaves: 2
+  spines: 1
+  hosts_per_leaf: 2
+  host_link: {rate: 10Gbps, delay: 500ns}
+  fabric_link: {rate: 10Gbps, delay: 700ns}
+stop: 300us
+drain: 100us
+reroute_after: 10us
+switch: {buffer: 300KB, mmu: sih, pause: pfc, scheduler: ets, marking: int}
+priorities: {0: {weight: 50}, 3: {lossless: true, weight: 50}, 4: {lossless: true}}
+transport: hpcc
+lldp: {second: 2us, forward: all}
+links:
+  - {link: leaf0-spine0, at: 100us, fail: true}
+  - {link: leaf0-spine0, at: 130us, repair: true}
+dcbx:
+  - {at: h0, pfc: [4]}
+  - {at: h0, pfc: [3, 4], from: 60us}
+  - {at: h0, pfc: [3], from: 200us}
+  - {at: h1..h3, pfc: [], willing: all, follows_last: true}
+  - {at: leaf1, pfc: [3]}
+traffic:
+  - {kind: incast, name: burst, from: h1..h3, to: h0, size: 60KB, at: 10us, every: 40us, count: 5,
+     priority: 3, transport: datagram}
+  - {kind: incast, name: more, from: h2..h3, to: h1, size: 30KB, at: 20us, every: 50us, count: 4,
+     priority: 4}
+measure: {every: 10us, series: [queue, throughput, pause]}
+deadlock: {after: 10us}
+"""
+
 
 def mpirun(n, *args, starter=MPIRUN, **more):
     usual = {"capture_output": True, "text": True, "timeout": 300, "check": False, "env": ENV}
@@ -92,9 +127,9 @@ def alone(file, tmp, *args):
     return run.returncode, found
 
 
-def layers(file):
+def layers(file, *args):
     """The distance of each node from the first, hosts first: links lead from layer to layer."""
-    run = xoff("topology", file, "--json")
+    run = xoff("topology", file, "--json", *args)
     net = json.loads(run.stdout)
     names = [n["name"] for n in net["nodes"]]
     peers = {n: set() for n in names}
@@ -221,6 +256,29 @@ def test_killed_with_checkpoint(tmp, file):
     found = tables(out) if (out / "run.sqlite").exists() else {}
     check("killed with a checkpoint: tables of one process", found == wanted[1], run)
     shutil.rmtree(out, ignore_errors=True)
+
+
+def test_dcbx(tmp):
+    """What LLDP frames say comes with them to other ranks, and goes on from there."""
+    file = tmp / "dcbx.yaml"
+    file.write_text(DCBX)
+    parts = tmp / "parts"
+    names = ("dcb-interop", "dcbx-baseline", "dcbx-forwarding", "dcbx-push-down",
+             "dcbx-unwilling", "fcoe-lossy-link")
+    cases = [(ROOT / "scenarios" / f"{name}.yaml", ()) for name in names]
+    # With two spines LLDP frames go around, and come back to the rank they are from.
+    for path, args in [*cases, (file, ()), (file, ("--set", "topology.spines=2"))]:
+        what = " ".join([path.stem, *args[1:]])
+        wanted = alone(path, tmp, *args)
+        check(f"{what}: frames are understood",
+              any(row[1] == "dcbx.received" and row[2] > 50 for row in wanted[1]["metric"]))
+        compare(f"{what}, 2 ranks, 2 threads", path, 2, tmp, wanted, *args, "--threads", 2)
+        depth = layers(path, *args)
+        parts.write_text(" ".join(str(d % 2) for d in depth))
+        compare(f"{what}, a cut through every link", path, 2, tmp, wanted, *args, "--parts", parts)
+        parts.write_text(" ".join(str(i % 4) for i in range(len(depth))))
+        compare(f"{what}, 4 ranks anyhow", path, 4, tmp, wanted, *args, "--parts", parts,
+                "--threads", 2)
 
 
 def test_refused(tmp, file):
@@ -410,6 +468,7 @@ def main():
         else:
             test_equal(tmp, file)
             test_summary(tmp, file)
+            test_dcbx(tmp)
             test_refused(tmp, file)
             test_seeds(tmp, file)
             test_checkpoint(tmp, file)
