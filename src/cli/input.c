@@ -52,21 +52,35 @@ void cli_print_build_error(const struct cli_input *input, struct xoff_err *err)
     cli_print_error(err);
 }
 
+/* Variants of a scenario often have the same warning. */
+static void warn_once(struct cli_input *input, const struct xoff_err *warning)
+{
+    char *text = cli_warning_text(warning);
+    uint32_t k = 0;
+    while (k < input->n_warnings && strcmp(input->warnings[k], text))
+        k++;
+    if (k < input->n_warnings) {
+        free(text);
+        return;
+    }
+    input->warnings = realloc(input->warnings, sizeof *input->warnings * (k + 1));
+    XOFF_ASSERT(input->warnings);
+    input->warnings[input->n_warnings++] = text;
+    cli_print_warning(warning);
+}
+
 void cli_print_build_warnings(struct cli_input *input, struct built *built)
 {
     for (uint32_t i = 0; i < built->n_warnings; i++) {
         hide_lines(input, &built->warnings[i]);
-        char *text = cli_warning_text(&built->warnings[i]);
-        uint32_t k = 0;
-        while (k < input->n_warnings && strcmp(input->warnings[k], text))
-            k++;
-        if (k < input->n_warnings) {
-            free(text);
-            continue;
-        }
-        input->warnings = realloc(input->warnings, sizeof *input->warnings * (k + 1));
-        XOFF_ASSERT(input->warnings);
-        input->warnings[input->n_warnings++] = text;
-        cli_print_warning(&built->warnings[i]);
+        warn_once(input, &built->warnings[i]);
+    }
+    /* This says nothing of the results, which are those of one process. */
+    if (cli_ranks() && built->spec.wire->is_one_sequence) {
+        struct xoff_err warning = {0};
+        xoff_err_set(&warning, XOFF_E_OK, "compat", "ns3",
+                     "all events of the network are in one sequence, so the first rank runs all "
+                     "nodes and the others have nothing to do");
+        warn_once(input, &warning);
     }
 }

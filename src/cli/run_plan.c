@@ -191,7 +191,7 @@ static int find_parts(struct progress *p, const struct plan *plan, uint32_t **pa
     if (!p->checkpoint->resumes || !options->ranks)
         return 0;
     const int code = checkpoint_read_parts(p->checkpoint, p->index, parts, &options->n_parts, err);
-    if (*parts)
+    if (*parts && !plan->net.wire->is_one_sequence) /* else the first rank runs all anyhow */
         options->parts = *parts;
     return agree_on(code, err);
 }

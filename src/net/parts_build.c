@@ -4,6 +4,8 @@
  * window as short as it is. Groups are the vertices of a graph, weighted by their ports, and its
  * edges count links. Rank 0 has it divided, and all ranks take its answer, since another rank's
  * library might answer differently. Results do not depend on the parts.
+ *
+ * A network whose events are all in one sequence is not divided: rank 0 runs all of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +16,7 @@
 static int check(const struct net *net, struct xoff_err *err)
 {
     const struct net_spec *spec = &net->spec;
-    const char *what = spec->wire->is_one_sequence ? "compat: ns3 orders all events of the network "
-                                                     "in one sequence"
-                       : spec->n_captures  ? "--capture reads the flows of other hosts"
+    const char *what = spec->n_captures    ? "--capture reads the flows of other hosts"
                        : spec->trace_until ? "--trace merges what all nodes noted down"
                        : spec->wire_check  ? "--wire-check"
                                            : NULL;
@@ -40,6 +40,10 @@ static int check(const struct net *net, struct xoff_err *err)
 static int check_parts(const struct net *net, struct xoff_err *err)
 {
     const uint32_t n = net->topo->n_nodes;
+    if (net->spec.wire->is_one_sequence)
+        return xoff_err_set(err, XOFF_E_CONFLICT, "--parts", NULL,
+                            "not with compat: ns3, which has all events of the network in one "
+                            "sequence: the first rank runs all nodes");
     bool is_wrong = net->spec.n_parts != n;
     for (uint32_t i = 0; i < n && !is_wrong; i++)
         is_wrong = net->spec.parts[i] >= net->spec.ranks->n;
@@ -132,6 +136,8 @@ int parts_build(struct net *net, const struct sim_spec *spec, struct xoff_err *e
     if (net->spec.parts && (code = check_parts(net, err)))
         return code;
     net->part_of = build_block(n, sizeof *net->part_of);
+    if (net->spec.wire->is_one_sequence)
+        return 0;
     if (net->spec.parts)
         memcpy(net->part_of, net->spec.parts, sizeof *net->part_of * n);
     else if (ranks->rank == 0)
