@@ -86,6 +86,19 @@ void image_notes(struct image *image, struct notes *notes, const struct notes *b
         image_capture(image, &notes->tracer->notes);
 }
 
+/* `e` is the edition that is saved. */
+static void image_octets(struct image *image, const struct edition *e, uint8_t *octets,
+                         uint16_t *length)
+{
+    *length = image->is_loading ? 0 : e->length;
+    image_bytes(image, length, sizeof *length);
+    if (*length > XOFF_LLDP_MAX_FRAME)
+        image_same(image, 0);
+    else if (!image->is_loading)
+        memcpy(octets, e->octets, *length);
+    image_bytes(image, octets, *length);
+}
+
 /* The contents of LLDP frames that were sent so far. */
 static void image_editions(struct image *image, struct dcbx_port *dcbx)
 {
@@ -94,17 +107,37 @@ static void image_editions(struct image *image, struct dcbx_port *dcbx)
     image_bytes(image, &n, sizeof n);
     for (uint32_t i = 0; i < n && !image->misfit; i++) {
         uint8_t octets[XOFF_LLDP_MAX_FRAME];
-        uint16_t length = image->is_loading ? 0 : e->length;
-        image_bytes(image, &length, sizeof length);
-        if (length > sizeof octets)
-            image_same(image, 0);
-        else if (!image->is_loading)
-            memcpy(octets, e->octets, length);
-        image_bytes(image, octets, length);
+        uint16_t length;
+        image_octets(image, e, octets, &length);
         if (image->is_loading && !image->misfit)
             dcbx_add_edition(dcbx, octets, length);
         else if (e)
             e = e->next;
+    }
+}
+
+/* The contents of LLDP frames that have come from other ranks. */
+static void image_far_editions(struct image *image, struct net *net)
+{
+    image_part(image, "LLDP frames of other ranks");
+    const bool has_any = image_has(image, net->far_editions);
+    for (uint32_t p = 0; has_any && p < net->topo->n_ports && !image->misfit; p++) {
+        const struct edition *e = net->far_editions[p];
+        uint32_t n = 0;
+        for (const struct edition *each = e; each; each = each->next)
+            n++;
+        image_bytes(image, &n, sizeof n);
+        for (uint32_t i = 0; i < n && !image->misfit; i++) {
+            uint8_t octets[XOFF_LLDP_MAX_FRAME];
+            uint16_t length;
+            uint32_t number = image->is_loading ? 0 : e->number;
+            image_bytes(image, &number, sizeof number);
+            image_octets(image, e, octets, &length);
+            if (!image->is_loading)
+                e = e->next;
+            else if (!image->misfit)
+                dcbx_add_far_edition(&net->far_editions[p], number, octets, length);
+        }
     }
 }
 
@@ -264,6 +297,7 @@ void net_image(struct net *net, struct image *image)
         image_bytes(image, &net->checks[n].n_frames, sizeof net->checks[n].n_frames);
     if (image_has(image, net->sequence))
         image_bytes(image, net->sequence, sizeof *net->sequence);
+    image_far_editions(image, net);
     image_instants(image, net);
     image_marks(image, net);
     image_fold(image, net);

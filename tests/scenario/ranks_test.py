@@ -194,14 +194,18 @@ def test_checkpoint(tmp, file):
     out = tmp / "stopped"
     variants = tmp / "variants.yaml"
     variants.write_text(file.read_text() + "variants: [{name: a}, {name: b, set: {seed: 2}}]\n")
-    for what, scenario, n, more in (
-            ("first half", file, 2, ()), ("all nodes cut", file, 3, ("--threads", 2)),
-            ("two variants", variants, 2, ()), ("summary", file, 2, ("--set", "results=summary"))):
+    dcbx = tmp / "dcbx.yaml"
+    dcbx.write_text(DCBX)
+    for what, scenario, n, n_nodes, more in (
+            ("first half", file, 2, 11, ()), ("all nodes cut", file, 3, 11, ("--threads", 2)),
+            ("two variants", variants, 2, 11, ()), ("LLDP frames on cut links", dcbx, 2, 7, ()),
+            ("summary", file, 2, 11, ("--set", "results=summary")),
+            ("ns3", file, 2, 11, ("--set", "compat=ns3"))):
         wanted = alone(scenario, tmp, *more)
         at = 15 if what == "first half" else 61
         cut = ()
-        if what == "all nodes cut":
-            (tmp / "parts").write_text(" ".join(str(i % 3) for i in range(11)))
+        if "cut" in what:
+            (tmp / "parts").write_text(" ".join(str(i % n) for i in range(n_nodes)))
             cut = ("--parts", tmp / "parts")
         run = mpirun(n, "run", scenario, "-o", out, "--no-report", "--checkpoint-at", f"{at}us",
                      *more, *cut)
@@ -214,7 +218,7 @@ def test_checkpoint(tmp, file):
             check(f"{what}: {other} ranks refused", run.returncode == 2 and
                   run.stderr.count(f"over {n} ranks: resume it by mpirun -n {n}") == 1, run)
         if cut:  # ranks run the nodes that they had, whatever they are told now
-            (tmp / "parts").write_text(" ".join(str((i + 1) % 3) for i in range(11)))
+            (tmp / "parts").write_text(" ".join(str((i + 1) % n) for i in range(n_nodes)))
         run = mpirun(n, "resume", out, "--threads", 2)
         check(f"{what}: same exit status", run.returncode == wanted[0], run)
         found = tables(out) if (out / "run.sqlite").exists() else {}
