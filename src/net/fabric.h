@@ -12,7 +12,8 @@ struct sw;
 struct worker;
 struct frame;
 
-/* Parts of the scenario that an error or a warning may be about. */
+/* Parts of the scenario that an error or a warning may be about; the last is none: the command line
+ * is. */
 enum net_part {
     NET_PART_NET,
     NET_PART_FABRIC,
@@ -27,6 +28,7 @@ enum net_part {
     NET_PART_RECEIVE_POINT,
     NET_PART_DCBX,
     NET_PART_TRANSPORT,
+    NET_PART_COMMAND,
     N_NET_PARTS
 };
 

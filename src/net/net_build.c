@@ -554,8 +554,8 @@ int net_create(const struct net_spec *spec, struct net **out, struct net_blame *
     *blame = (struct net_blame){0};
     *err = (struct xoff_err){0}; /* configure() must find it empty, see net_configured() */
     int code = check_delays(net, err);
-    if (!code)
-        code = build_parts(net, err);
+    if (!code && (code = build_parts(net, err)))
+        blame->part = NET_PART_COMMAND;
     if (!code)
         code = routes_create(net->topo, 0, true, &net->routes, err);
     net->fastest_bps = build_block(net->n_switches, sizeof *net->fastest_bps);

@@ -604,6 +604,8 @@ static void fill_spec(const struct plan *plan, const struct build_options *optio
 static int locate_part(const struct plan *plan, struct net_blame blame, struct xoff_err *err)
 {
     const uint32_t i = blame.index;
+    if (blame.part == NET_PART_COMMAND)
+        return err->code;
     if (blame.part == NET_PART_NET)
         return build_located(plan, plan->topology.place, "topology", err);
     if (blame.part == NET_PART_HOST)

@@ -328,6 +328,7 @@ def test_refused(tmp, file):
         run = mpirun(n, *args, *(("-o", out) if args[0] == "run" else ()))
         check(f"{what}: refused", run.returncode != 0, run)
         check(f"{what}: said once", run.stderr.count(words) == 1, run)
+        check(f"{what}: no place in the scenario", f"{file.name}:" not in run.stderr, run)
         check(f"{what}: nothing is written", not out.exists(), run)
     run = xoff("run", file, "--parts", wrong_parts)
     check("parts of one process: refused", run.returncode == 2 and "--parts" in run.stderr, run)
