@@ -407,6 +407,8 @@ int checkpoint_read_command(const char *dir, struct checkpoint_command *command,
 {
     struct file file;
     *command = (struct checkpoint_command){0};
+    if (access(dir, F_OK))
+        return xoff_err_set(err, XOFF_E_IO, "resume", dir, strerror(errno));
     if (!checkpoint_is_in(dir))
         return xoff_err_set(err, XOFF_E_IO, "resume", dir,
                             "there is no checkpoint; a run with --checkpoint leaves one in its "

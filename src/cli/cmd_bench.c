@@ -123,7 +123,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "Print JSON instead of text", 0},
     {"rounds", 'r', "N", 0, "Rounds per row, 1 to 9 (default 3); the median counts", 0},
     {"only", OPTION_ONLY, "TEXT", 0,
-     "Measure only networks with TEXT in their names, and nothing beside them", 0},
+     "Measure only networks with TEXT in their names, some of them over ranks, too", 0},
     {"print", 'p', "ROW", 0, "Measure nothing; print the scenario of the row of that name", 0},
     {0},
 };

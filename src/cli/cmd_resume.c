@@ -65,7 +65,7 @@ static int go_on(const struct resume_arguments *a, const struct checkpoint_comma
         argc++;
     char **argv = calloc((size_t)argc + 5, sizeof *argv);
     XOFF_ASSERT(argv);
-    argv[0] = "xoff run";
+    argv[0] = "xoff resume";
     memcpy(argv + 1, command->words, sizeof *argv * (size_t)(argc - 1));
     if (a->threads) {
         argv[argc++] = "--threads";

@@ -1,5 +1,6 @@
 /* xoff run: runs scenarios, prints summaries, writes results, checks expectations. */
 #include <errno.h>
+#include <jansson.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,17 @@ static bool has_summaries(const struct scenario *scenario)
     return false;
 }
 
+/* In place of results, with --json. */
+static void print_kept(const char *dir)
+{
+    json_t *kept = json_pack("{s:s, s:{s:s, s:s++}}", "xoff", XOFF_VERSION, "checkpoint", "folder",
+                             dir, "resume", cli_mpirun(), "xoff resume ", dir);
+    XOFF_ASSERT(kept);
+    json_dumpf(kept, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(kept);
+}
+
 static int run_file(const struct run_arguments *a, const char *file)
 {
     struct cli_input input;
@@ -270,7 +282,7 @@ static int run_file(const struct run_arguments *a, const char *file)
         code = hpcc_fct_read(theirs.path, &theirs.fct, &err);
     }
     if (!code && a->fork_at && !a->print_config)
-        code = fork_check(input.scenario, &err);
+        code = fork_check(input.scenario, a->fork_at, &err);
     if (!code && a->trace)
         code = check_trace(a->trace, input.scenario, &err);
     uint32_t *parts = NULL, n_parts = 0;
@@ -332,7 +344,10 @@ static int run_file(const struct run_arguments *a, const char *file)
     if (fork.at)
         input.fork = &fork;
     if (!status && !checkpoint.resumes && checkpoint_is_in(dir))
-        fprintf(stderr, "%s has a checkpoint of an earlier run, which this one replaces\n", dir);
+        fprintf(stderr,
+                "%s has a checkpoint of an earlier run, which this one replaces (xoff resume %s "
+                "would go on from it)\n",
+                dir, dir);
     uint32_t n = 0;
     bool is_short = false, is_kept = false;
     for (uint32_t i = 0; i < scenario->n_plans && !status && !cli_any(cli_is_interrupted()) &&
@@ -357,6 +372,8 @@ static int run_file(const struct run_arguments *a, const char *file)
         fprintf(stderr, "interrupted: %sxoff resume %s goes on\n", cli_mpirun(), dir);
         is_kept = true;
     }
+    if (is_kept && a->shared.json && cli_is_first())
+        print_kept(dir);
     if (is_kept && (is_cut || is_short))
         status = EXIT_FAILED;
     if (!status && !n) { /* a Ctrl-C arrived while the file was read */

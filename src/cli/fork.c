@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xoff/units.h>
+
 static const char *const sections[] = {"mmu", "pause", "scheduler", "marking", "path", "arbiter"};
 /* Parameters of buffers by which their space is laid out: frames lie in it already. */
 static const char *const layouts[] = {"reserved", "reserved_lossy", "headroom", "headroom_factor",
@@ -91,8 +93,13 @@ static int compare_shapes(const struct scenario *scenario, struct xoff_err *err)
     return code;
 }
 
-int fork_check(const struct scenario *scenario, struct xoff_err *err)
+int fork_check(const struct scenario *scenario, xoff_time at, struct xoff_err *err)
 {
+    char given[32];
+    if (at >= net_end(&scenario->plans[0]->net))
+        return xoff_err_set(err, XOFF_E_RANGE, "--fork-at",
+                            xoff_format_time(given, sizeof given, at),
+                            "the first variant comes to its end before or at this time");
     if (scenario->n_plans < 2)
         return xoff_err_set(err, XOFF_E_CONFLICT, "--fork-at", NULL,
                             "the scenario has no variants to go on with from one state");

@@ -11,8 +11,9 @@ struct fork {
     double wall_s;      /* that it took up to there */
 };
 
-/* Refuses variants that differ in more than a state can go on with. */
-int fork_check(const struct scenario *scenario, struct xoff_err *err);
+/* Refuses variants that differ in more than a state can go on with, and a time that is not before
+ * their end. */
+int fork_check(const struct scenario *scenario, xoff_time at, struct xoff_err *err);
 /* Loads the state into the network of another variant, which has not run. */
 int fork_load(const struct fork *fork, const struct plan *plan, struct net *net,
               struct xoff_err *err);

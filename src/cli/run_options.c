@@ -247,6 +247,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--checkpoint is of one scenario with one seed: run them one by one");
         if (a->fork_at && (a->seeds.n || checkpoint_is_wanted(&a->checkpoint)))
             argp_error(state, "--fork-at goes neither with --seeds nor with --checkpoint");
+        if (a->estimate && (a->seeds.n || a->fork_at || checkpoint_is_wanted(&a->checkpoint)))
+            argp_error(state, "--estimate is of one run: give neither --seeds nor --checkpoint nor "
+                              "--fork-at with it");
         if (a->compare && a->shared.n_files > 1)
             argp_error(state, "--compare names the results of one run, but there are %u files",
                        a->shared.n_files);
@@ -295,7 +298,7 @@ const struct argp run_argp = {
            "         xoff run scenarios/quickstart.yaml --seeds 1..20\n"
            "         xoff run scenarios/quickstart.yaml --checkpoint 5m\n"
            "         xoff run scenarios/incast-pfc.yaml --estimate --memory 4GB\n"
-           "         xoff run variants.yaml --fork-at 10ms\n"
+           "         xoff run scenarios/fork-ecn.yaml --fork-at 10ms\n"
            "         mpirun -n 4 xoff run scenarios/quickstart.yaml\n"
            "         xoff run mix/config.txt --compat ns3\n"
            "         xoff run mix/config.txt --compat ns3 --compare mix",

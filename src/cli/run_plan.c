@@ -218,6 +218,9 @@ static void simulate(struct progress *p)
     const bool is_whole = net_run(p->net);
     if (!p->checkpoint || p->is_kept)
         return;
+    if (is_whole && p->checkpoint->at > p->now && cli_is_first())
+        fprintf(stderr, "%s%sthe run has come to its end before --checkpoint-at\n", p->name,
+                *p->name ? ": " : "");
     if (cli_any(!is_whole && (interrupted || p->is_short)))
         p->is_kept = keep(p, p->now, false);
     else if (is_whole && p->checkpoint->scenario->n_plans > 1)

@@ -102,24 +102,34 @@ int fields_want(struct fields_reader *r, const struct yaml_node *node, enum yaml
     return node->kind == kind ? 0 : fail_kind(r, node, what);
 }
 
-/* The keys that a place accepts: those of the table, then the others. */
+/* The keys that a place accepts: those of the table, then the others, which may repeat some. */
 struct key_walk {
-    const struct xoff_param *p;
+    const struct xoff_param *table, *p;
     const char *const *other;
 };
+
+static bool has_key(const struct xoff_param *table, const char *key)
+{
+    for (; table && table->name; table++)
+        if (!strcmp(table->name, key))
+            return true;
+    return false;
+}
 
 static const char *next_key(void *state)
 {
     struct key_walk *walk = state;
     if (walk->p && walk->p->name)
         return (walk->p++)->name;
+    while (walk->other && *walk->other && has_key(walk->table, *walk->other))
+        walk->other++;
     return walk->other && *walk->other ? *walk->other++ : NULL;
 }
 
 static int fail_unknown(struct fields_reader *r, const struct yaml_node *node,
                         const struct xoff_param *table, const char *const *others)
 {
-    struct key_walk walk = {table, others};
+    struct key_walk walk = {table, table, others};
     const char *near = nearest_word(node->key, next_key, &walk);
     xoff_err_set(r->err, XOFF_E_UNKNOWN, NULL, node->key, "unknown key");
     if (near) {
@@ -127,7 +137,7 @@ static int fail_unknown(struct fields_reader *r, const struct yaml_node *node,
         xoff_err_add(r->err, near);
         xoff_err_add(r->err, "?");
     }
-    walk = (struct key_walk){table, others};
+    walk = (struct key_walk){table, table, others};
     const char *key = next_key(&walk);
     if (!key)
         xoff_err_add(r->err, "; no keys are accepted here");

@@ -145,6 +145,8 @@ static void refused(void **state)
     (void)state;
     assert_fails(STAR "transport: pigeon\n", 2, 12, "transport", "accepted: datagram, none");
     assert_fails(STAR "transport: {kind: none, ai: 5Mbps}\n", 2, 25, "transport.ai", "unknown");
+    assert_fails(STAR "transport: {kind: dcqcn, aii: 5Mbps}\n", 2, 26, "transport.aii",
+                 "min_rate, kind, tcp, reliability, window, base_rtt, cnp_interval");
     assert_fails(STAR "transport: {kind: none, window: wide}\n", 2, 33, "transport.window",
                  "accepted: none, bdp, scaled");
     assert_fails(STAR "transport: {kind: tcp, tcp: {rto: 1ms}}\n", 2, 30, "transport.tcp.rto",

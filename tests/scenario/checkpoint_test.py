@@ -239,6 +239,11 @@ def refused(tmp):
              "was written by another build")):
         resume(what, good[:24] + struct.pack("<QQ", size, digest(other)) + other + good[40 + size:],
                words)
+    file.write_bytes(good)
+    p = xoff("resume", folder, "--threads", "0")
+    check("what is wrong with resume is told of resume", p.returncode == 2 and "xoff resume --help" in p.stderr, p)
+    p = xoff("resume", tmp / "nowhere")
+    check("a folder that is not there", p.returncode == 2 and "No such file or directory" in p.stderr, p)
     flows.write_text("0,h0,h1,1000001\n")
     resume("a flow file that has changed", good, "is of another scenario")
     flows.write_text("0,h0,h1,1000000\n")
@@ -247,6 +252,7 @@ def refused(tmp):
     check("a scenario that has changed since is run as it was", p.returncode == 0, p)
 
     none = tmp / "none"
+    none.mkdir()
     for dir in (none, folder):
         p = xoff("resume", dir)
         check("a folder without a checkpoint is refused",
@@ -293,6 +299,14 @@ def shipped_fork(tmp):
           len({r["digest"] for r in runs}) == 3, p)
 
 
+def too_late(tmp):
+    """A time after the end stops nothing, and is told."""
+    p = xoff("run", ROOT / "scenarios/quickstart.yaml", "-o", tmp / "late", "--no-report", "--checkpoint-at", "1s")
+    check("a checkpoint after the end is told of", p.returncode == 0 and
+          "has come to its end before --checkpoint-at" in p.stderr and
+          not list((tmp / "late").glob("checkpoint-*")), p)
+
+
 def forked(tmp):
     """Variants that go on from one state, and what they may differ in."""
     file, early = tmp / "s.yaml", ["--fork-at", "1ps"]
@@ -333,7 +347,8 @@ def forked(tmp):
     check("one variant is no fork", p.returncode == 2 and "has no variants" in p.stderr, p)
     file.write_text(FORKED % "{name: a}, {name: b}")
     for args, words in ((["--fork-at", "0s"], "give a simulated time above 0"),
-                        (["--fork-at", "1s"], "comes to its end before this time"),
+                        (["--fork-at", "1s"], "comes to its end before or at this time"),
+                        (["--fork-at", "400us", "--set", "drain=0s"], "comes to its end before or at this time"),
                         ([*early, "--checkpoint", "1s"], "goes neither with --seeds nor with"),
                         ([*early, "--seeds", "1..2"], "goes neither with --seeds nor with")):
         p = xoff("run", file, "-o", tmp / "none", *args)
@@ -353,7 +368,7 @@ with tempfile.TemporaryDirectory() as name:
         stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml", args, [0.2 + i / 20, 0.6], tmp)
     (tmp / "drawn.yaml").write_text(DRAWN)
     stopped_and_resumed(tmp / "drawn.yaml", [], [0.4, 0.7], tmp)
-    for part in (killed, interrupted, between, short_of_memory, refused, forked, shipped_fork):
+    for part in (killed, interrupted, between, short_of_memory, refused, too_late, forked, shipped_fork):
         (tmp / part.__name__).mkdir()
         part(tmp / part.__name__)
     finish()

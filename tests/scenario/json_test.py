@@ -65,6 +65,9 @@ def check_run(folder):
             wrong.append("a run without a verdict is valid")
 
 
+    document = check("run", "run", SCENARIOS / "quickstart.yaml", "-o", folder / "kept", "--checkpoint-at", "1ms")
+    if document["checkpoint"]["resume"] != f"xoff resume {folder / 'kept'}":
+        wrong.append(f"a run that stops at a checkpoint: {document}")
     check("run", "run", SCENARIOS / "incast-pfc.yaml", "--seeds", "1..2", "-o", folder / "seeds",
           "--no-report")
 
