@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from command import XOFF, check, finish, xoff
+from command import XOFF, check, finish, tables, xoff
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LONG = {"timeout": 900}
@@ -28,6 +28,9 @@ def told(folder):
     """What a run has left, without what depends on the machine."""
     files = {p.name: p.read_bytes() for p in folder.iterdir()
              if p.suffix in (".csv", ".pcapng", ".tr")}
+    if (folder.parent / "frames.tr").exists():
+        files["frames.tr"] = (folder.parent / "frames.tr").read_bytes()
+    files |= {f"table {name}": rows for name, rows in tables(folder).items()}
     summary = json.loads((folder / "summary.json").read_text())
     summary.pop("performance", None)
     for run in summary["runs"]:
@@ -46,8 +49,10 @@ def is_same(what, folder, whole):
 def stopped_and_resumed(scenario, args, times, tmp):
     """Stops a run at each of the times, and goes on with other numbers of threads each time."""
     name = pathlib.Path(scenario).stem
+    (tmp / "frames.tr").unlink(missing_ok=True)
     common = [*args, "--csv", "--no-report"]
     ended = xoff("run", scenario, *common, "-o", tmp / "whole", **LONG)
+    check(f"{name}: runs", ended.returncode < 2, ended)
     whole = told(tmp / "whole")
     end = max(run["end_time_s"] for run in whole["summary.json"]["runs"])
     part = tmp / "part"
@@ -55,6 +60,7 @@ def stopped_and_resumed(scenario, args, times, tmp):
     at = [f"{round(share * end * 1e12)}ps" for share in sorted(times)]
     p = xoff("run", scenario, *common, "-o", part, "--threads", threads[0], "--checkpoint-at", at[0],
              **LONG)
+    check(f"{name}: stops at all", list(part.glob("checkpoint-*")), p)
     for k in range(1, 20):
         if not list(part.glob("checkpoint-*")):
             break
@@ -274,6 +280,31 @@ transport: qcn
 priorities: {3: {lossless: true}}
 traffic: [{kind: cbr, from: h1..h4, to: h0, priority: 3}]
 """
+# Whether a frame is marked is drawn, at an output and at the receive queue of a slow host.
+MARKED = """topology: {kind: star, hosts: 5, host_link: {rate: 10Gbps}}
+stop: 1ms
+drain: 0s
+switch: {buffer: 2MB, marking: {kind: ecn, kmin: 5KB, kmax: 2MB}}
+transport: dcqcn
+priorities: {3: {lossless: true}}
+receivers: [{host: h4, rate: 2Gbps, marking: {kind: ecn, kmin: 5KB, kmax: 2MB, at: enqueue}}]
+traffic: [{kind: cbr, from: h1..h3, to: h0, priority: 3}, {kind: cbr, from: h3, to: h4, priority: 3}]
+"""
+# Frames at the inputs have the pool from early on, and so a pipeline waits for itself. That is found
+# 500 us later.
+STOPPED = """topology: {kind: star, hosts: 4, host_link: {rate: 10Gbps, delay: 1us}}
+stop: 20us
+drain: 5ms
+switch:
+  buffer: 120KB
+  processing_delay: 100ns
+  fabric: {kind: pipeline, full: stop}
+  mmu: {kind: two-sided, dedicated: 0B, pool: 1518B}
+priorities: {3: {lossless: true}}
+transport: none
+deadlock: {after: 500us}
+traffic: [{kind: all-to-all, size: 20KB, priority: 3}]
+"""
 FORKED = """topology: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 2}
 stop: 400us
 switch: {marking: {kind: ecn, kmin: 100KB, kmax: 400KB}}
@@ -355,19 +386,47 @@ def forked(tmp):
         check(f"{args} are refused", p.returncode == 2 and words in p.stderr, p)
 
 
+# Together they have every part of an image that a run can do without for a while, at the times at
+# which it matters: as shares of the run. An argument may have the folder of the test in it.
+SHIPPED = (
+    ("quickstart", [0.2, 0.6], "--set stop=500us --capture leaf0:0"),
+    ("quickstart", [0.3, 0.7], "--set stop=500us --set results=summary"),
+    ("quickstart", [0.3, 0.7], "--set stop=200us --trace {tmp}/frames.tr --wire-check=all"),
+    ("quickstart", [0.3, 0.7], "--set stop=500us --set compat=ns3"),
+    ("dcb-interop", [0.25, 0.6], "--variant exact"),
+    ("dcbx-push-down", [0.3, 0.6], "--variant later"),
+    ("pause-vs-pfc", [0.3, 0.6], "--variant PAUSE"),
+    ("link-failure", [0.2, 0.3, 0.6], "--variant slow"),
+    ("ring-deadlock", [0.4, 0.6], "--variant clockwise"),
+    ("load-balancers", [0.45, 0.6], "--variant scatter --set stop=5ms"),
+    ("load-balancers", [0.3, 0.6], "--variant flowlet --set stop=2ms"),
+    ("hotspot", [0.5, 0.6], "--variant occupancy-input --set stop=40ms"),
+    ("cioq", [0.3, 0.6], "--variant voq --set stop=500us"),
+    ("cioq", [0.3, 0.6], "--variant longest --set stop=500us"),
+    ("cioq-hogging", [0.2, 0.6], "--variant longest"),
+    ("pipeline", [0.1, 0.2], "--variant stop"),
+    ("pipeline", [0.1, 0.2], "--variant shared"),
+    ("rate-control-race", [0.1, 0.5], "--variant fecn --set stop=20ms"),
+    ("rate-control-race", [0.1, 0.5], "--variant e2cm --set stop=20ms"),
+    ("fecn", [0.2, 0.5], "--variant four --set stop=10ms"),
+    ("receive-queue", [0.4, 0.7], "--variant occupancy --set stop=20ms"),
+    ("shared-limit", [0.3, 0.7], "--variant full --set stop=2ms"),
+    ("collectives", [0.3, 0.7], "--variant ets"),
+    ("tpfc", [0.3, 0.7], "--variant random"),
+)
+
 with tempfile.TemporaryDirectory() as name:
     tmp = pathlib.Path(name)
     if len(sys.argv) > 2:
         all_scenarios(sys.argv[3], sys.argv[4:], tmp)
         finish()
-    for i, (scenario, args) in enumerate((
-            ("quickstart", ["--set", "stop=500us", "--capture", "leaf0:0"]),
-            ("dcb-interop", []), ("pause-vs-pfc", []), ("link-failure", []),
-            ("load-balancers", ["--variant", "scatter", "--set", "stop=5ms"]),
-            ("hotspot", ["--variant", "occupancy-input", "--set", "stop=40ms"]))):
-        stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml", args, [0.2 + i / 20, 0.6], tmp)
-    (tmp / "drawn.yaml").write_text(DRAWN)
-    stopped_and_resumed(tmp / "drawn.yaml", [], [0.4, 0.7], tmp)
+    for scenario, times, args in SHIPPED:
+        stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml",
+                            [arg.format(tmp=tmp) for arg in args.split()], times, tmp)
+    for name, text, times in (("drawn", DRAWN, [0.4, 0.7]), ("marked", MARKED, [0.4, 0.7]),
+                              ("stopped", STOPPED, [0.04, 0.8])):
+        (tmp / f"{name}.yaml").write_text(text)
+        stopped_and_resumed(tmp / f"{name}.yaml", [], times, tmp)
     for part in (killed, interrupted, between, short_of_memory, refused, too_late, forked, shipped_fork):
         (tmp / part.__name__).mkdir()
         part(tmp / part.__name__)

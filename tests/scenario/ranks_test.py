@@ -12,14 +12,13 @@ import os
 import pathlib
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from command import XOFF, check, finish, mpi_environment, xoff
+from command import XOFF, check, finish, mpi_environment, tables, xoff
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MPIRUN = os.environ.get("MPIRUN", "mpirun")
@@ -92,17 +91,6 @@ deadlock: {after: 10us}
 def mpirun(n, *args, starter=MPIRUN, **more):
     usual = {"capture_output": True, "text": True, "timeout": 300, "check": False, "env": ENV}
     return subprocess.run([starter, "-n", str(n), XOFF, *map(str, args)], **usual | more)
-
-
-def tables(folder):
-    """All tables of a run; of `run`, nothing that tells how fast it was or by how many."""
-    db = sqlite3.connect(folder / "run.sqlite")
-    names = [n for (n,) in db.execute("select name from sqlite_master where type = 'table'")]
-    found = {n: db.execute(f'select * from "{n}"').fetchall() for n in names if n != "run"}
-    found["run"] = db.execute("select digest, verdict, interrupted, end_at_ps, packet_hops, "
-                              "control_hops, pauses_left_out from run").fetchall()
-    db.close()
-    return found
 
 
 def compare(what, file, n, tmp, wanted, *args):

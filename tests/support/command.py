@@ -8,6 +8,7 @@ and ends with finish().
 """
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 
@@ -30,6 +31,17 @@ def mpi_environment():
         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
         "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":fast_unwind_on_malloc=0",
         "LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0"}
+
+
+def tables(folder):
+    """All tables of a run; of `run`, nothing that tells how fast it was or by how many."""
+    db = sqlite3.connect(folder / "run.sqlite")
+    names = [n for (n,) in db.execute("select name from sqlite_master where type = 'table'")]
+    found = {n: db.execute(f'select * from "{n}"').fetchall() for n in names if n != "run"}
+    found["run"] = db.execute("select digest, verdict, interrupted, end_at_ps, packet_hops, "
+                              "control_hops, pauses_left_out from run").fetchall()
+    db.close()
+    return found
 
 
 def check(what, holds, shown=None):
