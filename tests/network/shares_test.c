@@ -380,6 +380,48 @@ static void no_marks_up_to_kmin(void **state)
     rig_fini(&rig);
 }
 
+/* A point that answers about each frame, though it could only mark: switches ask both kinds. */
+static void answer_in_full(const void *context, struct net_spec *spec, struct net_switch *kinds,
+                           struct net_transport *transports)
+{
+    static struct xoff_cp_ops full; /* the same whoever writes it */
+    (void)context, (void)spec, (void)transports;
+    full = *kinds->marking;
+    full.marks = NULL;
+    kinds->marking = &full;
+}
+
+/* Points that mark every frame, at both switches of a path: the second finds none without a mark
+ * and counts none. */
+static void frames_are_marked_once(void **state)
+{
+    (void)state;
+    static const char *const markings[] = {"{kind: step, k: 0B, at: enqueue}",
+                                           "{kind: step, k: 0B, at: dequeue}",
+                                           "{kind: ecn, kmin: 0B, kmax: 0B, pmax: 1}"};
+    static const struct rig_options options[] = {{0}, {.adjust = answer_in_full}};
+    for (uint32_t i = 0; i < 6; i++) {
+        struct rig rig;
+        rig_run(
+            &rig, &options[i % 2],
+            "stop: 1ms\n"
+            "topology: {kind: dumbbell, left: 2, right: 1,\n"
+            "  host_link: {rate: 10Gbps, delay: 1us}, fabric_link: {rate: 10Gbps, delay: 1us}}\n"
+            "switch: {buffer: 4MB, pause: none, marking: %s}\n"
+            "traffic: [{kind: incast, from: \"h0,h1\", to: h2, size: %uB}]\n",
+            markings[i / 2], 40 * 1456);
+        const struct result_port *first = rig_port(&rig, "left", "right");
+        const struct result_port *second = rig_port(&rig, "right", "h2");
+        assert_int_equal(first->queue[0].marked_frames, 80);
+        assert_int_equal(second->queue[0].tx_frames, 80);
+        assert_int_equal(second->queue[0].marked_frames, 0);
+        for (uint32_t f = 0; f < 2; f++)
+            assert_int_equal(rig.results->flows[f].marked_frames, 40);
+        rig_assert_clean(&rig);
+        rig_fini(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +430,7 @@ int main(void)
         cmocka_unit_test(frames_sent_alone_are_counted),
         cmocka_unit_test(step_marks_frames_beyond_it),
         cmocka_unit_test(no_marks_up_to_kmin),
+        cmocka_unit_test(frames_are_marked_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
