@@ -154,6 +154,21 @@ static void test_merge(void **state)
         flow_sums_destroy(parts[p]);
 }
 
+/* What came for flows that had been summarised belongs to none of them, and is added all the same.
+ */
+static void test_merge_late(void **state)
+{
+    (void)state;
+    struct flow_sums *a = flow_sums_create(), *b = flow_sums_create();
+    a->late_notices = 3, a->late_tags = 10;
+    b->late_notices = 4, b->late_tags = 20;
+    assert_true(flow_sums_merge(a, b));
+    assert_int_equal(a->late_notices, 3 + 4);
+    assert_int_equal(a->late_tags, 10 + 20);
+    flow_sums_destroy(a);
+    flow_sums_destroy(b);
+}
+
 static double slowdown_of(const struct result_flow *flow)
 {
     return output_slowdown(flow);
@@ -295,9 +310,10 @@ static void test_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures), cmocka_unit_test(test_merge), cmocka_unit_test(test_worst),
-        cmocka_unit_test(test_bins),    cmocka_unit_test(test_ties),  cmocka_unit_test(test_span),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_figures),    cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_merge_late), cmocka_unit_test(test_worst),
+        cmocka_unit_test(test_bins),       cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_span),       cmocka_unit_test(test_empty),
     };
     make_flows();
     return cmocka_run_group_tests(tests, NULL, NULL);

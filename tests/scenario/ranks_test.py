@@ -88,6 +88,27 @@ deadlock: {after: 10us}
 """
 
 
+# What switches tell the sources of short messages comes when these have been received whole and
+# summarised, on both sides of a long link.
+LATE = """title: Late
+results: summary
+topology:
+  kind: dumbbell
+  left: 4
+  right: 4
+  host_link: {rate: 10Gbps, delay: 1us}
+  fabric_link: {rate: 40Gbps, delay: 50us}
+stop: 1ms
+drain: 500us
+switch: {buffer: 4MB, marking: {kind: qcn, qeq: 5KB, base: 5KB, jitter: 0}}
+transport: {kind: qcn, reliability: datagram}
+priorities: {3: {lossless: true}}
+traffic:
+  - {kind: incast, from: h0..h3, to: h4, size: 20KB, every: 100us, count: 8, priority: 3}
+  - {kind: incast, from: h4..h7, to: h0, size: 20KB, every: 100us, count: 8, priority: 3}
+"""
+
+
 def mpirun(n, *args, starter=MPIRUN, **more):
     usual = {"capture_output": True, "text": True, "timeout": 300, "check": False, "env": ENV}
     return subprocess.run([starter, "-n", str(n), XOFF, *map(str, args)], **usual | more)
@@ -161,6 +182,9 @@ def test_summary(tmp, file):
     parts.write_text(" ".join(str(i % 3) for i in range(11)))
     compare("summary: 2 ranks, 2 threads", file, 2, tmp, wanted, *summary, "--threads", 2)
     compare("summary: 3 ranks anyhow", file, 3, tmp, wanted, *summary, "--parts", parts)
+    late = tmp / "late.yaml"
+    late.write_text(LATE)
+    compare("summary: late notifications", late, 2, tmp, alone(late, tmp))
 
 
 def find_rank(file):
