@@ -281,6 +281,23 @@ def check_broken_mechanism(place):
     check("the cache does not mix it up with the mechanism as it is", run.returncode == 0, run)
 
 
+def check_summary(place):
+    """Flows that are kept in sums only, by a setting or by the scenario, give the same claims."""
+    scenario = place.folder / "papers/tiny/s.yaml"
+    _, full = place.json()
+    run, board = place.json("--set", "results=summary")
+    check("summarised flows: runs of their own", "6 runs, 0 from the cache" in run.stderr and
+          board and board["settings"] == {"results": "summary"}, run)
+    check("summarised flows: the same claims and figures", run.returncode == 0 and board and
+          board["papers"] == full["papers"], run)
+    scenario.write_text(SCENARIO + "results: summary\n")
+    run, board = place.json()
+    check("a scenario that summarises its flows: the same claims and figures",
+          run.returncode == 0 and "6 runs, 0 from the cache" in run.stderr and board and
+          board["papers"] == full["papers"], run)
+    scenario.write_text(SCENARIO)
+
+
 def check_changes(place):
     scenario = place.folder / "papers/tiny/s.yaml"
     scenario.write_text(SCENARIO.replace("400KB", "399KB"))
@@ -474,6 +491,7 @@ def main(folder):
     place = Place(folder / "b")
     check_selection(place)
     check_broken_mechanism(place)
+    check_summary(place)
     check_changes(Place(folder / "c"))
     check_shipped(folder / "shipped")
     check_shipped_tree()
