@@ -496,6 +496,68 @@ static void sends_between_windows(void **state)
         }
 }
 
+/* Many links that bring few frames each, none of which fills a chunk. All nodes have a link to node
+ * 0. For some windows one frame comes in each, so that node 0 gets by with the least queue. Then
+ * all other nodes send 20 frames at once: frame k of node n arrives after those that have a smaller
+ * k, or the same and a smaller n. */
+enum { QUIET = 8, BURST = 20, SENDERS = PROBE_NODES - 2 };
+
+static void star_create(struct probe *p)
+{
+    static const uint32_t lookahead = 1000000;
+    uint32_t n_ports[PROBE_NODES] = {PROBE_NODES - 1};
+    struct sim_link_spec links[2 * (PROBE_NODES - 1)];
+    memset(p, 0, sizeof *p);
+    for (uint32_t n = 1; n < PROBE_NODES; n++) {
+        n_ports[n] = 1;
+        links[2 * n - 2] = (struct sim_link_spec){
+            .from_node = n, .to_node = 0, .to_port = (uint16_t)(n - 1), .lookahead = lookahead};
+        links[2 * n - 1] =
+            (struct sim_link_spec){.from_node = 0, .to_node = n, .lookahead = lookahead};
+    }
+    struct sim_spec spec = {.n_nodes = PROBE_NODES,
+                            .n_ports = n_ports,
+                            .links = links,
+                            .n_links = 2 * (PROBE_NODES - 1),
+                            .n_threads = 1,
+                            .chunk_frames = 32,
+                            .model = probe_model};
+    give_handlers(&spec, p, &probe_handlers);
+    assert_int_equal(sim_create(&spec, &p->sim), 0);
+}
+
+static void send_one(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+{
+    if (p->sent + 1 < QUIET)
+        sim_at_timer(w, node, now + 2000000);
+    send_next(p, w, 2 * node - 2, now + 1000000);
+}
+
+static void send_burst(struct probe *p, struct worker *w, uint32_t node, xoff_time now)
+{
+    (void)p;
+    for (uint32_t k = 0; k < BURST; k++) {
+        const uint32_t place = k * SENDERS + node - 2;
+        const struct frame f = {.seq = QUIET + place, .bytes = 64, .kind = FRAME_DATA};
+        sim_send(w, 2 * node - 2, &f, now + 1000000 + place);
+    }
+}
+
+static void bursts_over_many_links(void **state)
+{
+    (void)state;
+    star_create(&probe);
+    probe.timer = send_one;
+    probe.transmit = send_burst;
+    set_timer(&probe, 1, 0);
+    for (uint32_t n = 2; n < PROBE_NODES; n++)
+        set_transmit(&probe, n, 50000000);
+    sim_run(probe.sim, XOFF_NEVER, XOFF_S);
+    assert_int_equal(probe.nodes[0].n_arrivals, QUIET + BURST * SENDERS);
+    assert_int_equal(probe.wrong, 0);
+    sim_destroy(probe.sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +575,7 @@ int main(void)
         cmocka_unit_test(time_advances_up_to_the_next_event),
         cmocka_unit_test(flush_empties_a_link),
         cmocka_unit_test(sends_between_windows),
+        cmocka_unit_test(bursts_over_many_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
