@@ -36,6 +36,8 @@ static void save_frames(struct image *image, const struct sim *sim, const struct
     }
 }
 
+/* The last of them is the one that nobody may overtake. Where there is none, all arrivals are over,
+ * and those to come are later anyway. */
 static void load_frames(struct image *image, struct sim *sim, uint32_t index)
 {
     struct link *link = &sim->links[index];
@@ -58,14 +60,12 @@ static void image_frames(struct image *image, struct sim *sim)
         struct link *link = &sim->links[i];
         if (!link->step) /* both ends are at other ranks */
             continue;
-        if (link->is_out) {
-            /* What was sent has been delivered, and lies at the other rank. */
-        } else if (image->is_loading) {
+        if (link->is_out) /* its frames lie at the other rank, and must not be overtaken */
+            image_bytes(image, link_last_at(link), sizeof(xoff_time));
+        else if (image->is_loading)
             load_frames(image, sim, i);
-        } else {
+        else
             save_frames(image, sim, link);
-        }
-        image_bytes(image, link_last_at(link), sizeof(xoff_time));
     }
 }
 
