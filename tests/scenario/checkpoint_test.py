@@ -386,6 +386,22 @@ def forked(tmp):
         check(f"{args} are refused", p.returncode == 2 and words in p.stderr, p)
 
 
+# Two outputs hold back one input, with frames of two priorities; frames that wait for their
+# processing, or cross in several cells.
+OUTPUTS = """topology: {kind: star, hosts: 6, host_link: {rate: 10Gbps, delay: 5us}}
+stop: 2ms
+switch: {buffer: 3MB, FABRIC, pause: {kind: pfc, trigger: egress, xoff: 60KB, xon: 30KB}}
+priorities: {3: {lossless: true}, 4: {lossless: true}}
+transport: datagram
+traffic:
+  - {kind: incast, from: [h0, h3], to: h1, size: 400KB, at: 0s, priority: 3}
+  - {kind: incast, from: h3..h5, to: h2, size: 400KB, at: 30us, priority: 3}
+  - {kind: incast, from: h3..h5, to: h2, size: 100KB, at: 30us, priority: 4}
+"""
+OUTPUT_FABRICS = {"outputs": "fabric: output-queued, processing_delay: 2us",
+                  "crossbar": "fabric: {kind: cioq, cell: 256B}",
+                  "ahead": "fabric: {kind: cioq, cell: 256B, grants: ahead}"}
+
 # Together they have every part of an image that a run can do without for a while, at the times at
 # which it matters: as shares of the run. An argument may have the folder of the test in it.
 SHIPPED = (
@@ -394,9 +410,10 @@ SHIPPED = (
     ("quickstart", [0.3, 0.7], "--set stop=200us --trace {tmp}/frames.tr --wire-check=all"),
     ("quickstart", [0.3, 0.7], "--set stop=500us --set compat=ns3"),
     ("dcb-interop", [0.25, 0.6], "--variant exact"),
-    ("dcbx-push-down", [0.3, 0.6], "--variant later"),
+    ("incast-pfc", [0.3, 0.6], "--set compat=ns3"),
+    ("dcbx-push-down", [0.3, 0.6], "--variant later --capture core:0"),
     ("pause-vs-pfc", [0.3, 0.6], "--variant PAUSE"),
-    ("link-failure", [0.2, 0.3, 0.6], "--variant slow"),
+    ("link-failure", [0.3, 0.55, 0.75], "--variant slow --set links.1.at=800us"),
     ("ring-deadlock", [0.4, 0.6], "--variant clockwise"),
     ("load-balancers", [0.45, 0.6], "--variant scatter --set stop=5ms"),
     ("load-balancers", [0.3, 0.6], "--variant flowlet --set stop=2ms"),
@@ -405,7 +422,9 @@ SHIPPED = (
     ("cioq", [0.3, 0.6], "--variant longest --set stop=500us"),
     ("cioq-hogging", [0.2, 0.6], "--variant longest"),
     ("pipeline", [0.1, 0.2], "--variant stop"),
+    ("pipeline", [0.1, 0.9], "--variant drop --set switch.fabric.packet_rate=300k"),
     ("pipeline", [0.1, 0.2], "--variant shared"),
+    ("slow-receiver", [0.3, 0.6], "--variant PFC"),
     ("rate-control-race", [0.1, 0.5], "--variant fecn --set stop=20ms"),
     ("rate-control-race", [0.1, 0.5], "--variant e2cm --set stop=20ms"),
     ("fecn", [0.2, 0.5], "--variant four --set stop=10ms"),
@@ -423,8 +442,11 @@ with tempfile.TemporaryDirectory() as name:
     for scenario, times, args in SHIPPED:
         stopped_and_resumed(ROOT / f"scenarios/{scenario}.yaml",
                             [arg.format(tmp=tmp) for arg in args.split()], times, tmp)
-    for name, text, times in (("drawn", DRAWN, [0.4, 0.7]), ("marked", MARKED, [0.4, 0.7]),
-                              ("stopped", STOPPED, [0.04, 0.8])):
+    texts = [("drawn", DRAWN, [0.4, 0.7]), ("marked", MARKED, [0.4, 0.7]),
+             ("stopped", STOPPED, [0.04, 0.8])]
+    for name, fabric in OUTPUT_FABRICS.items():
+        texts.append((name, OUTPUTS.replace("FABRIC", fabric), [0.1, 0.25, 0.5]))
+    for name, text, times in texts:
         (tmp / f"{name}.yaml").write_text(text)
         stopped_and_resumed(tmp / f"{name}.yaml", [], times, tmp)
     for part in (killed, interrupted, between, short_of_memory, refused, too_late, forked, shipped_fork):
