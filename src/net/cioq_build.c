@@ -299,7 +299,7 @@ void cioq_image(struct sw *sw, struct image *image)
     image_part(image, "the arbiter");
     image_same(image, c->arb.shape.state_size);
     image_bytes(image, c->arb.state, c->arb.shape.state_size);
-    image_pause(image, &c->pause, &c->edges);
+    image_pause(image, &c->pause);
 }
 
 void cioq_destroy(struct sw *sw)

@@ -9,7 +9,7 @@ static void image_receiver(struct image *image, struct receiver *r)
 {
     image_part(image, "slow receivers");
     image_mmu(image, &r->mmu);
-    image_pause(image, &r->pause, &r->edges);
+    image_pause(image, &r->pause);
     image_same(image, r->spec->n_servers);
     for (uint32_t i = 0; i < r->spec->n_servers; i++) {
         const struct net_server *spec = r->servers[i].spec;

@@ -21,7 +21,7 @@ void image_notes(struct image *image, struct notes *notes, const struct notes *b
 void image_port(struct image *image, struct node *node, struct port *port,
                 const struct port *built);
 void image_mmu(struct image *image, const struct xoff_mmu *mmu);
-void image_pause(struct image *image, const struct xoff_pause *pause, struct xoff_edges *edges);
+void image_pause(struct image *image, const struct xoff_pause *pause);
 void image_point(struct image *image, struct point *point);
 void image_occupancy(struct image *image, struct occupancy *occupancy);
 

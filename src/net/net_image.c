@@ -181,14 +181,12 @@ void image_mmu(struct image *image, const struct xoff_mmu *mmu)
     image_bytes(image, mmu->state, mmu->shape.state_size);
 }
 
-void image_pause(struct image *image, const struct xoff_pause *pause, struct xoff_edges *edges)
+/* Edges are answers to a call of the policy, and applied by its caller at once. */
+void image_pause(struct image *image, const struct xoff_pause *pause)
 {
     image_part(image, "the pause policy");
     image_same(image, pause->shape.state_size);
     image_bytes(image, pause->state, pause->shape.state_size);
-    image_same(image, pause->shape.max_edges);
-    image_bytes(image, &edges->n, sizeof edges->n);
-    image_bytes(image, edges->at, sizeof *edges->at * pause->shape.max_edges);
 }
 
 void image_point(struct image *image, struct point *point)

@@ -17,7 +17,7 @@ void image_ledger(struct image *image, struct ledger *ledger)
 {
     image_mmu(image, &ledger->mmu);
     image_maxima(image, &ledger->maxima);
-    image_pause(image, &ledger->pause, &ledger->edges);
+    image_pause(image, &ledger->pause);
 }
 
 static void image_histogram(struct image *image, struct histogram *h)
