@@ -58,11 +58,10 @@ static void image_frames(struct image *image, struct sim *sim)
     image_same(image, sim->step);
     for (uint32_t i = 0; i < sim->n_links; i++) {
         struct link *link = &sim->links[i];
-        if (!link->step) /* both ends are at other ranks */
+        if (!link->step ||
+            link->is_out) /* its frames are at another rank, which keeps their order */
             continue;
-        if (link->is_out) /* its frames lie at the other rank, and must not be overtaken */
-            image_bytes(image, link_last_at(link), sizeof(xoff_time));
-        else if (image->is_loading)
+        if (image->is_loading)
             load_frames(image, sim, i);
         else
             save_frames(image, sim, link);
