@@ -183,6 +183,46 @@ static int load(const char *file, char **text, size_t *size, struct xoff_err *er
     return 0;
 }
 
+/* Applies the entries of a variant's `set` (NULL: none) to a copy of the file. */
+static int apply_set(struct fields_reader *r, struct yaml_doc *doc, const struct yaml_node *set)
+{
+    const uint32_t n = set ? set->n : 0;
+    const char **keys = calloc((size_t)n + 1, sizeof *keys);
+    const struct yaml_node **entries = calloc((size_t)n + 1, sizeof *entries);
+    uint32_t i = 0;
+    for (const struct yaml_node *entry = n && keys && entries ? set->first : NULL; entry;
+         entry = entry->next) {
+        entries[i] = entry;
+        keys[i++] = entry->key;
+    }
+    uint32_t *order = keys && entries ? settings_order(keys, n) : NULL;
+    int rc = order ? 0 : fields_no_memory(r);
+    for (i = 0; i < n && !rc; i++) {
+        rc = settings_apply_node(doc, entries[order[i]], r->err);
+        if (rc)
+            snprintf(r->err->file, sizeof r->err->file, "%s", r->file);
+    }
+    free(order);
+    free(entries);
+    free(keys);
+    return rc;
+}
+
+static int apply_options(struct fields_reader *r, struct yaml_doc *doc,
+                         const struct plan_setting *settings, uint32_t n)
+{
+    const char **keys = calloc((size_t)n + 1, sizeof *keys);
+    for (uint32_t i = 0; i < n && keys; i++)
+        keys[i] = settings[i].key;
+    uint32_t *order = keys ? settings_order(keys, n) : NULL;
+    int rc = order ? 0 : fields_no_memory(r);
+    for (uint32_t i = 0; i < n && !rc; i++)
+        rc = settings_apply_option(doc, &settings[order[i]], r->err);
+    free(order);
+    free(keys);
+    return rc;
+}
+
 /* Reads the plan of the file with the entries of `set` (NULL: none) and the options applied. */
 static int read_plan(struct fields_reader *r, const struct yaml_doc *doc,
                      const struct yaml_node *set, const struct plan_setting *settings,
@@ -190,15 +230,9 @@ static int read_plan(struct fields_reader *r, const struct yaml_doc *doc,
 {
     struct yaml_doc copy = {0};
     copy.root = yaml_copy(&copy, doc->root);
-    int rc = copy.root ? 0 : fields_no_memory(r);
-    for (const struct yaml_node *entry = set ? set->first : NULL; entry && !rc;
-         entry = entry->next) {
-        rc = settings_apply_node(&copy, entry, r->err);
-        if (rc)
-            snprintf(r->err->file, sizeof r->err->file, "%s", r->file);
-    }
-    for (uint32_t i = 0; i < n_settings && !rc; i++)
-        rc = settings_apply_option(&copy, &settings[i], r->err);
+    int rc = copy.root ? apply_set(r, &copy, set) : fields_no_memory(r);
+    if (!rc)
+        rc = apply_options(r, &copy, settings, n_settings);
     if (!rc)
         rc = plan_create(r, copy.root, out);
     yaml_fini(&copy);

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "scenario/sections.h"
+#include "scenario/settings.h"
 #include "scenario/topology.h"
 #include "scenario/yaml.h"
 #include "stats/results.h"
@@ -572,6 +573,46 @@ static void test_settings(void **state)
     scenario_destroy(s);
 }
 
+/* A mechanism and its parameter hold together, in whichever order they are set. */
+static void test_settings_order(void **state)
+{
+    (void)state;
+    const struct plan_setting settings[] = {
+        {"switch.mmu.headroom", "20KB"},
+        {"switch.mmu", "static"},
+        {"switch.mmu.headroom", "30KB"},
+        {"switch.mmu", "{kind: sih, alpha: 1/4, headroom: 10KB}"},
+    };
+    struct scenario *s = read_with(STAR, settings, sizeof settings / sizeof settings[0]);
+    const struct net_switch *sw = s->plans[0]->kinds;
+    assert_string_equal(sw->mmu->name, "sih");
+    assert_string_equal(param_text(sw->mmu->params, sw->mmu_params, "alpha"), "0.25");
+    assert_string_equal(param_text(sw->mmu->params, sw->mmu_params, "headroom"), "30KB");
+    scenario_destroy(s);
+    s = read_good(STAR "variants: [{name: A, set: {switch.mmu.alpha: 1/4, switch.buffer: 1MB, "
+                       "switch: {mmu: sih, buffer: 2MB}}}]\n");
+    sw = s->plans[0]->kinds;
+    assert_string_equal(sw->mmu->name, "sih");
+    assert_string_equal(param_text(sw->mmu->params, sw->mmu_params, "alpha"), "0.25");
+    assert_int_equal(sw->buffer_bytes, 1000000);
+    scenario_destroy(s);
+    /* A variant comes before the command line: `switch.mmu` there replaces all of the variant's. */
+    s = read_with(STAR "variants: [{name: A, set: {switch.mmu.alpha: 1/4}}]\n", settings + 1, 1);
+    assert_string_equal(s->plans[0]->kinds->mmu->name, "static");
+    scenario_destroy(s);
+
+    /* Two words that begin alike are not above each other, a dot comes before any character, and
+     * what is not above a later key keeps its place. */
+    const char *const keys[] = {"c", "a.b.d", "a-b", "a.b", "a.bc", "a.b", "a", "c"};
+    static const uint32_t wanted[] = {0, 7, 6, 3, 5, 1, 2, 4};
+    uint32_t *order = settings_order(keys, 8);
+    assert_memory_equal(order, wanted, sizeof wanted);
+    free(order);
+    order = settings_order(NULL, 0);
+    assert_non_null(order);
+    free(order);
+}
+
 static void test_bad_settings(void **state)
 {
     (void)state;
@@ -1038,18 +1079,31 @@ int main(int argc, char **argv)
     if (argc > 1)
         source_root = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_every_section),
-        cmocka_unit_test(test_print),         cmocka_unit_test(test_print_is_complete),
-        cmocka_unit_test(test_every_kind),    cmocka_unit_test(test_mechanism_forms),
-        cmocka_unit_test(test_links_inherit), cmocka_unit_test(test_custom),
-        cmocka_unit_test(test_traffic),       cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_bad_settings),  cmocka_unit_test(test_headroom),
-        cmocka_unit_test(test_variants),      cmocka_unit_test(test_schedule),
-        cmocka_unit_test(test_vms),           cmocka_unit_test(test_vms_of_many_entries),
-        cmocka_unit_test(test_limits),        cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_files),         cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_places),        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_curves),        cmocka_unit_test(test_schema),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_every_section),
+        cmocka_unit_test(test_print),
+        cmocka_unit_test(test_print_is_complete),
+        cmocka_unit_test(test_every_kind),
+        cmocka_unit_test(test_mechanism_forms),
+        cmocka_unit_test(test_links_inherit),
+        cmocka_unit_test(test_custom),
+        cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_settings_order),
+        cmocka_unit_test(test_bad_settings),
+        cmocka_unit_test(test_headroom),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_vms),
+        cmocka_unit_test(test_vms_of_many_entries),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_curves),
+        cmocka_unit_test(test_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

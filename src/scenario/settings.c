@@ -7,6 +7,7 @@
 #include "scenario/settings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "scenario/sections.h"
@@ -209,4 +210,92 @@ static struct yaml_node *step_into(const struct change *c, struct yaml_node *nod
             yaml_append(node, entry);
     }
     return entry;
+}
+
+/* A key among the others in alphabetical order, in which a key is followed by those below it. */
+struct ordered {
+    const char *key;
+    uint32_t number; /* as it is written */
+    uint32_t same;   /* the first entry with this key */
+    uint32_t parent; /* the first entry with the nearest key above it; NONE */
+};
+#define NONE UINT32_MAX
+
+/* A dot counts as less than any other character of a key: nothing comes between a key and those
+ * below it. */
+static int compare_keys(const void *a, const void *b)
+{
+    const struct ordered *one = a, *two = b;
+    const unsigned char *c = (const unsigned char *)one->key, *d = (const unsigned char *)two->key;
+    while (*c && *c == *d) {
+        c++;
+        d++;
+    }
+    if (*c == *d)
+        return (one->number > two->number) - (one->number < two->number);
+    const int left = *c == '.' ? 1 : *c + (*c > 0), right = *d == '.' ? 1 : *d + (*d > 0);
+    return (left > right) - (left < right);
+}
+
+static bool is_below(const char *key, const char *parent)
+{
+    const size_t n = strlen(parent);
+    return strncmp(key, parent, n) == 0 && key[n] == '.';
+}
+
+static void find_parents(struct ordered *list, uint32_t n)
+{
+    qsort(list, n, sizeof *list, compare_keys);
+    for (uint32_t i = 0; i < n; i++) {
+        struct ordered *at = &list[i];
+        uint32_t above = i ? list[i - 1].same : NONE;
+        if (i && strcmp(at->key, list[above].key) == 0) {
+            at->same = above;
+            at->parent = list[above].parent;
+            continue;
+        }
+        while (above != NONE && !is_below(at->key, list[above].key))
+            above = list[above].parent;
+        at->same = i;
+        at->parent = above;
+    }
+}
+
+uint32_t *settings_order(const char *const *keys, uint32_t n)
+{
+    struct ordered *list = calloc((size_t)n + 1, sizeof *list);
+    /* By number the place in the list; a key and those above it, nearest first; whether a key is in
+     * the order, together with those above it and those that are equal; the order. */
+    uint32_t *place = calloc((size_t)n + 1, sizeof *place),
+             *above = calloc((size_t)n + 1, sizeof *above),
+             *order = calloc((size_t)n + 1, sizeof *order);
+    bool *is_done = calloc((size_t)n + 1, sizeof *is_done);
+    uint32_t n_done = 0;
+    if (!list || !place || !above || !order || !is_done) {
+        free(order);
+        order = NULL;
+        n = 0;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = (struct ordered){.key = keys[i], .number = i};
+    if (n)
+        find_parents(list, n);
+    for (uint32_t i = 0; i < n; i++)
+        place[list[i].number] = i;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t n_above = 0;
+        for (uint32_t p = list[place[i]].same; p != NONE && !is_done[p]; p = list[p].parent)
+            above[n_above++] = p;
+        while (n_above) {
+            const uint32_t first = above[--n_above];
+            is_done[first] = true;
+            for (uint32_t k = first; k < n && list[k].same == first; k++)
+                order[n_done++] = list[k].number;
+        }
+    }
+    free(is_done);
+    free(above);
+    free(place);
+    free(list);
+    return order;
 }

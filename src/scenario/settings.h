@@ -14,4 +14,9 @@ int settings_apply_node(struct yaml_doc *doc, const struct yaml_node *entry, str
 int settings_apply_option(struct yaml_doc *doc, const struct plan_setting *setting,
                           struct xoff_err *err);
 
+/* The order in which the settings of these keys are applied: as they are written, but a key before
+ * all keys below it. Replacing `switch.mmu` would otherwise undo an earlier `switch.mmu.alpha`
+ * without a word. Returns n indices, which the caller frees; NULL: not enough memory. */
+uint32_t *settings_order(const char *const *keys, uint32_t n);
+
 #endif

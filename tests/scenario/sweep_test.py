@@ -275,6 +275,32 @@ def check_folder(file, folder):
                                               "sweep.sqlite"}, run)
 
 
+def check_order(folder):
+    """A mechanism and its parameters hold together, whichever is varied or set first."""
+    common = ["switch.mmu.allow_loss", "switch.mmu.alpha"], ["true", "1/16"]
+    found = []  # by mechanism and headroom: the shared buffer is what headroom leaves, dsh alone has insurance
+    for first, second in (("mmu", "mmu.headroom"), ("mmu.headroom", "mmu")):
+        values = {"mmu": "[sih, dsh]", "mmu.headroom": "[20KB, 60KB]"}
+        file = folder / f"{first}-first.yaml"
+        file.write_text("sweep: Order\nscenario: swept.yaml\nvariants: short\n"
+                        f"vary: {{switch.{first}: {values[first]}, switch.{second}: {values[second]}}}\n"
+                        f"set: {{{', '.join(': '.join(pair) for pair in zip(*common))}}}\n")
+        run = xoff("sweep", file, "-o", folder / f"{first}-first")
+        check(f"{first} first", run.returncode == 0, run)
+        found.append({(r["switch.mmu"], r["switch.mmu.headroom"]): (float(r["buffer.shared"]), r["insurance.peak"])
+                      for r in rows_of(folder / f"{first}-first") if r["state"] == "done"})
+    check("a parameter is not undone by its mechanism", found[0] == found[1] and
+          len(set(found[0].values())) == 4, found)
+    options = [f"{key}={value}" for key, value in zip(*common)]
+    options += ["switch.mmu.headroom=20KB", "switch.mmu=dsh"]
+    for order in (options, options[::-1]):
+        run = xoff("run", folder / "swept.yaml", "--variant", "short", "-j", "--no-report", "-o", folder / "ordered",
+                   *(word for option in order for word in ("--set", option)))
+        metrics = json.loads(run.stdout)["runs"][0]["metrics"] if run.returncode == 0 else {}
+        check(f"a run has them all, {order[0]} first", "insurance.peak" in metrics and
+              metrics["buffer.shared"]["value"] == found[0]["dsh", "20KB"][0], run.stderr)
+
+
 def check_latin(folder):
     file = folder / "latin.yaml"
     file.write_text("sweep: Latin\nscenario: swept.yaml\nlatin: 8\nvariants: [short]\nvary:\n"
@@ -392,6 +418,7 @@ with tempfile.TemporaryDirectory() as name:
     check_until(path, base)
     check_bad(base)
     check_folder(path, base)
+    check_order(base)
     check_latin(base)
     check_ranks(path, base, csv_bytes)
     check_shipped(base)
