@@ -83,6 +83,16 @@ static void print_extremes(const struct sweep *s, const struct sweep_column *sho
     }
 }
 
+/* A parameter that changes nothing was probably meant to: another key may stand in its way. */
+static void print_idle(const struct sweep *s, FILE *out)
+{
+    for (uint32_t a = 0; a < s->file->n_axes; a++)
+        if (sweep_effect(s, a) == EFFECT_NONE)
+            fprintf(out,
+                    "\n  %s makes no difference: every run is the same with each of its values\n",
+                    s->file->axes[a].key);
+}
+
 /* One table cell: a parameter, the variant, or a metric. */
 static char *table_text(const struct sweep *s, const struct sweep_column *shown, uint32_t column,
                         const struct sweep_cell *cell, char *buf, size_t size)
@@ -211,6 +221,7 @@ void sweep_print(const struct sweep *s, FILE *out)
         fprintf(out, ", %s%u failed%s", style->red, s->n_failed, style->off);
     fputs("\n\n", out);
     print_extremes(s, shown, n_shown, out);
+    print_idle(s, out);
     if (s->n_cells <= MAX_ROWS)
         print_table(s, shown, n_shown, out);
     print_front(s, out);

@@ -89,6 +89,10 @@ bool sweep_is_more_better(const char *name);
 struct sweep_column *sweep_shown(const struct sweep *sweep, uint32_t *n);
 /* The cells with the best and the worst mean; NULL: no cell has the metric. */
 const struct sweep_cell *sweep_best(const struct sweep *sweep, const char *name, bool is_worst);
+/* Whether any value of an axis changes the results of any run. Unknown: one value, no run that is
+ * done, or no grid. */
+enum sweep_effect { EFFECT_UNKNOWN, EFFECT_NONE, EFFECT_SOME };
+enum sweep_effect sweep_effect(const struct sweep *sweep, uint32_t axis);
 /* A row of what is to be small for each cell; marks those that no other cell is better than. NANs
  * are not on the front. */
 void front_mark(const double *rows, uint32_t n_cells, uint32_t n_goals, bool *is_on_front);

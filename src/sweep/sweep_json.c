@@ -23,6 +23,9 @@ static json_t *parameters_json(const struct sweep *s)
         put(json, "name", json_string(axis->key));
         put(json, "unit", json_string(amount_units[axis->unit]));
         put(json, "scale", json_string(axis->is_log ? "log" : "lin"));
+        const enum sweep_effect effect = sweep_effect(s, a);
+        put(json, "matters",
+            effect == EFFECT_UNKNOWN ? json_null() : json_boolean(effect == EFFECT_SOME));
         append(list, json);
     }
     return list;

@@ -40,8 +40,8 @@ function sweepFixture() {
     design: "grid",
     settings: {},
     parameters: [
-      { name: "switch.buffer", unit: "B", scale: "log" },
-      { name: "switch.mmu", unit: "", scale: "lin" },
+      { name: "switch.buffer", unit: "B", scale: "log", matters: true },
+      { name: "switch.mmu", unit: "", scale: "lin", matters: false },
     ],
     variants: ["plain", "</script>"],
     points,
@@ -74,6 +74,8 @@ onPage("a sweep", file, {}, {
     const text = await page.locator("#best").innerText();
     assert.match(text, /6 points, 36 runs of star\.yaml/);
     assert.match(text, /3 runs failed\. Point 0, seed 1: no room/);
+    assert.match(text, /switch\.mmu makes no difference/);
+    assert.doesNotMatch(text, /switch\.buffer makes no difference/);
     assert.match(text, /fct\.p99 is as tight as asked at 8 of 12 points/);
     assert.deepEqual(await page.locator("#best tbody tr").first().locator("td").allInnerTexts(), [
       "fct.p99",

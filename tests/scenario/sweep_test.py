@@ -85,6 +85,7 @@ def check_figures(file, folder):
         check("mean and interval", m["n"] == 2 and near(m["mean"], statistics.fmean(values)) and
               near(m["ci95"], 12.706204736 * statistics.stdev(values) / math.sqrt(2)))
     means = [c["metrics"]["throughput"]["mean"] for c in document["cells"]]
+    check("both parameters matter", [p["matters"] for p in document["parameters"]] == [True, True])
     shown = {m["name"]: m for m in document["metrics"]}["throughput"]
     check("of throughput more is better", shown["more_is_better"] and
           means[shown["best"]] == max(means) and means[shown["worst"]] == min(means))
@@ -119,6 +120,7 @@ def check_same(file, folder, whole):
     check("one job at a time", (folder / "one/sweep.csv").read_bytes() == whole and
           run.stdout.startswith("Load and buffer\n6 points, 2 variants, 24 runs\n") and
           "24 runs, 0 from the cache" in run.stderr, run)
+    check("that nothing makes no difference", "makes no difference" not in run.stdout, run)
     cache = folder / "shares"
     for k in (1, 2, 3):
         run = xoff("sweep", file, "--share", f"{k}/3", "--cache", cache, cwd=folder)
@@ -287,6 +289,8 @@ def check_order(folder):
                         f"set: {{{', '.join(': '.join(pair) for pair in zip(*common))}}}\n")
         run = xoff("sweep", file, "-o", folder / f"{first}-first")
         check(f"{first} first", run.returncode == 0, run)
+        check("no frame waits there, so that neither matters", run.stdout.count("makes no difference") == 2 and
+              "  switch.mmu.headroom makes no difference: every run is the same" in run.stdout, run)
         found.append({(r["switch.mmu"], r["switch.mmu.headroom"]): (float(r["buffer.shared"]), r["insurance.peak"])
                       for r in rows_of(folder / f"{first}-first") if r["state"] == "done"})
     check("a parameter is not undone by its mechanism", found[0] == found[1] and
@@ -312,6 +316,7 @@ def check_latin(folder):
           sorted(int((float(r["traffic.0.load"]) - 0.1) / 0.05) for r in rows) == list(range(8)) and
           sorted(int(math.log2(float(r["switch.buffer_bytes"]) / 1e6) * 2) for r in rows) == list(range(8)) and
           sorted(r["switch.mmu"] for r in rows) == ["dsh"] * 4 + ["sih"] * 4, run)
+    check("what matters is not known there", "makes no difference" not in run.stdout, run)
 
 
 def check_ranks(file, folder, whole):

@@ -45,6 +45,19 @@ function estimateOf(metric, cell) {
   return show(m.mean, metric.unit) + (isFigure(m.ci95) ? ` \u00b1 ${show(m.ci95, metric.unit, 3)}` : "");
 }
 
+// Parameters that change nothing.
+function idleNotes(data) {
+  return list(data.parameters)
+    .filter((p) => p.matters === false)
+    .map((p) =>
+      h(
+        "p.note",
+        h("span.mono", p.name),
+        " makes no difference: every run is the same with each of its values.",
+      ),
+    );
+}
+
 function sweepHead(data, dims) {
   const cells = list(data.cells);
   const failures = list(data.failures);
@@ -61,6 +74,7 @@ function sweepHead(data, dims) {
         h("strong", `${plural(failures.length, "run")} failed. `),
         `Point ${failures[0].point}, seed ${failures[0].seed}: ${failures[0].error}`,
       ),
+    idleNotes(data),
     data.until &&
       h(
         loose.length ? "p.note" : "p.lead",
