@@ -41,6 +41,31 @@ static void print_place(const struct sweep *s, const struct sweep_cell *cell, FI
         fprintf(out, " %s", s->variants[cell->variant]);
 }
 
+/* The verdicts that `xoff run` would come to. A sweep often looks for the points that fail, so this
+ * is told and no more. */
+static void print_verdicts(const struct sweep *s, FILE *out)
+{
+    const struct cli_style *style = cli_style(out);
+    uint32_t n_done = 0;
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        n_done += s->cells[i].n_done;
+    if (!s->n_unexpected)
+        return;
+    fprintf(out, "  %s%u of %u runs failed an expectation or the audit%s\n", style->red,
+            s->n_unexpected, n_done, style->off);
+    for (uint32_t i = 0; i < s->n_reasons && i < MAX_NAMED; i++) {
+        const struct sweep_reason *reason = &s->reasons[i];
+        fprintf(out, "    %s: %u run%s, first seed %llu of ", reason->what, reason->n_runs,
+                reason->n_runs == 1 ? "" : "s",
+                (unsigned long long)reason->cell->runs[reason->seed].seed);
+        print_place(s, reason->cell, out);
+        fprintf(out, "\n      %s\n", reason->why);
+    }
+    if (s->n_reasons > MAX_NAMED)
+        fprintf(out, "    and %u more\n", s->n_reasons - MAX_NAMED);
+    fputc('\n', out);
+}
+
 static void print_extreme(const struct sweep *s, const char *name, bool is_worst, FILE *out)
 {
     const struct sweep_cell *cell = sweep_best(s, name, is_worst);
@@ -70,16 +95,24 @@ static void print_extremes(const struct sweep *s, const struct sweep_column *sho
     char text[80];
     for (uint32_t i = 0; i < n; i++) {
         const char *name = shown[i].name;
+        const uint32_t n_without = sweep_count_without(s, name);
         fprintf(out, "  %s%s%s", style->bold, name, style->off);
         if (is_equal(s, name)) {
             const struct sweep_cell *cell = sweep_best(s, name, false);
-            fprintf(out, "  %s everywhere\n",
+            fprintf(out, "  %s",
                     figure(text, sizeof text, sweep_mean(s, cell, name), shown[i].unit));
+            if (n_without)
+                fprintf(out, " at %u of %u, none at %u\n", s->n_cells - n_without, s->n_cells,
+                        n_without);
+            else
+                fputs(" everywhere\n", out);
             continue;
         }
         fputc('\n', out);
         print_extreme(s, name, false, out);
         print_extreme(s, name, true, out);
+        if (n_without)
+            fprintf(out, "    none   at %u of %u\n", n_without, s->n_cells);
     }
 }
 
@@ -154,12 +187,27 @@ static void print_table(const struct sweep *s, const struct sweep_column *shown,
     free(widths);
 }
 
+/* Whether a cell has a figure of every goal of the front. */
+static bool has_goals(const struct sweep *s, const struct sweep_cell *cell)
+{
+    const struct sweep_names *least = &s->file->least, *most = &s->file->most;
+    for (uint32_t i = 0; i < least->n; i++)
+        if (isnan(sweep_mean(s, cell, least->list[i].text)))
+            return false;
+    for (uint32_t i = 0; i < most->n; i++)
+        if (isnan(sweep_mean(s, cell, most->list[i].text)))
+            return false;
+    return true;
+}
+
 static void print_front(const struct sweep *s, FILE *out)
 {
     const struct sweep_file *f = s->file;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_cells; i++)
+    uint32_t n = 0, n_without = 0;
+    for (uint32_t i = 0; i < s->n_cells; i++) {
         n += s->cells[i].is_on_front;
+        n_without += !has_goals(s, &s->cells[i]);
+    }
     if (!f->least.n && !f->most.n)
         return;
     fprintf(out, "\n  Pareto front, ");
@@ -167,7 +215,10 @@ static void print_front(const struct sweep *s, FILE *out)
         fprintf(out, "%s%s", i ? ", " : "least ", f->least.list[i].text);
     for (uint32_t i = 0; i < f->most.n; i++)
         fprintf(out, "%s%s", i ? ", " : f->least.n ? ", most " : "most ", f->most.list[i].text);
-    fprintf(out, ": %u of %u\n", n, s->n_cells);
+    fprintf(out, ": %u of %u", n, s->n_cells);
+    if (n_without)
+        fprintf(out, "; %u have not all of these figures", n_without);
+    fputc('\n', out);
     for (uint32_t i = 0, k = 0; i < s->n_cells && k < MAX_NAMED; i++) {
         if (!s->cells[i].is_on_front)
             continue;
@@ -220,6 +271,7 @@ void sweep_print(const struct sweep *s, FILE *out)
     if (s->n_failed)
         fprintf(out, ", %s%u failed%s", style->red, s->n_failed, style->off);
     fputs("\n\n", out);
+    print_verdicts(s, out);
     print_extremes(s, shown, n_shown, out);
     print_idle(s, out);
     if (s->n_cells <= MAX_ROWS)

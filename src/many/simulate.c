@@ -12,8 +12,28 @@ static void *take(void *memory)
     return memory;
 }
 
-static struct summary *run_plan(const struct plan *plan, struct xoff_err *err)
+/* Adds troubles that no expectation covers to the findings, and hands these over. */
+static void judge(const struct simulation *s, const struct scenario *scenario,
+                  struct results *results, struct summary *summary)
 {
+    const struct results *const runs[] = {results};
+    const struct summary *const summaries[] = {summary};
+    const char **all = take(calloc(scenario->n_expects + 1, sizeof *all));
+    for (uint32_t i = 0; i < scenario->n_expects; i++)
+        all[i] = scenario->expects[i].text;
+    verdict_note(results, runs, summaries, 1, s->expects ? s->expects : all,
+                 s->expects ? s->n_expects : scenario->n_expects);
+    free(all);
+    summary->findings = results->findings;
+    summary->n_findings = results->n_findings;
+    results->findings = NULL;
+    results->n_findings = 0;
+}
+
+static struct summary *run_plan(const struct simulation *s, const struct scenario *scenario,
+                                struct xoff_err *err)
+{
+    const struct plan *plan = scenario->plans[s->variant];
     const struct build_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
     struct built *built;
     if (build_create(plan, &options, &built, err))
@@ -25,8 +45,10 @@ static struct summary *run_plan(const struct plan *plan, struct xoff_err *err)
         names[i] = plan->traffic[i].name;
     results->tag_names = names;
     results->n_tags = plan->n_traffic;
+    results->variant = plan->variant;
     struct summary *summary = take(summary_create(results));
     summary->digest = results->digest;
+    judge(s, scenario, results, summary);
     net_free_results(results);
     build_destroy(built);
     free(names);
@@ -45,7 +67,7 @@ struct summary *simulate_run(const struct simulation *s, struct xoff_err *err)
     struct summary *summary = NULL;
     if (!scenario_read_text(s->file, s->text, s->size, settings, s->n_settings + 1, &scenario,
                             err)) {
-        summary = run_plan(scenario->plans[s->variant], err);
+        summary = run_plan(s, scenario, err);
         scenario_destroy(scenario);
     }
     free(settings);

@@ -12,9 +12,13 @@ struct simulation {
     uint32_t n_settings;
     uint64_t seed;
     uint32_t variant; /* by its place among the scenario's */
+    /* Expectations that say which troubles are covered; NULL: all of the scenario. */
+    const char *const *expects;
+    uint32_t n_expects;
 };
 
-/* Runs on one thread, silently. Returns NULL with err filled where the scenario is wrong. */
+/* Runs on one thread, silently. Findings are those of the audit, then troubles that no expectation
+ * covers. Returns NULL with err filled where the scenario is wrong. */
 struct summary *simulate_run(const struct simulation *simulation, struct xoff_err *err);
 
 #endif

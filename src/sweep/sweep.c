@@ -92,6 +92,7 @@ static int choose_variants(struct sweep *s, const struct scenario *scenario, str
         s->variant_numbers[i] = number;
         s->variants[s->n_variants++] = take(strdup(scenario->plans[number]->variant));
     }
+    sweep_keep_expects(s, scenario);
     return 0;
 }
 
@@ -168,7 +169,9 @@ static struct summary *simulate(void *context, const struct run *run, struct xof
                                           .settings = settings,
                                           .n_settings = n,
                                           .seed = run->seed,
-                                          .variant = s->variant_numbers[cell->variant]};
+                                          .variant = s->variant_numbers[cell->variant],
+                                          .expects = (const char *const *)s->expects,
+                                          .n_expects = s->n_expects};
     struct summary *summary = simulate_run(&simulation, err);
     if (!summary)
         sweep_file_locate(f, s->values + cell->point * f->n_axes, err);
@@ -207,7 +210,7 @@ static void add_runs(struct sweep *s, uint32_t number, uint32_t n)
                                               .n_settings = n_settings,
                                               .seed = run->seed,
                                               .variant = run->variant,
-                                              .by = "sweep"};
+                                              .by = s->cached_as};
         cache_key(&subject, run->key);
     }
     free(settings);
@@ -346,11 +349,13 @@ bool sweep_go(struct sweep *s)
         }
     find_columns(s);
     find_front(s);
+    sweep_judge(s);
     return is_whole;
 }
 
 void sweep_fini(struct sweep *s)
 {
+    sweep_forget_verdicts(s);
     for (uint32_t i = 0; i < s->n_cells; i++) {
         for (uint32_t k = 0; k < s->cells[i].n_runs; k++)
             summary_destroy(s->cells[i].runs[k].summary);
@@ -374,6 +379,14 @@ double sweep_mean(const struct sweep *s, const struct sweep_cell *cell, const ch
             return s->values[cell->point * s->file->n_axes + a].number;
     const struct seed_metric *m = cell->spread ? seeds_find(cell->spread, name) : NULL;
     return m ? m->over.mean : NAN;
+}
+
+uint32_t sweep_count_without(const struct sweep *s, const char *name)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        n += isnan(sweep_mean(s, &s->cells[i], name)) != 0;
+    return n;
 }
 
 static void show(const struct sweep *s, struct sweep_column *list, uint32_t *n, const char *name)

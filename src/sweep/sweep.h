@@ -34,6 +34,16 @@ struct sweep_cell {
     struct result_seeds *spread; /* over the runs that are done; NULL: none is */
     bool is_tight;               /* has reached `until` */
     bool is_on_front;
+    char **whys; /* by seed, why the run's verdict is failed; NULL: it passed, or failed */
+    uint32_t n_unexpected; /* runs that are done with the verdict failed */
+};
+
+/* A reason of failed verdicts, and the first run that has it. */
+struct sweep_reason {
+    char *what, *why; /* an expectation or a trouble; with the figures of that run */
+    uint32_t n_runs;
+    const struct sweep_cell *cell;
+    uint32_t seed; /* index of the run */
 };
 
 struct sweep_column {
@@ -70,6 +80,11 @@ struct sweep {
     uint32_t n_columns;
     uint32_t n_runs, n_cached, n_failed, n_missing; /* missing: not in the cache */
     int store_reason; /* errno of the first entry that could not be stored; 0: none */
+    char **expects;   /* the scenario's expectations that are about variants of the sweep */
+    uint32_t n_expects;
+    char *cached_as; /* name of the command in the cache: has the variants, if verdicts depend */
+    struct sweep_reason *reasons; /* of failed verdicts, in order of appearance */
+    uint32_t n_reasons, n_unexpected;
 };
 
 /* Makes the points and cells of a file, which the sweep then owns, and checks every value against
@@ -82,6 +97,8 @@ void sweep_fini(struct sweep *sweep);
 
 /* What the cell is of that metric, or parameter; NAN: it has none. */
 double sweep_mean(const struct sweep *sweep, const struct sweep_cell *cell, const char *name);
+/* How many cells have no such metric, or parameter with a number. */
+uint32_t sweep_count_without(const struct sweep *sweep, const char *name);
 /* Whether more of a metric is better: throughput, fairness and the like. */
 bool sweep_is_more_better(const char *name);
 /* The metrics to show: those that the file names and runs have, or a few by default. The caller
@@ -96,6 +113,14 @@ enum sweep_effect sweep_effect(const struct sweep *sweep, uint32_t axis);
 /* A row of what is to be small for each cell; marks those that no other cell is better than. NANs
  * are not on the front. */
 void front_mark(const double *rows, uint32_t n_cells, uint32_t n_goals, bool *is_on_front);
+
+/* Verdicts (sweep_verdict.c): keeps the expectations of the scenario; judges all runs that are
+ * done; frees what both have made. */
+void sweep_keep_expects(struct sweep *sweep, const struct scenario *scenario);
+void sweep_judge(struct sweep *sweep);
+void sweep_forget_verdicts(struct sweep *sweep);
+/* "passed" or "failed", and why in short; "" where it passed. */
+const char *sweep_verdict(const struct sweep_cell *cell, uint32_t seed, const char **why);
 
 /* sweep.csv: a row per run. */
 void sweep_write_csv(const struct sweep *sweep, FILE *out);

@@ -44,10 +44,11 @@ static void put_metrics(FILE *out, const struct sweep *s, const struct summary *
     }
 }
 
-static void put_run(FILE *out, const struct sweep *s, const struct sweep_cell *cell,
-                    const struct run *run)
+static void put_run(FILE *out, const struct sweep *s, const struct sweep_cell *cell, uint32_t seed)
 {
     const uint32_t n_axes = s->file->n_axes;
+    const struct run *run = &cell->runs[seed];
+    const char *why, *verdict = sweep_verdict(cell, seed, &why);
     const bool is_done = run->state == RUN_DONE;
     fprintf(out, "%u", cell->point);
     for (uint32_t a = 0; a < n_axes; a++)
@@ -57,6 +58,8 @@ static void put_run(FILE *out, const struct sweep *s, const struct sweep_cell *c
     fprintf(out, ",%llu,%s,", (unsigned long long)run->seed, is_done ? "done" : "failed");
     if (is_done)
         fprintf(out, "%016llx", (unsigned long long)run->summary->digest);
+    fprintf(out, ",%s,", verdict);
+    csv_put_text(out, why);
     put_metrics(out, s, is_done ? run->summary : NULL);
     fputc('\n', out);
 }
@@ -66,7 +69,7 @@ void sweep_write_csv(const struct sweep *s, FILE *out)
     fputs("point", out);
     for (uint32_t a = 0; a < s->file->n_axes; a++)
         put_axis_names(out, &s->file->axes[a]);
-    fputs(",variant,seed,state,digest", out);
+    fputs(",variant,seed,state,digest,verdict,why", out);
     for (uint32_t i = 0; i < s->n_columns; i++) {
         fputc(',', out);
         csv_put_text(out, s->columns[i].name);
@@ -74,5 +77,5 @@ void sweep_write_csv(const struct sweep *s, FILE *out)
     fputc('\n', out);
     for (uint32_t i = 0; i < s->n_cells; i++)
         for (uint32_t k = 0; k < s->cells[i].n_runs; k++)
-            put_run(out, s, &s->cells[i], &s->cells[i].runs[k]);
+            put_run(out, s, &s->cells[i], k);
 }

@@ -74,6 +74,7 @@ static json_t *cell_json(const struct sweep *s, const struct sweep_cell *cell,
     put(json, "variant", json_string(s->variants[cell->variant]));
     put(json, "runs", json_integer(cell->n_runs));
     put(json, "failed", json_integer(cell->n_runs - cell->n_done));
+    put(json, "verdict_failed", json_integer(cell->n_unexpected));
     put(json, "pareto", json_boolean(cell->is_on_front));
     if (*s->options->until.metric)
         put(json, "tight", json_boolean(cell->is_tight));
@@ -131,6 +132,30 @@ static json_t *failures_json(const struct sweep *s)
     return list;
 }
 
+static json_t *verdicts_json(const struct sweep *s)
+{
+    json_t *json = json_object(), *reasons = json_array();
+    uint32_t n_done = 0;
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        n_done += s->cells[i].n_done;
+    for (uint32_t i = 0; i < s->n_reasons; i++) {
+        const struct sweep_reason *reason = &s->reasons[i];
+        const struct run *run = &reason->cell->runs[reason->seed];
+        json_t *one = json_object();
+        put(one, "reason", json_string(reason->what));
+        put(one, "runs", json_integer(reason->n_runs));
+        put(one, "point", json_integer(reason->cell->point));
+        put(one, "variant", json_string(run->variant));
+        put(one, "seed", json_integer((json_int_t)run->seed));
+        put(one, "why", json_string(reason->why));
+        append(reasons, one);
+    }
+    put(json, "runs", json_integer(n_done));
+    put(json, "failed", json_integer(s->n_unexpected));
+    put(json, "reasons", reasons);
+    return json;
+}
+
 static json_t *page_json(const struct sweep_file *f)
 {
     json_t *json = json_object(), *heat = json_array(), *pareto = json_object();
@@ -186,6 +211,7 @@ char *sweep_json(const struct sweep *s)
     put(root, "cells", cells);
     put(root, "runs", json_integer(s->n_runs));
     put(root, "failures", failures_json(s));
+    put(root, "verdicts", verdicts_json(s));
     put(root, "until", until_json(s->options));
     put(root, "show", page_json(f));
     free(shown);

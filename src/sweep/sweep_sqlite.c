@@ -7,7 +7,7 @@
 #include "stats/database.h"
 #include "sweep/sweep.h"
 
-#define SCHEMA_VERSION "1"
+#define SCHEMA_VERSION "2"
 
 static const char schema[] =
     "CREATE TABLE sweep (title TEXT, file TEXT, text TEXT, scenario_file TEXT, scenario_text TEXT, "
@@ -15,7 +15,7 @@ static const char schema[] =
     "CREATE TABLE parameter (id INTEGER PRIMARY KEY, name TEXT, unit TEXT);"
     "CREATE TABLE value (point_id INTEGER, parameter_id INTEGER, text TEXT, number REAL);"
     "CREATE TABLE run (id INTEGER PRIMARY KEY, point_id INTEGER, variant TEXT, seed INTEGER, "
-    "state TEXT, digest TEXT, error TEXT);"
+    "state TEXT, digest TEXT, error TEXT, verdict TEXT, why TEXT);"
     "CREATE TABLE metric (run_id INTEGER, name TEXT, unit TEXT, value REAL);"
     "CREATE TABLE spread (point_id INTEGER, variant TEXT, name TEXT, unit TEXT, n INTEGER, "
     "mean REAL, ci95 REAL, stddev REAL, min REAL, max REAL);"
@@ -81,20 +81,21 @@ static void put_head(struct database *d, const struct sweep *s)
 
 static void put_runs(struct database *d, const struct sweep *s)
 {
-    sqlite3_stmt *into_run = prepare(d, "INSERT INTO run VALUES (?,?,?,?,?,?,?)"),
+    sqlite3_stmt *into_run = prepare(d, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?)"),
                  *into_metric = prepare(d, "INSERT INTO metric VALUES (?,?,?,?)");
     int64_t id = 0;
     for (uint32_t i = 0; i < s->n_cells; i++)
         for (uint32_t k = 0; k < s->cells[i].n_runs; k++, id++) {
             const struct run *run = &s->cells[i].runs[k];
             const bool is_done = run->state == RUN_DONE;
+            const char *why, *verdict = sweep_verdict(&s->cells[i], k, &why);
             char digest[17] = "";
             if (is_done)
                 snprintf(digest, sizeof digest, "%016llx",
                          (unsigned long long)run->summary->digest);
-            insert(d, into_run, "iitittt", id, (int64_t)s->cells[i].point, run->variant,
+            insert(d, into_run, "iitittttt", id, (int64_t)s->cells[i].point, run->variant,
                    (int64_t)run->seed, is_done ? "done" : "failed", digest,
-                   is_done ? "" : run->err.message);
+                   is_done ? "" : run->err.message, verdict, why);
             for (uint32_t m = 0; is_done && m < run->summary->n_metrics; m++) {
                 const struct metric *metric = &run->summary->metrics[m];
                 insert(d, into_metric, "ittr", id, metric->name, metric->unit, metric->value);

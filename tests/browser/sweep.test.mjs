@@ -20,6 +20,7 @@ function sweepFixture() {
         variant,
         runs: 3,
         failed: isGone ? 3 : 0,
+        verdict_failed: point === 2 && v === 0 ? 2 : 0,
         pareto: point === 5 && v === 0,
         tight: point > 1,
         metrics: isGone
@@ -52,6 +53,20 @@ function sweepFixture() {
     cells,
     runs: 36,
     failures: [1, 2, 3].map((seed) => ({ point: 0, variant: "</script>", seed, error: "no room" })),
+    verdicts: {
+      runs: 33,
+      failed: 2,
+      reasons: [
+        {
+          reason: "drops == <0>",
+          runs: 2,
+          point: 2,
+          variant: "plain",
+          seed: 2,
+          why: "expected drops == <0>, but drops = 1",
+        },
+      ],
+    },
     until: { metric: "fct.p99", tolerance: 0.1, relative: true, max_seeds: 3 },
     show: {
       x: "switch.buffer",
@@ -74,6 +89,8 @@ onPage("a sweep", file, {}, {
     const text = await page.locator("#best").innerText();
     assert.match(text, /6 points, 36 runs of star\.yaml/);
     assert.match(text, /3 runs failed\. Point 0, seed 1: no room/);
+    assert.match(text, /2 of 33 runs failed an expectation or the audit/);
+    assert.match(text, /drops == <0>: 2 runs, first seed 2 of switch\.buffer 4MB, switch\.mmu sih, variant plain: expected/);
     assert.match(text, /switch\.mmu makes no difference/);
     assert.doesNotMatch(text, /switch\.buffer makes no difference/);
     assert.match(text, /fct\.p99 is as tight as asked at 8 of 12 points/);
@@ -83,6 +100,7 @@ onPage("a sweep", file, {}, {
       "switch.buffer 16MB, switch.mmu dsh, variant plain",
       "120 us \u00b1 12 us",
       "switch.buffer 1MB, switch.mmu sih, variant plain",
+      "at 1",
     ]);
   },
   "every metric is drawn, against a parameter and over two": async (page) => {
@@ -124,11 +142,13 @@ onPage("a sweep", file, {}, {
   "the front, and all points": async (page) => {
     const text = await page.locator("#pareto").innerText();
     assert.match(text, /1 of 12 points: no other is at least as good in all of least fct\.p99/);
+    assert.match(text, /1 point without a figure of each can be on none/);
     assert.equal(await page.locator("#pareto tbody tr").count(), 1);
     const rows = await csvOfFigure(page, "switch.buffer against fct.p99");
     assert.equal(rows.filter((r) => r.at(-1) === "true").length, 1);
     assert.equal(await page.locator("#points tbody tr").count(), 12);
     assert.match(await page.locator("#points").innerText(), /3 \(3 failed\)/);
+    assert.equal(await page.locator("#points tbody td", { hasText: /^2 failed$/ }).count(), 1);
   },
 });
 

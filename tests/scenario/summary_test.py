@@ -173,7 +173,8 @@ def check_sweep(tmp):
         run = xoff("sweep", file, "-o", folder)
         check("sweeps", run.returncode == 0, run)
         with open(folder / "sweep.csv", newline="") as text:
-            figures[results] = [{k: v for k, v in row.items() if k not in ("variant", "state", "digest") and v}
+            figures[results] = [{k: v for k, v in row.items() if k not in ("variant", "state", "digest", "verdict", "why")
+                                 and v}
                                 for row in csv.DictReader(text)]
     for row in figures["summary"]:
         row["flows.summarised"] = float(row["flows.summarised"])

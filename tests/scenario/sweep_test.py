@@ -277,6 +277,79 @@ def check_folder(file, folder):
                                               "sweep.sqlite"}, run)
 
 
+VERDICTS = """title: Verdicts
+topology: {kind: star, hosts: 4}
+stop: 100us
+drain: 1ms
+switch: {pause: pfc, mmu: {kind: sih, allow_loss: true}}
+transport: none
+priorities: {3: {lossless: true}}
+traffic:
+  - {kind: incast, name: burst, from: h1..h3, to: h0, size: 300KB, at: 0s, priority: 3}
+variants:
+  - {name: near}
+  - {name: far, set: {topology.host_link.delay: 2us}}
+"""
+
+
+def check_verdicts(folder):
+    """Each run's verdict is that of xoff run: expectations, those that compare variants, and troubles."""
+    scenario, file = folder / "verdicts.yaml", folder / "judged.yaml"
+    file.write_text("sweep: Judged\nscenario: verdicts.yaml\nvary: {switch.mmu.headroom: [5KB, 200KB]}\n"
+                    "set: {switch.buffer: 1MB}\nmetrics: [drops.lossless, fct.burst.mean, drops.link-down]\n"
+                    "page: {pareto: {min: [drops.lossless, fct.burst.mean]}}\n")
+    for name, expects in (("none", []), ("bare", ["drops == 0"]),
+                          ("both", ["far.drops == near.drops", "pauses > 0"])):
+        scenario.write_text(VERDICTS + (f"expect: [{', '.join(expects)}]\n" if expects else ""))
+        run = xoff("sweep", file, "-j", "-o", folder / f"judged-{name}")
+        document, rows = json.loads(run.stdout), rows_of(folder / f"judged-{name}")
+        check("a failed verdict is no failed run", run.returncode == 0 and {r["state"] for r in rows} == {"done"}, run)
+        for headroom in ("5KB", "200KB"):
+            alone = xoff("run", scenario, "-j", "--no-report", "-o", folder / "alone", "--set", "switch.buffer=1MB",
+                         "--set", f"switch.mmu.headroom={headroom}")
+            theirs_alone = [json.loads(alone.stdout)["runs"]]
+            if name == "bare":  # xoff run has one sentence for both variants
+                theirs_alone = [json.loads(xoff("run", scenario, "-j", "--no-report", "-o", folder / "alone", "--set",
+                                                "switch.buffer=1MB", "--set", f"switch.mmu.headroom={headroom}",
+                                                "--variant", variant).stdout)["runs"] for variant in ("near", "far")]
+            for theirs in sum(theirs_alone, []):
+                row = next(r for r in rows if (r["switch.mmu.headroom"], r["variant"]) ==
+                           (headroom, theirs["variant"]))
+                check(f"verdict of the run alone, {name}", row["why"] == "; ".join(theirs["findings"]) and
+                      row["verdict"] == {"pass": "passed", "fail": "failed"}[theirs["verdict"]],
+                      f"{row['verdict']} {row['why']}, {theirs['findings']}")
+        n = sum(r["verdict"] == "failed" for r in rows)
+        check(f"verdicts differ, {name}", 0 < n < 4 and document["verdicts"]["failed"] == n and
+              document["verdicts"]["runs"] == 4 and
+              [c["verdict_failed"] for c in document["cells"]] == [int(r["verdict"] == "failed") for r in rows], rows)
+        with sqlite3.connect(folder / f"judged-{name}/sweep.sqlite") as db:
+            check(f"verdicts of the database, {name}", db.execute("SELECT verdict, why FROM run").fetchall() ==
+                  [(r["verdict"], r["why"]) for r in rows])
+            check("layout of the database", db.execute("PRAGMA user_version").fetchone() == (2,))
+        text = xoff("sweep", file, "-o", folder / f"judged-{name}").stdout
+        check(f"verdicts are told, {name}", f"{n} of 4 runs failed an expectation or the audit\n" in text and
+              {"none": "a lossless class were lost for want of room: ", "bare": "drops == 0: ",
+               "both": "far.drops == near.drops: "}[name] in text, text)
+    file.write_text(file.read_text() + "variants: near\n")
+    rows = rows_of(folder / "judged-both") if xoff("sweep", file, "-o", folder / "judged-both") else []
+    check("what compares with a variant that is left out is not tested",
+          [r["verdict"] for r in rows] == ["failed", "passed"] and "no expectation of near" in rows[0]["why"], rows)
+
+
+def check_absent(folder):
+    """A metric that some points do not have is not said to be the same everywhere."""
+    file = folder / "absent.yaml"
+    file.write_text("sweep: Absent\nscenario: swept.yaml\nvariants: short\nset: {drain: 0s}\n"
+                    "vary: {stop: [700ns, 100us]}\nmetrics: [fct.web.p99, throughput]\n"
+                    "page: {pareto: {min: [fct.web.p99, stop]}}\n")
+    text = xoff("sweep", file, "-o", folder / "absent").stdout
+    check("where a metric is absent is told", "us at 1 of 2, none at 1\n" in text and "everywhere" not in text and
+          "least fct.web.p99, stop: 1 of 2; 1 have not all of these figures\n" in text, text)
+    file.write_text(file.read_text().replace("100us]", "100us, 200us]"))
+    text = xoff("sweep", file, "-o", folder / "absent").stdout
+    check("beside a best and a worst, too", "    none   at 1 of 3\n" in text, text)
+
+
 def check_order(folder):
     """A mechanism and its parameters hold together, whichever is varied or set first."""
     common = ["switch.mmu.allow_loss", "switch.mmu.alpha"], ["true", "1/16"]
@@ -423,6 +496,8 @@ with tempfile.TemporaryDirectory() as name:
     check_until(path, base)
     check_bad(base)
     check_folder(path, base)
+    check_verdicts(base)
+    check_absent(base)
     check_order(base)
     check_latin(base)
     check_ranks(path, base, csv_bytes)

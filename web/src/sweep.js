@@ -45,6 +45,33 @@ function estimateOf(metric, cell) {
   return show(m.mean, metric.unit) + (isFigure(m.ci95) ? ` \u00b1 ${show(m.ci95, metric.unit, 3)}` : "");
 }
 
+// How many cells have no figure of a metric: their flows did not finish, or their runs failed.
+function countWithout(metric, cells) {
+  return cells.filter((c) => !c.metrics[metric.name]).length;
+}
+
+// What xoff run would say of the runs: a sweep often looks for the points that fail.
+function verdictNote(data, dims) {
+  const { runs = 0, failed = 0, reasons = [] } = data.verdicts || {};
+  if (!failed) return null;
+  const cellOf = (r) =>
+    list(data.cells).find((c) => c.point === r.point && c.variant === r.variant);
+  return h(
+    "div.note.bad",
+    h("strong", `${failed} of ${plural(runs, "run")} failed an expectation or the audit. `),
+    h(
+      "ul",
+      reasons.map((r) =>
+        h(
+          "li",
+          h("span.mono", r.reason),
+          `: ${plural(r.runs, "run")}, first seed ${r.seed} of ${cellPlace(dims, cellOf(r))}: ${r.why}`,
+        ),
+      ),
+    ),
+  );
+}
+
 // Parameters that change nothing.
 function idleNotes(data) {
   return list(data.parameters)
@@ -74,6 +101,7 @@ function sweepHead(data, dims) {
         h("strong", `${plural(failures.length, "run")} failed. `),
         `Point ${failures[0].point}, seed ${failures[0].seed}: ${failures[0].error}`,
       ),
+    verdictNote(data, dims),
     idleNotes(data),
     data.until &&
       h(
@@ -92,6 +120,9 @@ function sweepHead(data, dims) {
           ["at", (m) => at(m.best)],
           ["worst", (m) => estimateOf(m, cells[m.worst]), { number: true }],
           ["at", (m) => at(m.worst)],
+          ...(list(data.metrics).some((m) => countWithout(m, cells))
+            ? [["no figure", (m) => (countWithout(m, cells) ? `at ${countWithout(m, cells)}` : ""), { number: true }]]
+            : []),
         ],
         list(data.metrics),
         "Best and worst point of each metric",
@@ -196,7 +227,8 @@ function curveFigure(data, dims, metric, chosen, cells) {
       const sorted = [...points].sort((a, b) => a.mean - b.mean);
       const [low, high] = [sorted[0], sorted[sorted.length - 1]];
       return low.mean === high.mean
-        ? `${show(low.mean, metric.unit)} everywhere.`
+        ? `${show(low.mean, metric.unit)} ` +
+            (points.length < cells.length ? `at ${points.length} of ${cells.length} points.` : "everywhere.")
         : `From ${show(low.mean, metric.unit)} (${cellPlace(dims, low.cell)}) to ` +
             `${show(high.mean, metric.unit)} (${cellPlace(dims, high.cell)}).`;
     },
@@ -419,6 +451,11 @@ function goalsOf(data, dims) {
   return [...min.map((n) => goal(n, false)), ...max.map((n) => goal(n, true))];
 }
 
+function leftOutOfFront(goals, cells) {
+  const n = cells.filter((c) => !goals.every((g) => isFigure(g.value(c)))).length;
+  return n ? ` ${plural(n, "point")} without a figure of each can be on none.` : "";
+}
+
 function frontSection(data, dims) {
   const goals = goalsOf(data, dims);
   if (goals.length < 2) return null;
@@ -444,7 +481,8 @@ function frontSection(data, dims) {
     "pareto",
     "Pareto front",
     `${front.length} of ${plural(cells.length, "point")}: no other is at least as good in all of ` +
-      `${goals.map((g) => `${g.most ? "most" : "least"} ${g.name}`).join(", ")} and better in one.`,
+      `${goals.map((g) => `${g.most ? "most" : "least"} ${g.name}`).join(", ")} and better in one.` +
+      leftOutOfFront(goals, cells),
     goals.length > 2 && h("div.controls", pick("x", "across "), pick("y", "up ")),
     holder,
     h(
@@ -529,10 +567,11 @@ function cellsSection(data, dims) {
         "div.figure-head",
         h("span"),
         csvButton("All points", fileName("points"), () => [
-          [...dims.map((d) => d.name), "runs", ...metrics.flatMap((m) => [m.name, `${m.name} ci95`])],
+          [...dims.map((d) => d.name), "runs", "verdict_failed", ...metrics.flatMap((m) => [m.name, `${m.name} ci95`])],
           ...cells.map((c) => [
             ...dims.map((d) => d.text(c)),
             c.runs,
+            c.verdict_failed,
             ...metrics.flatMap((m) => {
               const { mean: value, ci95 } = c.metrics[m.name] || {};
               return [value, ci95];
@@ -544,6 +583,7 @@ function cellsSection(data, dims) {
         [
           ...dims.map((d) => [d.name, (c) => d.text(c)]),
           ["runs", (c) => (c.failed ? `${c.runs} (${c.failed} failed)` : String(c.runs)), { number: true }],
+          ["verdict", (c) => (c.verdict_failed ? `${c.verdict_failed} failed` : NONE)],
           ...metrics.map((m) => [h("span.mono", m.name), (c) => estimateOf(m, c), { number: true }]),
         ],
         cells.slice(0, MAX_CELLS),
