@@ -30,7 +30,7 @@ struct track {
     double latest[XOFF_N_PRIORITIES + 1]; /* by priority, and ALL */
 };
 
-static const char *unit_of(uint8_t metric)
+const char *curve_unit(uint8_t metric)
 {
     switch (metric) {
     case RESULT_TX_BPS:
@@ -154,7 +154,7 @@ static bool finish(const struct track *tracks, const struct result_curve_spec *s
 {
     const uint32_t n = (uint32_t)(spec->over / spec->every);
     memcpy(c->name, spec->name, sizeof c->name);
-    snprintf(c->unit, sizeof c->unit, "%s", unit_of(spec->metric));
+    snprintf(c->unit, sizeof c->unit, "%s", curve_unit(spec->metric));
     c->every = spec->over;
     c->first_at = spec->from / spec->every * spec->every + spec->over;
     c->n = tracks->n_values / n;

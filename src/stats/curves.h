@@ -4,6 +4,9 @@
 
 #include "stats/results.h"
 
+/* The unit of a curve's values: of an enum result_metric or result_fairness. */
+const char *curve_unit(uint8_t metric);
+
 /* Creates one curve for each that results asks for, in that order; NULL: no memory. A curve ends
  * where the run ended, if that was before its `to`. */
 struct curve *curves_create(const struct results *results);

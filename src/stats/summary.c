@@ -33,7 +33,6 @@ static void add_maxima(struct build *b);
 static void add_insurance(struct build *b);
 static void add_run(struct build *b);
 static void add_curves(struct build *b);
-static void make_labels(struct build *b);
 
 struct summary *summary_create(const struct results *results)
 {
@@ -57,7 +56,7 @@ struct summary *summary_create(const struct results *results)
     b.failed =
         !b.summary || !b.labels || !b.values || !b.scratch || !b.keys || !b.offsets || !b.ages;
     if (!b.failed) {
-        make_labels(&b);
+        metric_labels(results->tag_names, results->n_tags, b.labels);
         add_flows(&b);
         summary_times_of_flows(&b);
         add_operations(&b);
@@ -103,46 +102,6 @@ const struct metric *summary_find(const struct summary *summary, const char *nam
         if (!strcmp(summary->metrics[i].name, name))
             return &summary->metrics[i];
     return NULL;
-}
-
-/* Whether a traffic entry's name would clash with a figure over all flows or operations. */
-static bool is_reserved(const char *label)
-{
-    static const char *const words[] = {"ack",   "bytes", "finished", "unfinished", "all",
-                                        "flows", "mean",  "min",      "max",        "ns3",
-                                        "p50",   "p95",   "p99",      "rate",       "summarised"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(label, words[i]))
-            return true;
-    for (uint32_t i = 0; i < OUTPUT_BUCKETS; i++)
-        if (!strcmp(label, output_bucket_names[i]))
-            return true;
-    return false;
-}
-
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '#';
-}
-
-/* Makes entry names that expectations can write: other characters become '_', and a name that is
- * taken gets the entry's index. */
-static void make_labels(struct build *b)
-{
-    for (uint32_t i = 0; i < b->results->n_tags; i++) {
-        char *label = b->labels[i].text;
-        snprintf(label, RESULT_NAME, "%s", output_tag(b->results, i));
-        for (char *c = label; *c; c++)
-            if (!is_name_char(*c))
-                *c = '_';
-        bool is_taken = !*label || is_reserved(label);
-        for (uint32_t j = 0; j < i && !is_taken; j++)
-            is_taken = !strcmp(label, b->labels[j].text);
-        const size_t length = strlen(label);
-        if (is_taken)
-            snprintf(label + length, LABEL - length, "#%u", i);
-    }
 }
 
 /* Adds a flow's mean payload rate over its life, which ends with its last byte or with the run. A

@@ -7,17 +7,12 @@
 #include <string.h>
 
 #include "stats/flow_sums.h"
+#include "stats/metric_names.h"
 
 enum stat { STAT_MEAN, STAT_P50, STAT_P95, STAT_P99, STAT_MAX, N_STATS };
 
 static const char *const stat_names[N_STATS] = {"mean", "p50", "p95", "p99", "max"};
 static const uint64_t stat_percents[N_STATS] = {0, 50, 95, 99, 100};
-
-/* A traffic entry as part of a metric's name. */
-#define LABEL 44
-struct label {
-    char text[LABEL];
-};
 
 /* One flow's or operation's value with the groups it belongs to. */
 struct value {
@@ -33,8 +28,8 @@ struct build {
     xoff_time measured_for;
     struct summary *summary;
     uint32_t capacity;
-    bool failed;          /* out of memory */
-    struct label *labels; /* per traffic entry */
+    bool failed;                 /* out of memory */
+    struct metric_label *labels; /* per traffic entry */
     struct value *values; /* one per flow or operation: sorted, work space, and keys of groups */
     struct value *scratch;
     uint64_t *keys;

@@ -11,7 +11,7 @@
 
 #include <xoff/rng.h>
 
-#include "stats/results.h"
+#include "stats/metric_names.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_SANITIZED 1
@@ -25,6 +25,30 @@ _Noreturn void xoff_assert_fail(const char *expression, const char *file, int li
 {
     mock_assert(0, expression, file, line);
     abort();
+}
+
+/* Sums a run up; each metric is among those that metric_names.c knows, with its unit. */
+static struct summary *summarise(const struct results *r)
+{
+    struct metric_label *entries = calloc(r->n_tags + 1, sizeof *entries);
+    struct metric_curve *curves = calloc(r->n_curves + 1, sizeof *curves);
+    struct summary *s = summary_create(r);
+    assert_non_null(s);
+    metric_labels(r->tag_names, r->n_tags, entries);
+    for (uint32_t i = 0; i < r->n_curves; i++) {
+        snprintf(curves[i].name, sizeof curves[i].name, "%s", r->curves[i].name);
+        curves[i].metric = r->curves[i].metric;
+    }
+    const struct metric_words words = {entries, r->n_tags, curves, r->n_curves};
+    for (uint32_t i = 0; i < s->n_metrics; i++) {
+        const char *unit = metric_unit(&words, s->metrics[i].name);
+        if (!unit)
+            fail_msg("%s is not known before a run", s->metrics[i].name);
+        assert_string_equal(unit, s->metrics[i].unit);
+    }
+    free(curves);
+    free(entries);
+    return s;
 }
 
 static void check(const struct summary *s, const char *name, double value, const char *unit)
@@ -73,7 +97,7 @@ static void nearest_rank(void **state)
         for (uint32_t j = 0; j < rows[i].n; j++)
             flows[j] = flow(5, (j * 37 % rows[i].n + 1) * XOFF_US, 1000, 0);
         const struct results r = {.flows = flows, .n_flows = rows[i].n, .end_at = XOFF_MS};
-        struct summary *s = summary_create(&r);
+        struct summary *s = summarise(&r);
         check(s, "flows", rows[i].n, "");
         check(s, "flows.finished", rows[i].n, "");
         check(s, "fct.mean", rows[i].mean * 1e-6, "s");
@@ -104,12 +128,12 @@ static void unfinished_flows_count_for_the_largest(void **state)
     flows[1].ideal_for = flows[4].ideal_for = 1;
     struct results r = {
         .flows = flows, .n_flows = 4, .tag_names = tags, .n_tags = 2, .end_at = 10 * XOFF_MS};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "fct.web.max", 3e-3, "s");
     check(s, "fct.max", 7e-3, "s");
     summary_destroy(s);
     r.n_flows = 5;
-    s = summary_create(&r);
+    s = summarise(&r);
     check(s, "fct.web.max", 6e-3, "s");
     check(s, "fct.web.p99", 3e-3, "s");
     check(s, "fct.web.mean", 3e-3, "s");
@@ -139,7 +163,7 @@ static void undefined_is_absent(void **state)
     const struct results r = {
         .flows = &unfinished, .n_flows = 1, .tag_names = tags, .n_tags = 1, .end_at = XOFF_MS};
     const struct results nothing = {0};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "flows", 1, "");
     check(s, "flows.finished", 0, "");
     check(s, "throughput", 0, "bps");
@@ -165,7 +189,7 @@ static void undefined_is_absent(void **state)
     check_absent(s, "operations.web.p99");
     summary_destroy(s);
 
-    s = summary_create(&nothing);
+    s = summarise(&nothing);
     check(s, "flows", 0, "");
     check(s, "operations", 0, "");
     check(s, "end_time", 0, "s");
@@ -203,7 +227,7 @@ static void time_with_traffic(void **state)
             rows[i].acked_for == XOFF_NEVER ? XOFF_NEVER : 2 * XOFF_S + rows[i].acked_for;
         flows[1].finish_at = rows[i].is_finished ? 2 * XOFF_S + 500 * XOFF_US : XOFF_NEVER;
         const double length = (double)(rows[i].to - 2 * XOFF_S) / 1e12;
-        struct summary *s = summary_create(&r);
+        struct summary *s = summarise(&r);
         check(s, "traffic_start", 2, "s");
         check(s, "traffic_end", (double)rows[i].to / 1e12, "s");
         check(s, "end_time", 3, "s");
@@ -213,11 +237,11 @@ static void time_with_traffic(void **state)
     }
     /* Traffic from 0 to the end is the whole run, and so is none at all. */
     flows[0].start_at = 0;
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "throughput", 16000. / 3, "bps");
     summary_destroy(s);
     r.n_flows = 0;
-    s = summary_create(&r);
+    s = summarise(&r);
     check(s, "traffic_start", 0, "s");
     check(s, "traffic_end", 3, "s");
     check(s, "utilisation.max", 250e-6 / 3, "ratio");
@@ -248,7 +272,7 @@ static void measured_time(void **state)
                         .n_ports = 1,
                         .end_at = 10 * XOFF_US,
                         .stop_at = 8 * XOFF_US};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "measure_start", 0, "s");
     check(s, "measure_end", 8e-6, "s");
     check(s, "traffic_end", 10e-6, "s");
@@ -267,7 +291,7 @@ static void measured_time(void **state)
     flows[0].early_bytes = 1000; /* the scenario asks for 2 us to 6 us */
     r.measure_from = 2 * XOFF_US;
     r.measure_to = 6 * XOFF_US;
-    s = summary_create(&r);
+    s = summarise(&r);
     check(s, "measure_start", 2e-6, "s");
     check(s, "measure_end", 6e-6, "s");
     check(s, "throughput.x", 8 * 3000 / 4e-6, "bps");
@@ -276,7 +300,7 @@ static void measured_time(void **state)
     summary_destroy(s);
 
     r.measure_from = 9 * XOFF_US; /* nothing is offered any more */
-    s = summary_create(&r);
+    s = summarise(&r);
     check_absent(s, "throughput");
     check_absent(s, "utilisation.max");
     summary_destroy(s);
@@ -297,7 +321,7 @@ static void slowdown_of_ns3(void **state)
     const char *const tags[] = {"ns3"};
     const struct results r = {
         .flows = flows, .n_flows = 5, .tag_names = tags, .n_tags = 1, .end_at = XOFF_MS};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "slowdown.ns3.p50", 1.02, "ratio"); /* of 1 (not 0.49), 1.02 and 4 */
     check(s, "slowdown.ns3.max", 4, "ratio");
     check(s, "slowdown.ns3.mean", (1 + 1.02 + 4) / 3, "ratio");
@@ -311,7 +335,7 @@ static void slowdown_of_ns3(void **state)
 
     for (uint32_t i = 0; i < 5; i++)
         flows[i].standalone_for = 0;
-    s = summary_create(&r);
+    s = summarise(&r);
     check_absent(s, "slowdown.ns3.p50");
     check(s, "fct.ack.max", 9e-7, "s");
     summary_destroy(s);
@@ -330,7 +354,7 @@ static void slowdown_and_buckets(void **state)
         flows[i].acked_at = flows[i].finish_at + 7;
     }
     const struct results r = {.flows = flows, .n_flows = 9, .end_at = XOFF_MS};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "slowdown.max", 9, "ratio");
     check(s, "slowdown.mean", 5, "ratio"); /* (1 + 2 + ... + 9) / 9 */
     check(s, "slowdown.p50", 5, "ratio");  /* rank ceil(4.5) = 5 */
@@ -370,7 +394,7 @@ static void traffic_entries(void **state)
     flows[4].tag = 99; /* of no entry: counted in the whole only */
     const struct results r = {
         .flows = flows, .n_flows = 6, .tag_names = tags, .n_tags = 6, .end_at = XOFF_MS};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "fct.max", 6e-6, "s");
     check(s, "fct.web.p99", 1e-6, "s");
     check(s, "fct.ack#1.p99", 2e-6, "s");
@@ -417,7 +441,7 @@ static void operations_by_entry(void **state)
                               .tag_names = tags,
                               .n_tags = 4,
                               .end_at = XOFF_MS};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "operations", 4, "");
     check(s, "operations.bytes", 5410, "B");
     check(s, "operations.rate", 200e3, "/s");
@@ -451,7 +475,7 @@ static void operations_by_entry(void **state)
     /* One that took no time at the very start: a duration, but no rate. */
     struct result_operation instant = operation(0, 0, 1, 0);
     const struct results first = {.operations = &instant, .n_operations = 1, .end_at = XOFF_MS};
-    s = summary_create(&first);
+    s = summarise(&first);
     check(s, "operations", 1, "");
     check(s, "operations.max", 0, "s");
     check_absent(s, "operations.rate");
@@ -512,7 +536,7 @@ static void operations_against_a_slow_model(void **state)
                                   .tag_names = tags,
                                   .n_tags = 3,
                                   .end_at = XOFF_MS};
-        struct summary *s = summary_create(&r);
+        struct summary *s = summarise(&r);
         check(s, "operations", n, "");
         for (uint32_t tag = 0; tag < 3; tag++) {
             for (uint32_t i = 0; i < sizeof stats / sizeof *stats; i++) {
@@ -546,7 +570,7 @@ static void throughput_and_fairness(void **state)
     const char *const tags[] = {"x", "y"};
     const struct results r = {
         .flows = flows, .n_flows = 3, .tag_names = tags, .n_tags = 2, .end_at = 10 * XOFF_US};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "throughput", 5.6e9, "bps");
     check(s, "throughput.x", 5.6e9, "bps");
     check(s, "throughput.mean", 4e9, "bps");
@@ -579,7 +603,7 @@ static void starved_flows(void **state)
     const char *const tags[] = {"x", "y", "z"};
     const struct results r = {
         .flows = flows, .n_flows = 5, .tag_names = tags, .n_tags = 3, .end_at = 10 * XOFF_US};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "starved", 2, "");
     check(s, "starved.x", 0, "");
     check(s, "starved.y", 2, "");
@@ -592,7 +616,7 @@ static void starved_flows(void **state)
     summary_destroy(s);
     flows[0].ideal_for = flows[1].ideal_for = flows[4].ideal_for = XOFF_US;
     flows[4].offered_bytes = 10001;
-    s = summary_create(&r);
+    s = summarise(&r);
     check(s, "slowdown.le10KB.flows", 1, "");
     check(s, "slowdown.le10KB.unfinished", 1, "");
     check(s, "slowdown.le100KB.unfinished", 1, "");
@@ -612,7 +636,7 @@ static void drops_by_cause(void **state)
         {.cause = RESULT_DROP_EGRESS, .lossless = 1, .frames = 64, .bytes = 6400},
     };
     const struct results r = {.drops = drops, .n_drops = 7};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "drops", 127, "frames");
     check(s, "drops.bytes", 12700, "B");
     check(s, "drops.lossless", 97, "frames");
@@ -672,7 +696,7 @@ static void ports_and_buffers(void **state)
                               .packet_hops = 12,
                               .control_hops = 13,
                               .end_at = 100};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "utilisation.mean", 0.5, "ratio");
     check(s, "utilisation.max", 0.75, "ratio");
     check(s, "queue.peak", 700, "B");
@@ -730,7 +754,7 @@ static void longest_pause(void **state)
     } rows[] = {{0, 0}, {4, 0}, {5, 1}, {6, 30}, {8, 40}, {9, 40}, {11, 40}, {12, 40}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         r.n_pauses = rows[i].n;
-        struct summary *s = summary_create(&r);
+        struct summary *s = summarise(&r);
         if (rows[i].longest > 0)
             check(s, "pauses.max", rows[i].longest * 1e-12, "s");
         else
@@ -763,7 +787,7 @@ static void pools(void **state)
                   .peak_bytes = {0, 0, 0, 0, 40}}}};
     struct results r = {
         .nodes = nodes, .n_nodes = 3, .buffers = buffers, .n_buffers = 4, .end_at = 100};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "buffer.set_aside", 0.2, "ratio");
     check(s, "buffer.shared", 0.7, "ratio");
     check(s, "insurance.peak", 60, "B");
@@ -773,13 +797,13 @@ static void pools(void **state)
     summary_destroy(s);
 
     r.n_buffers = 2;
-    s = summary_create(&r);
+    s = summarise(&r);
     check(s, "buffer.set_aside", 0.2, "ratio");
     check_absent(s, "insurance.peak");
     check_absent(s, "insurance.peak_fraction");
     summary_destroy(s);
     r.n_buffers = 1;
-    s = summary_create(&r);
+    s = summarise(&r);
     check_absent(s, "buffer.set_aside");
     check_absent(s, "buffer.shared");
     summary_destroy(s);
@@ -791,7 +815,7 @@ static void maxima(void **state)
     (void)state;
     uint64_t counts[RESULT_MAXIMA] = {0};
     struct results r = {.headroom_maxima = counts, .end_at = 100};
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     check(s, "headroom.maxima", 0, "");
     check_absent(s, "headroom.maxima.p50");
     check_absent(s, "headroom.maxima.max");
@@ -800,7 +824,7 @@ static void maxima(void **state)
 
     for (uint32_t i = 0; i < 100; i++)
         counts[i] = 2;
-    s = summary_create(&r);
+    s = summarise(&r);
     check(s, "headroom.maxima", 200, "");
     check(s, "headroom.maxima.p50", 0.050, "ratio");
     check(s, "headroom.maxima.p95", 0.095, "ratio");
@@ -813,7 +837,7 @@ static void maxima(void **state)
     summary_destroy(s);
 
     counts[RESULT_MAXIMA - 1] = 1;
-    s = summary_create(&r);
+    s = summarise(&r);
     check(s, "headroom.maxima.p50", 0.051, "ratio");
     check(s, "headroom.maxima.max", 1, "ratio");
     assert_int_equal(s->distributions[0].n, RESULT_MAXIMA);
@@ -849,7 +873,7 @@ static void million_flows(void **state)
     const struct results r = {
         .flows = flows, .n_flows = n, .tag_names = tags, .n_tags = 2, .end_at = XOFF_S};
     const clock_t start = clock();
-    struct summary *s = summary_create(&r);
+    struct summary *s = summarise(&r);
     const double cpu_s = (double)(clock() - start) / CLOCKS_PER_SEC;
     print_message("a million flows summarised in %.3f s\n", cpu_s);
 #ifndef IS_SANITIZED
