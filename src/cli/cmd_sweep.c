@@ -129,6 +129,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!a->file)
             argp_error(state, "no sweep file given");
+        if (a->until && !*a->until)
+            argp_error(state, "--until: give a metric and a tolerance, such as 'fct.p99 +- 2%%'");
         if ((a->output && !*a->output) || (a->cache && !*a->cache))
             argp_error(state, "--output and --cache need the name of a folder");
         if (a->options.is_collecting && (a->options.n_shares || a->options.is_fresh))
@@ -243,28 +245,12 @@ static int check_names(const struct sweep *s, const struct sweep_names *names, c
         struct xoff_err err = {.line = names->list[i].place.line,
                                .column = names->list[i].place.column};
         xoff_err_set(&err, XOFF_E_UNKNOWN, subject, names->list[i].text,
-                     "no run has this metric; see sweep.csv for those that there are");
+                     "no run has this metric; docs/results.md says when it is absent");
         snprintf(err.file, sizeof err.file, "%s", s->file->file);
         cli_print_error(&err);
         status = EXIT_FAILED;
     }
     return status;
-}
-
-/* An absolute tolerance must be in the metric's unit. */
-static int check_until(const struct sweep *s)
-{
-    const struct sweep_until *until = &s->options->until;
-    struct xoff_err err = {0};
-    for (uint32_t k = 0; k < s->n_columns; k++)
-        if (!strcmp(s->columns[k].name, until->metric) && !until_fits(until, s->columns[k].unit)) {
-            xoff_err_set(&err, XOFF_E_UNIT, "until", until->metric,
-                         "the tolerance is not in the unit of the metric: ");
-            xoff_err_add(&err, *s->columns[k].unit ? s->columns[k].unit : "a number");
-            cli_print_error(&err);
-            return EXIT_BAD_INPUT;
-        }
-    return EXIT_FINE;
 }
 
 /* After the runs: prints and writes. */
@@ -293,7 +279,6 @@ static int finish(const struct sweep_arguments *a, const struct sweep *sweep, co
     const int wrong = check_names(sweep, &sweep->file->metrics, "metrics") |
                       check_names(sweep, &sweep->file->least, "page.pareto.min") |
                       check_names(sweep, &sweep->file->most, "page.pareto.max");
-    const int unit = check_until(sweep);
     char *json = sweep_json(sweep);
     if (a->json)
         puts(json);
@@ -307,7 +292,7 @@ static int finish(const struct sweep_arguments *a, const struct sweep *sweep, co
         printf("results: %s/sweep.sqlite, %s/sweep.csv, %s/sweep.json\npage: %s/sweep.html\n",
                output, output, output, output);
     free(json);
-    return unit ? unit : status ? status : wrong;
+    return status ? status : wrong;
 }
 
 /* Reads the file, and what options replace in it. */
@@ -334,7 +319,12 @@ static int open_file(struct sweep_arguments *a, struct sweep_file **file, struct
             err->line = f->until_place.line;
             err->column = f->until_place.column;
         }
+        if (!a->until)
+            a->options.until.place = f->until_place;
     }
+    if (!code && a->options.max_seeds && !*until)
+        code = xoff_err_set(err, XOFF_E_CONFLICT, "--max-seeds", NULL,
+                            "seeds are added with --until alone, or until: in the file");
     if (!a->options.max_seeds)
         a->options.max_seeds = (uint32_t)f->params.max_seeds;
     if (code)

@@ -244,12 +244,14 @@ static void print_until(const struct sweep *s, FILE *out)
         const struct sweep_cell *cell = &s->cells[i];
         const struct seed_metric *m =
             cell->spread ? seeds_find(cell->spread, o->until.metric) : NULL;
-        char text[80] = "there is no such metric";
+        char text[80];
         if (cell->is_tight)
             continue;
         if (m)
-            estimate(text, sizeof text, m);
-        fprintf(out, "    not after %u seeds: %s  ", cell->n_runs, text);
+            fprintf(out, "    not after %u seeds: %s  ", cell->n_runs,
+                    estimate(text, sizeof text, m));
+        else
+            fprintf(out, "    no run of %u has it  ", cell->n_runs);
         print_place(s, cell, out);
         fputc('\n', out);
         n_named++;

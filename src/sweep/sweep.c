@@ -120,6 +120,8 @@ static int check_points(struct sweep *s, struct xoff_err *err)
             return rc;
         if (!p)
             rc = choose_variants(s, scenario, err);
+        for (uint32_t v = 0; v < s->n_variants && !rc; v++)
+            sweep_add_words(s, scenario->plans[s->variant_numbers[v]]);
         scenario_destroy(scenario);
     }
     return rc;
@@ -147,6 +149,8 @@ int sweep_open(struct sweep *s, struct sweep_file *file, const struct sweep_opti
     int rc = check_options(s, err);
     if (!rc)
         rc = check_points(s, err);
+    if (!rc)
+        rc = sweep_check_metrics(s, err);
     s->n_cells = rc ? 0 : s->n_points * s->n_variants;
     s->cells = take(calloc(s->n_cells + 1, sizeof *s->cells));
     for (uint32_t i = 0; i < s->n_cells; i++) {
@@ -365,6 +369,8 @@ void sweep_fini(struct sweep *s)
     for (uint32_t i = 0; i < s->n_variants; i++)
         free(s->variants[i]);
     free(s->variants);
+    free(s->words.entries);
+    free(s->words.curves);
     free(s->variant_numbers);
     free(s->cells);
     free(s->columns);

@@ -8,6 +8,7 @@
 #define SWEEP_SWEEP_H
 
 #include "many/batch.h"
+#include "stats/metric_names.h"
 #include "stats/spread.h"
 #include "sweep/sweep_file.h"
 
@@ -17,6 +18,8 @@ struct sweep_until {
     double tolerance; /* half the width: a share of the mean, or in `unit` */
     bool is_relative;
     enum amount_unit unit;
+    char given[32];          /* the tolerance as it is written */
+    struct plan_place place; /* in the file; line 0: it is an option */
 };
 int until_parse(const char *text, struct sweep_until *out, struct xoff_err *err);
 /* Seeds to have next where the metric is as `m` (NULL: there is no such metric) with n seeds: n
@@ -66,6 +69,13 @@ struct sweep_options {
     void *progress_context;
 };
 
+/* What names of metrics can be made of, at any point. */
+struct sweep_words {
+    struct metric_label *entries;
+    struct metric_curve *curves;
+    uint32_t n_entries, n_curves;
+};
+
 struct sweep {
     struct sweep_file *file;
     const struct sweep_options *options;
@@ -80,7 +90,8 @@ struct sweep {
     uint32_t n_columns;
     uint32_t n_runs, n_cached, n_failed, n_missing; /* missing: not in the cache */
     int store_reason; /* errno of the first entry that could not be stored; 0: none */
-    char **expects;   /* the scenario's expectations that are about variants of the sweep */
+    struct sweep_words words;
+    char **expects; /* the scenario's expectations that are about variants of the sweep */
     uint32_t n_expects;
     char *cached_as; /* name of the command in the cache: has the variants, if verdicts depend */
     struct sweep_reason *reasons; /* of failed verdicts, in order of appearance */
@@ -113,6 +124,11 @@ enum sweep_effect sweep_effect(const struct sweep *sweep, uint32_t axis);
 /* A row of what is to be small for each cell; marks those that no other cell is better than. NANs
  * are not on the front. */
 void front_mark(const double *rows, uint32_t n_cells, uint32_t n_goals, bool *is_on_front);
+
+/* Names of metrics (sweep_names.c): adds what those of a plan are made of; refuses names that no
+ * run can have, and a tolerance in another unit. */
+void sweep_add_words(struct sweep *sweep, const struct plan *plan);
+int sweep_check_metrics(const struct sweep *sweep, struct xoff_err *err);
 
 /* Verdicts (sweep_verdict.c): keeps the expectations of the scenario; judges all runs that are
  * done; frees what both have made. */

@@ -251,6 +251,9 @@ static int read_root(struct fields_reader *r, struct sweep_file *f)
     if (!rc && !f->params.grid && !f->params.latin)
         rc = fail_key(r, yaml_find(root, "grid"), "grid", XOFF_E_MISSING,
                       "without a grid give latin: and a number of points");
+    if (!rc && until && !*f->params.until)
+        rc = fail_key(r, until, "until", XOFF_E_MISSING,
+                      "empty; give a metric and a tolerance, such as fct.p99 +- 2%");
     if (!rc && until)
         f->until_place = (struct plan_place){until->line, until->column};
     if (!rc)

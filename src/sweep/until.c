@@ -39,6 +39,7 @@ int until_parse(const char *text, struct sweep_until *out, struct xoff_err *err)
     at += sign;
     at += strspn(at, " ");
     out->unit = amount_read(at, &out->tolerance);
+    snprintf(out->given, sizeof out->given, "%s", at);
     out->is_relative = *at && at[strlen(at) - 1] == '%';
     if (out->unit == AMOUNT_WORD)
         return fail(text, form, err);

@@ -207,9 +207,11 @@ def check_until(file, folder):
     check("where it is not reached is told", run.returncode == 0 and
           "fct.web.p99 is as tight as asked at 0 of 12" in run.stdout and
           "not after 3 seeds" in run.stdout and "traffic.0.load=0.1 switch.buffer=1MB short" in run.stdout, run)
-    run = xoff("sweep", file, "--until", "fct.web.p99 +- 5", "-o", folder / "unit")
-    check("a tolerance in another unit", run.returncode == 2 and "not in the unit of the metric: s" in
-          run.stderr, run)
+    for tolerance in ("5", "5KB"):
+        run = xoff("sweep", file, "--until", f"fct.web.p99 +- {tolerance}", "-o", folder / "unit")
+        check("a tolerance in another unit", run.returncode == 2 and run.stderr ==
+              "error: --until: wrong or missing unit; a tolerance of fct.web.p99 is a time (ps ns us ms s), or a "
+              f"share of the mean such as 5% (given: {tolerance})\n" and not (folder / "unit").exists(), run)
 
 
 def check_bad(folder):
@@ -225,18 +227,32 @@ def check_bad(folder):
             ("set: {stopp: 1ms}\nvary: {switch.buffer: [1MB]}", "3:7", "set.stopp: unknown key; did you mean stop?"),
             ("vary: {switch.buffer: [1MB]}\nvariants: [lnog]", "4:12", "did you mean long?"),
             ("vary: {switch.buffer: [1MB]}\nuntil: fct", "4:8", "give a metric and a tolerance"),
+            ("vary: {switch.buffer: [1MB]}\nuntil: ''", "4:9", "give a metric and a tolerance"),
+            ("vary: {switch.buffer: [1MB]}\nuntil: fct.web.p99 +- 10", "4:8", "is a time (ps ns us ms s)"),
+            ("vary: {switch.buffer: [1MB]}\nuntil: throughput +- 1KB", "4:8", "is a rate (bps"),
+            ("vary: {switch.buffer: [1MB]}\nuntil: sent.web +- 1us", "4:8", "is a size (B"),
+            ("vary: {switch.buffer: [1MB]}\nuntil: drops +- 1KB", "4:8", "is a number without a unit"),
+            ("vary: {switch.buffer: [1MB]}\nuntil: curve.q.max +- 1us", "4:8", "no run of the scenario can have"),
+            ("vary: {switch.buffer: [1MB]}\nuntil: fct.wbe.p99 +- 1us", "4:8", "did you mean fct.web.p99?"),
+            ("vary: {switch.buffer: [1MB]}\nmetrics: [drops, fct.wbe.p99]", "4:18", "did you mean fct.web.p99?"),
+            ("vary: {switch.buffer: [1MB]}\npage: {pareto: {min: [drops, fct.web.p98]}}", "4:30", "did you mean"),
+            ("vary: {switch.buffer: [1MB]}\npage: {pareto: {min: [drops], max: [jain.wib]}}", "4:37", "jain.web?"),
             ("latin: 4\nvary: {switch.buffer: {from: 1, to: 2}}", "4:", "vary.switch.buffer"),
             ("vary: {switch.buffer: [1MB]}\ncolour: red", "4:1", "unknown key")):
         bad.write_text(f"sweep: Bad\nscenario: swept.yaml\n{text}\n")
         run = xoff("sweep", bad, "-o", folder / "bad")
         check(f"{text}: {place} {message}", run.returncode == 2 and f"{bad}:{place}" in run.stderr and
               message in run.stderr and not run.stdout and run.stderr.count("\n") == 1, run)
-    bad.write_text("sweep: Bad\nscenario: swept.yaml\nvary: {switch.buffer: [1MB]}\nmetrics: [fct.wbe.p99, drops]\n")
-    run = xoff("sweep", bad, "-o", folder / "named")
-    check("a metric that no run has", run.returncode == 1 and f"{bad}:4:11" in run.stderr and
-          "no run has this metric" in run.stderr, run)
+    bad.write_text("sweep: Bad\nscenario: swept.yaml\nvary: {switch.buffer: [1MB]}\nset: {stop: 1ns, drain: 0s}\n"
+                   "metrics: [fct.web.p99, drops]\n")
+    run = xoff("sweep", bad, "--until", "fct.web.p99 +- 5%", "-o", folder / "named")
+    check("a metric that runs could have and have not", run.returncode == 1 and f"{bad}:5:11" in run.stderr and
+          "no run has this metric" in run.stderr and "no run of 1 has it  switch.buffer=1MB" in run.stdout, run)
+    bad.write_text("sweep: Bad\nscenario: swept.yaml\nvary: {switch.bufer: [1MB]}\n")
     for args, message in ((["--share", "0/4"], "K from 1 to N"), (["--share", "5/4"], "K from 1 to N"),
                           (["--share", "1/4x"], "K from 1 to N"), (["--until", "drops"], "--until: give a metric"),
+                          (["--until", ""], "--until: give a metric"),
+                          (["--max-seeds", "4"], "with --until alone"),
                           (["--collect", "--share", "1/2"], "runs nothing"), (["--seeds", "2..1"], "--seeds"),
                           (["--set", "switch.buffer=1MB"], "the sweep varies this key"),
                           (["--set", "seed=1"], "chosen by seeds"), (["--set", "stpo=1ms"], "did you mean stop?"),
