@@ -188,7 +188,9 @@ char *sweep_json(const struct sweep *s)
     uint32_t n_shown;
     struct sweep_column *shown = sweep_shown(s, &n_shown);
     json_t *root = json_object(), *variants = json_array(), *cells = json_array(),
-           *settings = json_object();
+           *settings = json_object(), *seeds = json_array();
+    for (uint32_t i = 0; i < f->n_seeds; i++)
+        append(seeds, json_integer((json_int_t)f->seeds[i]));
     for (uint32_t i = 0; i < s->n_variants; i++)
         append(variants, json_string(s->variants[i]));
     for (uint32_t i = 0; i < s->n_cells; i++)
@@ -204,6 +206,7 @@ char *sweep_json(const struct sweep *s)
     put(root, "scenario", json_string(f->scenario_file));
     put(root, "design", json_string(f->params.latin ? "latin" : "grid"));
     put(root, "settings", settings);
+    put(root, "seeds", seeds);
     put(root, "parameters", parameters_json(s));
     put(root, "variants", variants);
     put(root, "points", points_json(s));

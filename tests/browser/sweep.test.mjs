@@ -39,7 +39,8 @@ function sweepFixture() {
     file: "sweep.yaml",
     scenario: "star.yaml",
     design: "grid",
-    settings: {},
+    settings: { stop: "2ms", "switch.mmu.allow_loss": "true" },
+    seeds: [1, 2, 3, 7],
     parameters: [
       { name: "switch.buffer", unit: "B", scale: "log", matters: true },
       { name: "switch.mmu", unit: "", scale: "lin", matters: false },
@@ -89,6 +90,9 @@ onPage("a sweep", file, {}, {
     const text = await page.locator("#best").innerText();
     assert.match(text, /6 points, 36 runs of star\.yaml/);
     assert.match(text, /3 runs failed\. Point 0, seed 1: no room/);
+    assert.match(text, /Set at all points\s+stop: 2ms, switch\.mmu\.allow_loss: true/);
+    assert.match(text, /Seeds\s+1\.\.3, 7, and more until the goal/);
+    assert.match(text, /Goal\s+fct\.p99 \u00b1 10 %, at most 3 seeds/);
     assert.match(text, /2 of 33 runs failed an expectation or the audit/);
     assert.match(text, /drops == <0>: 2 runs, first seed 2 of switch\.buffer 4MB, switch\.mmu sih, variant plain: expected/);
     assert.match(text, /switch\.mmu makes no difference/);
@@ -102,6 +106,8 @@ onPage("a sweep", file, {}, {
       "switch.buffer 1MB, switch.mmu sih, variant plain",
       "at 1",
     ]);
+    const drops = await page.locator("#best tbody tr").nth(1).locator("td").allInnerTexts();
+    assert.equal(drops[2], "switch.buffer 1MB, switch.mmu sih, variant plain, and 10 more"); // a tie
   },
   "every metric is drawn, against a parameter and over two": async (page) => {
     const { metrics } = await dataOf(page);
@@ -148,6 +154,8 @@ onPage("a sweep", file, {}, {
     assert.equal(rows.filter((r) => r.at(-1) === "true").length, 1);
     assert.equal(await page.locator("#points tbody tr").count(), 12);
     assert.match(await page.locator("#points").innerText(), /3 \(3 failed\)/);
+    const wide = await page.locator("#points .table").evaluate((e) => getComputedStyle(e).backgroundAttachment);
+    assert.equal(wide, "local, local, scroll, scroll"); // a shadow where there is more
     assert.equal(await page.locator("#points tbody td", { hasText: /^2 failed$/ }).count(), 1);
   },
 });
@@ -159,6 +167,42 @@ onPage("a Latin hypercube", pageOf("latin", latinFixture()), {}, {
     const rows = await csvOfFigure(page, "fct.p99 against switch.buffer");
     assert.equal(rows.length, 12);
     assert.equal(await page.locator("#pareto").count(), 0);
+    assert.equal(await page.locator("#curves").getByLabel("colours").inputValue(), "variant");
     for (const { title, ink } of await inkOf(page)) assert.ok(ink > 300, title);
   },
+  "the variants do not lie upon each other": async (page) => {
+    const over = "fct.p99 over switch.buffer and switch.mmu";
+    assert.equal((await csvOfFigure(page, over)).length, 7);
+    await page.locator("#heat").getByLabel("variant =").selectOption("</script>");
+    await drawn(page);
+    assert.equal((await csvOfFigure(page, over)).length, 6); // one cell has no figures
+    await page.locator("#curves").getByLabel("colours").selectOption("");
+    await drawn(page);
+    assert.equal(await page.locator("#curves").getByLabel("variant =").inputValue(), "plain");
+    assert.equal((await csvOfFigure(page, "fct.p99 against switch.buffer")).length, 7);
+    await page
+      .locator("#curves")
+      .getByRole("combobox", { name: /^against/ })
+      .selectOption("variant");
+    await drawn(page);
+    assert.equal((await csvOfFigure(page, "fct.p99 against variant")).length, 12);
+  },
 });
+
+// A sweep whose metrics no run has, in two ways.
+function barrenFixture(failed) {
+  const data = sweepFixture();
+  const cells = data.cells.map((c) => ({ ...c, metrics: {}, failed: failed ? c.runs : 0 }));
+  const failures = cells.flatMap((c) => [1, 2, 3].map((seed) => ({ ...c, seed, error: "no room" })));
+  return { ...data, metrics: [], cells, until: null, failures: failed ? failures : [], verdicts: {} };
+}
+
+for (const failed of [false, true])
+  onPage(`no figures, ${failed ? "all failed" : "none has them"}`, pageOf(`barren${failed}`, barrenFixture(failed)), {}, {
+    "the reason is said, and no section is empty": async (page) => {
+      const text = await page.locator("#best").innerText();
+      assert.match(text, failed ? /No run is done/ : /No run has a figure of any metric/);
+      assert.equal(await page.locator("#curves, #heat").count(), 0);
+      assert.equal(await page.locator("#points tbody tr").count(), 12);
+    },
+  });

@@ -85,6 +85,7 @@ def check_figures(file, folder):
         check("mean and interval", m["n"] == 2 and near(m["mean"], statistics.fmean(values)) and
               near(m["ci95"], 12.706204736 * statistics.stdev(values) / math.sqrt(2)))
     means = [c["metrics"]["throughput"]["mean"] for c in document["cells"]]
+    check("seeds and settings are there", document["seeds"] == [1, 2] and document["settings"] == {}, document["seeds"])
     check("both parameters matter", [p["matters"] for p in document["parameters"]] == [True, True])
     shown = {m["name"]: m for m in document["metrics"]}["throughput"]
     check("of throughput more is better", shown["more_is_better"] and

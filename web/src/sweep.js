@@ -5,8 +5,8 @@ function sweepPage(data) {
   const dims = dimensions(data);
   return [
     sweepHead(data, dims),
-    curvesSection(data, dims),
-    heatSection(data, dims),
+    list(data.metrics).length > 0 && curvesSection(data, dims),
+    list(data.metrics).length > 0 && heatSection(data, dims),
     frontSection(data, dims),
     cellsSection(data, dims),
   ].filter(Boolean);
@@ -45,6 +45,49 @@ function estimateOf(metric, cell) {
   return show(m.mean, metric.unit) + (isFigure(m.ci95) ? ` \u00b1 ${show(m.ci95, metric.unit, 3)}` : "");
 }
 
+// The cell, and how many others have the same mean.
+function placeWithTies(dims, metric, cells, index) {
+  const same = cells.filter(
+    (c) => c.metrics[metric.name] && meanOf(metric, c) === meanOf(metric, cells[index]),
+  ).length;
+  if (same === cells.length && same > 1) return "all points";
+  return cellPlace(dims, cells[index]) + (same > 1 ? `, and ${same - 1} more` : "");
+}
+
+// What is the same at all points, the seeds, and how narrow the intervals were to be.
+function conditions(data) {
+  const settings = Object.entries(data.settings || {});
+  const { until } = data;
+  const rows = [
+    settings.length && ["Set at all points", settings.map(([k, v]) => `${k}: ${v}`).join(", ")],
+    list(data.seeds).length && ["Seeds", seedRanges(list(data.seeds)) + (until ? ", and more until the goal" : "")],
+    until && ["Goal", `${until.metric} \u00b1 ${toleranceOf(data)}, at most ${plural(until.max_seeds, "seed")}`],
+  ].filter(Boolean);
+  return rows.length > 0 && h("dl.facts", rows.map(([term, value]) => [h("dt", term), h("dd", value)]));
+}
+
+function toleranceOf({ until, metrics }) {
+  const { unit } = list(metrics).find((m) => m.name === until.metric) || {};
+  return until.relative ? showShare(until.tolerance) : show(until.tolerance, unit);
+}
+
+// 1, 2, 3, 7 as "1..3, 7".
+function seedRanges(seeds) {
+  const runs = [];
+  for (const seed of seeds) {
+    const last = runs[runs.length - 1];
+    if (last && seed === last[1] + 1) last[1] = seed;
+    else runs.push([seed, seed]);
+  }
+  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}..${to}`)).join(", ");
+}
+
+function noMetrics(data) {
+  return list(data.failures).length === data.runs
+    ? "No run is done, so there are no figures."
+    : "No run has a figure of any metric that the sweep asks for: sweep.csv has those that there are.";
+}
+
 // How many cells have no figure of a metric: their flows did not finish, or their runs failed.
 function countWithout(metric, cells) {
   return cells.filter((c) => !c.metrics[metric.name]).length;
@@ -57,7 +100,7 @@ function verdictNote(data, dims) {
   const cellOf = (r) =>
     list(data.cells).find((c) => c.point === r.point && c.variant === r.variant);
   return h(
-    "div.note.bad",
+    "div.note",
     h("strong", `${failed} of ${plural(runs, "run")} failed an expectation or the audit. `),
     h(
       "ul",
@@ -89,12 +132,14 @@ function sweepHead(data, dims) {
   const cells = list(data.cells);
   const failures = list(data.failures);
   const loose = data.until ? cells.filter((c) => !c.tight) : [];
-  const at = (index) => (isFigure(index) ? cellPlace(dims, cells[index]) : NONE);
+  const at = (metric, index) => (isFigure(index) ? placeWithTies(dims, metric, cells, index) : NONE);
   return section(
     "best",
     "Best and worst",
     `${plural(list(data.points).length, "point")}, ${plural(data.runs, "run")} of ${data.scenario}. ` +
       "\u00b1: the true mean is within this of the mean shown, with 95 % confidence.",
+    conditions(data),
+    !list(data.metrics).length && h("p.note", noMetrics(data)),
     failures.length > 0 &&
       h(
         "div.note.bad",
@@ -111,15 +156,15 @@ function sweepHead(data, dims) {
           ` Not after ${Math.max(...loose.map((c) => c.runs))} seeds: ${cellPlace(dims, loose[0])}` +
             (loose.length > 1 ? `, and ${loose.length - 1} more.` : "."),
       ),
-    h(
+    list(data.metrics).length > 0 && h(
       "div.card.panel",
       plainTable(
         [
           ["metric", (m) => h("span.mono", m.name)],
           ["best", (m) => estimateOf(m, cells[m.best]), { number: true }],
-          ["at", (m) => at(m.best)],
+          ["at", (m) => at(m, m.best)],
           ["worst", (m) => estimateOf(m, cells[m.worst]), { number: true }],
-          ["at", (m) => at(m.worst)],
+          ["at", (m) => at(m, m.worst)],
           ...(list(data.metrics).some((m) => countWithout(m, cells))
             ? [["no figure", (m) => (countWithout(m, cells) ? `at ${countWithout(m, cells)}` : ""), { number: true }]]
             : []),
@@ -133,6 +178,9 @@ function sweepHead(data, dims) {
 
 // Drop-downs for the roles of dimensions, and for the value of each that has no role. `fill` gets the chosen
 // names and makes the figures anew.
+// In a Latin hypercube all points are shown, whatever their other parameters: only the variants lie upon each other.
+const MAX_COLOURS = 8;
+
 function chooser(dims, roles, data, fill) {
   const holder = h("div.grid.two");
   const controls = h("div.controls");
@@ -140,7 +188,9 @@ function chooser(dims, roles, data, fill) {
   const chosen = { ...roles };
   const update = () => {
     const free = Object.values(chosen);
-    const rest = data.design === "latin" ? [] : dims.filter((d) => !free.includes(d.name));
+    const rest = dims.filter(
+      (d) => !free.includes(d.name) && (data.design !== "latin" || d.name === "variant"),
+    );
     const cells = list(data.cells).filter((cell) =>
       rest.every((d) => d.text(cell) === fixed.get(d.name)),
     );
@@ -152,12 +202,15 @@ function chooser(dims, roles, data, fill) {
           `${role} `,
           [
             ...(role === "lines" ? [["", "one line"]] : []),
-            ...dims.map((d) => [d.name, d.name]),
+            ...(role === "colours" ? [["", "one colour"]] : []),
+            ...dims
+              .filter((d) => role !== "colours" || d.texts.length <= MAX_COLOURS)
+              .map((d) => [d.name, d.name]),
           ],
           chosen[role],
           (name) => {
             const other = Object.keys(chosen).find((r) => r !== role && chosen[r] === name);
-            if (other) chosen[other] = chosen[role];
+            if (other) chosen[other] = other === "colours" ? "" : chosen[role];
             chosen[role] = name;
             update();
           },
@@ -189,7 +242,7 @@ function curvesSection(data, dims) {
   const x = asked.x || dims[0].name;
   const other = dims.find((d) => d.name !== x);
   const roles = isLatin
-    ? { against: x }
+    ? { against: x, colours: dims.some((d) => d.name === "variant") && x !== "variant" ? "variant" : "" }
     : { against: x, lines: asked.series || (other ? other.name : "") };
   return section(
     "curves",
@@ -205,7 +258,7 @@ function curvesSection(data, dims) {
 
 function curveFigure(data, dims, metric, chosen, cells) {
   const x = dims.find((d) => d.name === chosen.against);
-  const by = dims.find((d) => d.name === chosen.lines);
+  const by = dims.find((d) => d.name === (chosen.lines || chosen.colours));
   const names = by ? by.texts : [""];
   const series = names.map((name) => ({
     name: by ? `${by.name} ${name}` : metric.name,
@@ -530,7 +583,7 @@ function frontFigure(data, dims, x, y, cells) {
     nothing: "No point has both.",
     option: (width) =>
       there.length && {
-        grid: { left: 34, right: 22, top: 40, bottom: 30, containLabel: true },
+        grid: { left: 34, right: 58, top: 40, bottom: 30, containLabel: true }, // half of the last label
         legend: legend(["on the front", "not"], width),
         tooltip: tooltip({
           trigger: "item",
@@ -550,6 +603,11 @@ function frontFigure(data, dims, x, y, cells) {
       ...there.map((c) => [...dims.map((d) => d.text(c)), x.value(c), y.value(c), c.pareto]),
     ],
   });
+}
+
+function verdictOf(cell) {
+  if (cell.verdict_failed) return `${cell.verdict_failed} failed`;
+  return cell.failed === cell.runs ? NONE : "passed";
 }
 
 const MAX_CELLS = 200; // rows of the table; the CSV has all
@@ -583,7 +641,7 @@ function cellsSection(data, dims) {
         [
           ...dims.map((d) => [d.name, (c) => d.text(c)]),
           ["runs", (c) => (c.failed ? `${c.runs} (${c.failed} failed)` : String(c.runs)), { number: true }],
-          ["verdict", (c) => (c.verdict_failed ? `${c.verdict_failed} failed` : NONE)],
+          ["verdict", verdictOf],
           ...metrics.map((m) => [h("span.mono", m.name), (c) => estimateOf(m, c), { number: true }]),
         ],
         cells.slice(0, MAX_CELLS),
