@@ -260,6 +260,18 @@ static void print_until(const struct sweep *s, FILE *out)
         fprintf(out, "    and %u more\n", s->n_cells - n_tight - n_named);
 }
 
+/* Whether any figure has an interval: with one seed none has. */
+static bool has_interval(const struct sweep *s, const struct sweep_column *shown, uint32_t n_shown)
+{
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        for (uint32_t k = 0; k < n_shown && s->cells[i].spread; k++) {
+            const struct seed_metric *m = seeds_find(s->cells[i].spread, shown[k].name);
+            if (m && !isnan(m->over.ci95))
+                return true;
+        }
+    return false;
+}
+
 void sweep_print(const struct sweep *s, FILE *out)
 {
     const struct cli_style *style = cli_style(out);
@@ -278,10 +290,15 @@ void sweep_print(const struct sweep *s, FILE *out)
     print_idle(s, out);
     if (s->n_cells <= MAX_ROWS)
         print_table(s, shown, n_shown, out);
+    else
+        fprintf(out, "\n  no table of more than %d rows here: sweep.csv and the page have all %u\n",
+                MAX_ROWS, s->n_cells);
     print_front(s, out);
     print_until(s, out);
-    fprintf(out,
-            "\n  %s+-: the true mean is within this of the mean shown, with 95 %% confidence%s\n",
-            style->dim, style->off);
+    fputc('\n', out);
+    if (has_interval(s, shown, n_shown))
+        fprintf(out,
+                "  %s+-: the true mean is within this of the mean shown, with 95 %% confidence%s\n",
+                style->dim, style->off);
     free(shown);
 }

@@ -367,6 +367,19 @@ def check_absent(folder):
     check("beside a best and a worst, too", "    none   at 1 of 3\n" in text, text)
 
 
+def check_text(folder):
+    """What is said where there is no table, and where there is no interval."""
+    file = folder / "many.yaml"
+    for n, seeds in ((24, "1"), (25, "1..2")):
+        file.write_text("sweep: Many\nscenario: swept.yaml\nvariants: short\nset: {stop: 2us}\nmetrics: [sent, drops]\n"
+                        f"seeds: {seeds}\nvary: {{switch.buffer: {{from: 1MB, to: 2MB, steps: {n}}}}}\n")
+        run = xoff("sweep", file, "-o", folder / "many")
+        check(f"a table of {n} points, or none", ("  buffer  variant   sent" in run.stdout) == (n == 24) ==
+              ("no table of more than 24 rows here: sweep.csv and the page have all 25\n" not in run.stdout), run)
+        check(f"intervals are explained where they are, {seeds}", ("+-" in run.stdout) == (n == 25) ==
+              ("  +-: the true mean" in run.stdout), run)
+
+
 def check_order(folder):
     """A mechanism and its parameters hold together, whichever is varied or set first."""
     common = ["switch.mmu.allow_loss", "switch.mmu.alpha"], ["true", "1/16"]
@@ -515,6 +528,7 @@ with tempfile.TemporaryDirectory() as name:
     check_folder(path, base)
     check_verdicts(base)
     check_absent(base)
+    check_text(base)
     check_order(base)
     check_latin(base)
     check_ranks(path, base, csv_bytes)
