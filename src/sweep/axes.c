@@ -18,8 +18,8 @@ const struct xoff_param axes_range[] = {
     {"from", XOFF_P_TEXT, AT(from), NULL, NULL, NULL, NULL, false,
      "The first value, with its unit."},
     {"to", XOFF_P_TEXT, AT(to), NULL, NULL, NULL, NULL, false, "The last value."},
-    {"steps", XOFF_P_INT, AT(steps), "auto", "2", "10000", NULL, true,
-     "Number of values, both ends counted."},
+    {"steps", XOFF_P_INT, AT(steps), "2", "2", "10000", NULL, false,
+     "Number of values, both ends counted; no default."},
     {"step", XOFF_P_TEXT, AT(step), "", NULL, NULL, NULL, false,
      "Distance of two values, in place of their number."},
     {"scale", XOFF_P_CHOICE, AT(scale), "lin", NULL, NULL, scales, false,
@@ -61,6 +61,25 @@ static enum amount_unit unit_of(const struct sweep_value *values, uint32_t n)
     return shared == N_AMOUNTS ? AMOUNT_NUMBER : shared;
 }
 
+static int fail_twice(struct fields_reader *r, const struct yaml_node *entry, const char *first)
+{
+    char message[XOFF_PARAM_TEXT + 32];
+    if (!strcmp(first, entry->text))
+        return fields_fail(r, entry, XOFF_E_CONFLICT, "given twice");
+    snprintf(message, sizeof message, "given twice: the same as %.255s", first);
+    return fields_fail(r, entry, XOFF_E_CONFLICT, message);
+}
+
+/* Whether two values are the same, however they are written: 1MB and 1000KB. */
+static bool is_same(const struct sweep_value *a, const struct sweep_value *b)
+{
+    double ignored;
+    if (!strcmp(a->text, b->text))
+        return true;
+    return a->number == b->number &&
+           (a->number == 0 || amount_read(a->text, &ignored) == amount_read(b->text, &ignored));
+}
+
 static int read_list(struct fields_reader *r, const struct yaml_node *node, struct sweep_axis *axis)
 {
     int rc = 0;
@@ -75,11 +94,12 @@ static int read_list(struct fields_reader *r, const struct yaml_node *node, stru
         const size_t length = fields_enter_index(r, axis->n_values);
         rc = fields_want(r, entry, YAML_SCALAR,
                          "a plain value; a list goes in quotes, as \"[a, b]\"");
+        const struct sweep_value value = rc ? (struct sweep_value){0} : value_of(entry);
         for (uint32_t i = 0; i < axis->n_values && !rc; i++)
-            if (!strcmp(axis->values[i].text, entry->text))
-                rc = fields_fail(r, entry, XOFF_E_CONFLICT, "given twice");
+            if (is_same(&axis->values[i], &value))
+                rc = fail_twice(r, entry, axis->values[i].text);
         if (!rc)
-            axis->values[axis->n_values++] = value_of(entry);
+            axis->values[axis->n_values++] = value;
         fields_leave(r, length);
     }
     axis->unit = unit_of(axis->values, axis->n_values);
@@ -100,7 +120,8 @@ static int count_steps(struct fields_reader *r, const struct yaml_node *mapping,
                        const struct range *range, const struct sweep_axis *axis, uint32_t *n)
 {
     double step;
-    *n = range->steps == XOFF_PARAM_AUTO ? 0 : (uint32_t)range->steps;
+    char message[128];
+    *n = yaml_find(mapping, "steps") ? (uint32_t)range->steps : 0;
     if (!*range->step)
         return 0;
     if (*n)
@@ -111,8 +132,14 @@ static int count_steps(struct fields_reader *r, const struct yaml_node *mapping,
     if (amount_read(range->step, &step) != axis->unit)
         return fail_at(r, mapping, "step", XOFF_E_UNIT, "not the unit of from and to");
     const double whole = (axis->to.number - axis->from.number) / step;
-    if (!(step > 0) || whole > SWEEP_MAX_VALUES)
-        return fail_at(r, mapping, "step", XOFF_E_RANGE, "accepted: above 0, up to 10000 values");
+    if (!(step > 0))
+        return fail_at(r, mapping, "step", XOFF_E_RANGE, "accepted: above 0");
+    if (whole > SWEEP_MAX_VALUES - 1) {
+        snprintf(message, sizeof message,
+                 "too small: it makes %.0f values of this range; accepted: up to %d", whole + 1,
+                 SWEEP_MAX_VALUES);
+        return fail_at(r, mapping, "step", XOFF_E_RANGE, message);
+    }
     if (fabs(whole - round(whole)) > 1e-9 * whole || whole < 0.5)
         return fail_at(r, mapping, "step", XOFF_E_RANGE,
                        "does not divide the range from from to to");

@@ -197,6 +197,11 @@ static int read_page(struct fields_reader *r, const struct yaml_node *page, stru
         rc =
             fields_fail(r, pareto, XOFF_E_MISSING, "give at least two metrics under min: and max:");
     fields_leave(r, length);
+    for (uint32_t i = 0; i < f->most.n && !rc; i++)
+        for (uint32_t k = 0; k < f->least.n && !rc; k++)
+            if (!strcmp(f->most.list[i].text, f->least.list[k].text))
+                rc = fail_name(r, "page.pareto.max", &f->most.list[i],
+                               "under min: as well; less or more of it is better");
     if (!rc)
         rc = check_metrics(r, f, "page.pareto.min", &f->least);
     return rc ? rc : check_metrics(r, f, "page.pareto.max", &f->most);
@@ -241,9 +246,20 @@ static int read_part(struct fields_reader *r, struct sweep_file *f, const char *
     return rc;
 }
 
+/* Whether the document is a scenario: it has keys that no sweep has. */
+static bool is_scenario(const struct yaml_node *root)
+{
+    return !yaml_find(root, "sweep") && !yaml_find(root, "vary") &&
+           (yaml_find(root, "topology") || yaml_find(root, "traffic"));
+}
+
 static int read_root(struct fields_reader *r, struct sweep_file *f)
 {
     const struct yaml_node *root = f->doc.root, *until = yaml_find(root, "until");
+    if (is_scenario(root))
+        return fail_key(r, root, "sweep", XOFF_E_UNKNOWN,
+                        "this is a scenario, not a sweep; run it with xoff run, or name it in a "
+                        "sweep file (docs/sweep.md)");
     int rc = fields_read(r, root, sweep_params, &f->params, others);
     if (!rc && yaml_find(root, "grid") && f->params.grid && f->params.latin)
         rc = fail_key(r, yaml_find(root, "latin"), "latin", XOFF_E_CONFLICT,

@@ -31,6 +31,8 @@ static json_t *keys(json_t *taken, int least, const char *about)
 static json_t *axis(void)
 {
     json_t *range = schema_mapping(json_object(), json_array(), axes_range);
+    /* Without steps a range has a step, or points of a Latin hypercube. */
+    json_object_del(json_object_get(json_object_get(range, "properties"), "steps"), "default");
     return json_pack("{s: [{s: s, s: i, s: i, s: b, s: o}, o]}", "anyOf", "type", "array",
                      "minItems", 1, "maxItems", SWEEP_MAX_VALUES, "uniqueItems", true, "items",
                      value(), range);

@@ -57,6 +57,12 @@ static void ranges(void **state)
     VALUES("{from: 1Gbps, to: 100Gbps, steps: 3, scale: log}", "1Gbps", "10Gbps", "100Gbps");
     VALUES("{from: 1, to: 10, steps: 4, whole: true}", "1", "4", "7", "10");
     VALUES("{from: 2, to: 9, steps: 3, whole: true}", "2", "6", "9"); /* 5.5 */
+    struct sweep_file *f =
+        read_good(HEAD "vary: {switch.buffer: {from: 1B, to: 10000B, step: 1B}}\n");
+    assert_int_equal(f->axes[0].n_values, SWEEP_MAX_VALUES);
+    sweep_file_destroy(f);
+    VALUES("[0s, 1ms, 1001us]", "0s", "1ms", "1001us");
+    VALUES("[1s, 1B, 1]", "1s", "1B", "1"); /* equal numbers of other units */
     VALUES("{from: 1, to: 2, steps: 4}", "1", "1.33333", "1.66667", "2");
 }
 
@@ -83,6 +89,21 @@ static void bad_files(void **state)
     expect_error(HEAD "vary: {stop: []}\n", 3, 14, "vary.stop", "empty; give at least one");
     expect_error(HEAD "vary: {stop: 1ms}\n", 3, 14, "vary.stop", "give a list such as");
     expect_error(HEAD "vary: {stop: [1ms, 1ms]}\n", 3, 20, "vary.stop.1", "given twice");
+    expect_error(HEAD "vary: {stop: [1ms, 1000us]}\n", 3, 20, "vary.stop.1",
+                 "given twice: the same as 1ms");
+    expect_error(HEAD "vary: {stop: [0, 0s]}\n", 3, 18, "vary.stop.1", "the same as 0");
+    expect_error(HEAD "vary: {load: [0.5, 0.50]}\n", 3, 20, "vary.load.1", "the same as 0.5");
+    expect_error("title: T\ntopology: {kind: star, hosts: 2}\n", 1, 1, "sweep",
+                 "this is a scenario, not a sweep; run it with xoff run");
+    expect_error(HEAD "vary: {stop: {from: 1ms, to: 2ms, steps: auto}}\n", 3, 42, "vary.stop.steps",
+                 "give a whole number such as 2, from 2 to 10000");
+    expect_error(HEAD "vary: {switch.buffer: {from: 0B, to: 10KB, step: 1B}}\n", 3, 50,
+                 "vary.switch.buffer.step",
+                 "too small: it makes 10001 values of this range; accepted: up to 10000");
+    expect_error(HEAD "vary: {switch.buffer: {from: 0B, to: 10KB, step: 0B}}\n", 3, 50,
+                 "vary.switch.buffer.step", "accepted: above 0");
+    expect_error(HEAD "vary: {stop: [1ms]}\npage: {pareto: {min: [drops, pauses], max: drops}}\n",
+                 4, 44, "page.pareto.max", "under min: as well");
     expect_error(HEAD "vary: {stop: {from: 2ms, to: 1ms, steps: 2}}\n", 3, 30, "vary.stop.to",
                  "empty range");
     expect_error(HEAD "vary: {stop: {from: 1ms, to: 1ms, steps: 2}}\n", 3, 30, "vary.stop.to",

@@ -225,6 +225,8 @@ int words_load(const char *path, const char *subject, char **text, size_t *size,
     struct stat status;
     if (stat(path, &status)) /* before it is opened: a pipe would be waited for */
         return fail_file(path, subject, XOFF_E_IO, "cannot be read: ", strerror(errno), err);
+    if (S_ISDIR(status.st_mode))
+        return fail_file(path, subject, XOFF_E_IO, "is a folder; give the path of a file", "", err);
     if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > WORDS_MAX_FILE)
         return fail_file(path, subject, XOFF_E_IO, "a file of at most 2 GiB is accepted", "", err);
     FILE *file = fopen(path, "rb");

@@ -200,6 +200,7 @@ static void files_are_loaded_whole(void **state)
     assert_int_equal(words_load(path, "key", &text, &size, &err), -XOFF_E_IO);
     assert_string_equal(err.file, path);
     assert_int_equal(words_load("/", "key", &text, &size, &err), -XOFF_E_IO);
+    assert_non_null(strstr(err.message, "is a folder; give the path of a file"));
     assert_int_equal(words_load("/dev/zero", "key", &text, &size, &err), -XOFF_E_IO);
 }
 

@@ -264,7 +264,10 @@ def check_bad(folder):
     run = xoff("sweep", "-o", folder / "bad")
     check("no file", run.returncode == 2 and "no sweep file" in run.stderr, run)
     run = xoff("sweep", folder / "swept.yaml", "-o", folder / "bad")
-    check("a scenario is no sweep", run.returncode == 2 and "sweep" in run.stderr, run)
+    check("a scenario is no sweep", run.returncode == 2 and "this is a scenario, not a sweep; run it with xoff run" in
+          run.stderr, run)
+    run = xoff("sweep", folder, "-o", folder / "bad")
+    check("a folder is no sweep", run.returncode == 2 and f"{folder}: error: sweep: is a folder" in run.stderr, run)
     run = xoff("run", folder / "sweep.yaml", "-o", folder / "bad")
     check("a sweep is no scenario", run.returncode == 2 and "run it with xoff sweep" in run.stderr, run)
     check("nothing is left", not (folder / "bad").exists())
