@@ -210,26 +210,53 @@ static int write_files(const struct sweep *sweep, struct folder *folder, const c
     return code ? EXIT_FAILED : EXIT_FINE;
 }
 
+/* A reason why runs failed, and the first of them. */
+struct failure {
+    const struct sweep_cell *cell;
+    const struct run *run;
+    uint32_t n_runs;
+};
+
+static void print_failure(const struct sweep *s, const struct failure *f)
+{
+    cli_print_error(&f->run->err);
+    fprintf(stderr, "  at point %u, seed %llu", f->cell->point, (unsigned long long)f->run->seed);
+    for (uint32_t a = 0; a < s->file->n_axes; a++)
+        fprintf(stderr, "%s%s=%s", a ? " " : ": ", s->file->axes[a].key,
+                s->values[f->cell->point * s->file->n_axes + a].text);
+    if (*f->run->variant)
+        fprintf(stderr, " %s", f->run->variant);
+    if (f->n_runs > 1)
+        fprintf(stderr, ", and %u more run%s", f->n_runs - 1, f->n_runs == 2 ? "" : "s");
+    fputc('\n', stderr);
+}
+
 /* Prints what failed, each reason once with the number of its runs. */
 static void print_failures(const struct sweep *s)
 {
+    enum { MOST = 20 };
+    struct failure list[MOST];
     const struct sweep_cell *end = s->cells + s->n_cells;
-    char last[sizeof((struct xoff_err *)0)->message] = "";
+    uint32_t n = 0, n_left_out = 0;
     for (const struct sweep_cell *cell = s->cells; cell < end; cell++)
         for (uint32_t k = 0; k < cell->n_runs; k++) {
             const struct run *run = &cell->runs[k];
+            uint32_t i = 0;
             if (run->state != RUN_BAD_INPUT && run->state != RUN_BROKEN)
                 continue;
-            if (!strcmp(run->err.message, last))
-                continue;
-            snprintf(last, sizeof last, "%s", run->err.message);
-            cli_print_error(&run->err);
-            fprintf(stderr, "  at point %u, seed %llu", cell->point, (unsigned long long)run->seed);
-            for (uint32_t a = 0; a < s->file->n_axes; a++)
-                fprintf(stderr, "%s%s=%s", a ? " " : ": ", s->file->axes[a].key,
-                        s->values[cell->point * s->file->n_axes + a].text);
-            fputc('\n', stderr);
+            while (i < n && strcmp(list[i].run->err.message, run->err.message))
+                i++;
+            if (i == n && n < MOST)
+                list[n++] = (struct failure){cell, run, 0};
+            if (i < n)
+                list[i].n_runs++;
+            else
+                n_left_out++;
         }
+    for (uint32_t i = 0; i < n; i++)
+        print_failure(s, &list[i]);
+    if (n_left_out)
+        fprintf(stderr, "%u more runs failed for other reasons; sweep.csv has them\n", n_left_out);
 }
 
 /* Metrics that are asked for and that no run has. */

@@ -55,21 +55,43 @@ static struct summary *run_plan(const struct simulation *s, const struct scenari
     return summary;
 }
 
-struct summary *simulate_run(const struct simulation *s, struct xoff_err *err)
+/* Reads the scenario with the settings and the seed. */
+static int read_scenario(const struct simulation *s, struct scenario **scenario,
+                         struct xoff_err *err)
 {
-    struct scenario *scenario;
     char seed[24];
     struct plan_setting *settings = take(calloc(s->n_settings + 1, sizeof *settings));
     if (s->n_settings)
         memcpy(settings, s->settings, s->n_settings * sizeof *settings);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);
     settings[s->n_settings] = (struct plan_setting){"seed", seed};
-    struct summary *summary = NULL;
-    if (!scenario_read_text(s->file, s->text, s->size, settings, s->n_settings + 1, &scenario,
-                            err)) {
-        summary = run_plan(s, scenario, err);
-        scenario_destroy(scenario);
-    }
+    const int rc =
+        scenario_read_text(s->file, s->text, s->size, settings, s->n_settings + 1, scenario, err);
     free(settings);
+    return rc;
+}
+
+struct summary *simulate_run(const struct simulation *s, struct xoff_err *err)
+{
+    struct scenario *scenario;
+    if (read_scenario(s, &scenario, err))
+        return NULL;
+    struct summary *summary = run_plan(s, scenario, err);
+    scenario_destroy(scenario);
     return summary;
+}
+
+int simulate_check(const struct simulation *s, struct xoff_err *err)
+{
+    const struct build_options options = {.n_threads = 1, .cell_bound = XOFF_PARAM_AUTO};
+    struct scenario *scenario;
+    struct built *built;
+    int rc = read_scenario(s, &scenario, err);
+    if (rc)
+        return rc;
+    rc = build_create(scenario->plans[s->variant], &options, &built, err);
+    if (!rc)
+        build_destroy(built);
+    scenario_destroy(scenario);
+    return rc;
 }

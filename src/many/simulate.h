@@ -20,5 +20,7 @@ struct simulation {
 /* Runs on one thread, silently. Findings are those of the audit, then troubles that no expectation
  * covers. Returns NULL with err filled where the scenario is wrong. */
 struct summary *simulate_run(const struct simulation *simulation, struct xoff_err *err);
+/* Whether the network can be built; else fills err as simulate_run() does. */
+int simulate_check(const struct simulation *simulation, struct xoff_err *err);
 
 #endif

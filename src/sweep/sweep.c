@@ -160,27 +160,61 @@ int sweep_open(struct sweep *s, struct sweep_file *file, const struct sweep_opti
     return rc;
 }
 
-static struct summary *simulate(void *context, const struct run *run, struct xoff_err *err)
+/* What to simulate for a run, with settings that the caller frees. */
+static struct simulation simulation_of(const struct sweep *s, const struct run *run,
+                                       struct plan_setting **settings)
 {
-    const struct sweep *s = context;
     const struct sweep_file *f = s->file;
     const struct sweep_cell *cell = &s->cells[run->number];
     uint32_t n;
-    struct plan_setting *settings = settings_of(s, cell->point, &n);
-    const struct simulation simulation = {.file = f->scenario_file,
-                                          .text = f->scenario_text,
-                                          .size = f->scenario_size,
-                                          .settings = settings,
-                                          .n_settings = n,
-                                          .seed = run->seed,
-                                          .variant = s->variant_numbers[cell->variant],
-                                          .expects = (const char *const *)s->expects,
-                                          .n_expects = s->n_expects};
+    *settings = settings_of(s, cell->point, &n);
+    return (struct simulation){.file = f->scenario_file,
+                               .text = f->scenario_text,
+                               .size = f->scenario_size,
+                               .settings = *settings,
+                               .n_settings = n,
+                               .seed = run->seed,
+                               .variant = s->variant_numbers[cell->variant],
+                               .expects = (const char *const *)s->expects,
+                               .n_expects = s->n_expects};
+}
+
+/* Gives an error of a run its place in the sweep, if it is about a setting. */
+static void locate_error(const struct sweep *s, const struct run *run, struct xoff_err *err)
+{
+    sweep_file_locate(s->file, s->values + s->cells[run->number].point * s->file->n_axes, err);
+}
+
+static struct summary *simulate(void *context, const struct run *run, struct xoff_err *err)
+{
+    const struct sweep *s = context;
+    struct plan_setting *settings;
+    const struct simulation simulation = simulation_of(s, run, &settings);
     struct summary *summary = simulate_run(&simulation, err);
     if (!summary)
-        sweep_file_locate(f, s->values + cell->point * f->n_axes, err);
+        locate_error(s, run, err);
     free(settings);
     return summary;
+}
+
+/* The cache has no runs whose network cannot be built. When results are collected they are told
+ * from those that nobody has run yet; one of the latter is enough to refuse. */
+static void settle_missing(struct sweep *s)
+{
+    for (uint32_t i = 0; i < s->n_cells; i++)
+        for (uint32_t k = 0; k < s->cells[i].n_runs; k++) {
+            struct run *run = &s->cells[i].runs[k];
+            struct plan_setting *settings;
+            if (run->state != RUN_WAITING)
+                continue;
+            const struct simulation simulation = simulation_of(s, run, &settings);
+            const bool can_be = !simulate_check(&simulation, &run->err);
+            free(settings);
+            if (can_be)
+                return;
+            locate_error(s, run, &run->err);
+            run->state = RUN_BAD_INPUT;
+        }
 }
 
 /* The i-th seed of every cell: those of the file, then the next higher ones. */
@@ -345,6 +379,8 @@ bool sweep_go(struct sweep *s)
         is_whole = !n || go_round(s, numbers, n);
     } while (n && is_whole);
     free(numbers);
+    if (is_whole && o->is_collecting)
+        settle_missing(s);
     for (uint32_t i = 0; i < s->n_cells; i++)
         for (uint32_t k = 0; k < s->cells[i].n_runs; k++) {
             const enum run_state state = s->cells[i].runs[k].state;

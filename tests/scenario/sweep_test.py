@@ -181,6 +181,15 @@ def check_failing(folder):
     check("and is in the document", [(f["point"], f["seed"]) for f in document["failures"]] ==
           [(0, 1), (1, 1)] and [c["failed"] for c in document["cells"]] == [1, 1, 0, 0, 0, 0])
     rows = rows_of(folder / "failing")
+    check("a reason is told once", run.stderr.count("no such host") == 1 and ", and 1 more run\n" in run.stderr, run)
+    cache = folder / "failing-cache"
+    for k in (1, 2):
+        xoff("sweep", file, "--share", f"{k}/2", "--cache", cache)
+        run = xoff("sweep", file, "--collect", "--cache", cache, "-o", folder / f"failing{k}")
+        check(f"what cannot be built is not missing, {k}", run.returncode == 1 and
+              ("2 of 6 runs are not in" in run.stderr) == (k == 1), run)
+    check("shares with failed runs are collected", (folder / "failing2/sweep.csv").read_bytes() ==
+          (folder / "failing/sweep.csv").read_bytes(), run)
     check("the others went on", [r["state"] for r in rows] == ["failed"] * 2 + ["done"] * 4 and
           rows[0]["drops"] == "" and rows[2]["drops"] == "0" and {r["variant"] for r in rows} == {"long"})
 
