@@ -164,6 +164,9 @@ bool cli_is_interrupted(void);
 /* run_ranks.c: one run over several processes. Called first: makes all ranks but the first mute.
  * Returns false when mpirun is not for this verb. */
 bool cli_enter_ranks(const char *verb);
+/* Notes that runs which have ended are kept, so that the command can be repeated: it is said when a
+ * rank is lost. */
+void cli_note_kept_runs(void);
 /* Starts MPI if this process is one of several; cli_end_ranks() waits for all. */
 int cli_start_ranks(struct xoff_err *err);
 void cli_end_ranks(void);

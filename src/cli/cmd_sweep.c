@@ -280,6 +280,23 @@ static int check_names(const struct sweep *s, const struct sweep_names *names, c
     return status;
 }
 
+/* A share makes no results, wherever they were to go: scripts give all shares and the collection
+ * the same options. */
+static void print_share(const struct sweep_arguments *a, const struct sweep *s)
+{
+    const struct sweep_options *o = &a->options;
+    if (a->json)
+        printf("{\"share\": %u, \"shares\": %u, \"runs\": %u, \"cached\": %u, \"failed\": %u}\n",
+               o->share, o->n_shares, s->n_runs, s->n_cached, s->n_failed);
+    else
+        printf("share %u of %u: %u runs, %u from the cache, %u failed\n", o->share, o->n_shares,
+               s->n_runs, s->n_cached, s->n_failed);
+    fflush(stdout);
+    if (a->output)
+        fprintf(stderr, "%s is left as it is: --collect makes the results of all shares\n",
+                a->output);
+}
+
 /* After the runs: prints and writes. */
 static int finish(const struct sweep_arguments *a, const struct sweep *sweep, const char *output,
                   struct folder *folder)
@@ -292,8 +309,7 @@ static int finish(const struct sweep_arguments *a, const struct sweep *sweep, co
     }
     print_failures(sweep);
     if (a->options.n_shares) {
-        printf("share %u of %u: %u runs, %u from the cache, %u failed\n", a->options.share,
-               a->options.n_shares, sweep->n_runs, sweep->n_cached, sweep->n_failed);
+        print_share(a, sweep);
         return status;
     }
     if (sweep->n_missing) {
@@ -426,6 +442,8 @@ int cmd_sweep(int argc, char **argv)
         cli_print_error(&err);
         return cli_status(&err);
     }
+    if (a.options.cache_folder && a.options.binary)
+        cli_note_kept_runs();
     struct batch_peers peers;
     a.options.peers = cli_peers(&peers);
     if (!a.options.n_workers)

@@ -14,6 +14,7 @@ static const struct sim_ranks *ranks; /* NULL: this process is alone */
 static int real_stderr = -1;          /* where a mute rank could print */
 static uint32_t own_rank;
 static const char *kept_in; /* folder of the last checkpoint; NULL: there is none */
+static bool keeps_runs;     /* in the cache, as they end */
 
 const struct sim_ranks *cli_ranks(void)
 {
@@ -72,6 +73,11 @@ static void lost(const char *why)
     if (own_rank == 0 && kept_in)
         fprintf(stderr, "xoff: %s; %sxoff resume %s goes on from the last checkpoint\n", why,
                 cli_mpirun(), kept_in);
+    else if (own_rank == 0 && keeps_runs)
+        fprintf(stderr,
+                "xoff: %s; nothing is written, but the runs that had ended are kept; repeat the "
+                "command to go on\n",
+                why);
     else if (own_rank == 0)
         fprintf(stderr, "xoff: %s; the run has ended, and nothing is written\n", why);
     _exit(EXIT_FAILED);
@@ -88,6 +94,11 @@ const char *cli_mpirun(void)
 void cli_note_checkpoint(const char *dir)
 {
     kept_in = dir;
+}
+
+void cli_note_kept_runs(void)
+{
+    keeps_runs = true;
 }
 
 int cli_start_ranks(struct xoff_err *err)

@@ -116,6 +116,7 @@ def check_rest(folder):
                      "page: {pareto: {min: [pauses], max: [throughput]}}\n")
     for more in ([], ["--until", "fct.p99 +- 1%"]):
         check("sweep", "sweep", sweep, "--cache", folder / "cache", "-o", folder / "s", *more)
+    check("share", "sweep", sweep, "--share", "1/2", "--cache", folder / "cache", "-o", folder / "share")
     look("sweep", "sweep.json", json.loads((folder / "s/sweep.json").read_text()))
 
 

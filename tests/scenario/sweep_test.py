@@ -125,7 +125,12 @@ def check_same(file, folder, whole):
     cache = folder / "shares"
     for k in (1, 2, 3):
         run = xoff("sweep", file, "--share", f"{k}/3", "--cache", cache, cwd=folder)
-        check(f"share {k}", run.returncode == 0 and "8 runs, 0 from the cache" in run.stdout, run)
+        check(f"share {k}", run.returncode == 0 and "8 runs, 0 from the cache" in run.stdout and not run.stderr, run)
+        run = xoff("sweep", file, "--share", f"{k}/3", "--cache", cache, "-j", "-o", folder / "part")
+        check(f"share {k} as JSON", json.loads(run.stdout) == {
+            "share": k, "shares": 3, "runs": 8, "cached": 8, "failed": 0}, run)
+        check("that it leaves a folder alone is said", f"{folder / 'part'} is left as it is" in run.stderr and
+              not (folder / "part").exists(), run)
         if k == 1:
             run = xoff("sweep", file, "--collect", "--cache", cache, "-o", folder / "early")
             check("shares that are missing are told", run.returncode == 1 and
@@ -493,6 +498,8 @@ def kill_rank(file, folder, env, mpirun):
     told = started.communicate(timeout=60)[0]
     kept = len(list(entries.iterdir()))
     check("a rank is killed: all end", victims and started.returncode != 0, told)
+    check("a rank is killed: what to do is said", "the runs that had ended are kept; repeat the command to go on" in
+          told, told)
     check("a rank is killed: nothing is written", not list(out.glob("[!.]*")), told)
     run = mpirun(long, "-o", out)
     check("what ranks had done is kept", run.returncode == 0 and 3 < kept < 24 and
