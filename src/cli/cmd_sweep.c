@@ -420,7 +420,8 @@ int cmd_sweep(int argc, char **argv)
                "Latin hypercube, and says what depends on them: the best and worst point of each "
                "metric, a page with figures, one database and one CSV of all runs. What was run "
                "before is not run again, so a sweep that was ended goes on.\v"
-               "Exit status: 0 all is done, 1 a run failed, 2 bad input.\n"
+               "Exit status: 0 all is done, 1 a run failed, 2 bad input. Expectations that do not "
+               "hold are told and change nothing.\n"
                "Example: xoff sweep scenarios/sweep-headroom.yaml\n"
                "         xoff sweep scenarios/sweep-headroom.yaml --until 'fct.p99 +- 2%'\n"
                "         xoff sweep scenarios/sweep-headroom.yaml --share 1/4 --cache shared"};

@@ -189,6 +189,26 @@ onPage("a Latin hypercube", pageOf("latin", latinFixture()), {}, {
   },
 });
 
+// The front over a metric of large counts, whose labels are long.
+function countedFixture() {
+  const data = sweepFixture();
+  for (const [i, c] of data.cells.entries())
+    if (c.metrics.drops) Object.assign(c.metrics.drops, { mean: 1300 * i, max: 15000 });
+  data.show.pareto = { min: ["drops", "fct.p99"], max: [] };
+  return data;
+}
+
+onPage("a front over counts", pageOf("counted", countedFixture()), {}, {
+  "the last label is whole": async (page) => {
+    const ink = await page.evaluate(() => {
+      const canvas = document.querySelector("#pareto figure canvas");
+      const { data } = canvas.getContext("2d").getImageData(canvas.width - 4, 0, 4, canvas.height);
+      return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+    });
+    assert.equal(ink, 0); // a label that is cut reaches the edge
+  },
+});
+
 // A sweep whose metrics no run has, in two ways.
 function barrenFixture(failed) {
   const data = sweepFixture();
