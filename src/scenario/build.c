@@ -605,7 +605,7 @@ static int locate_part(const struct plan *plan, struct net_blame blame, struct x
 {
     const uint32_t i = blame.index;
     if (blame.part == NET_PART_COMMAND)
-        return err->code;
+        return -(int)err->code;
     if (blame.part == NET_PART_NET)
         return build_located(plan, plan->topology.place, "topology", err);
     if (blame.part == NET_PART_HOST)
