@@ -309,35 +309,58 @@ static int check_ranks(const struct file *file, uint32_t n_own, struct xoff_err 
     image_bytes(&section, &n, sizeof n);
     if (n == n_own)
         return 0;
+    if (!n)
+        return refuse(file, err, "is damaged: its part 'ranks' is of none");
     return n > 1 ? refuse(file, err, "is of a run over %u ranks: resume it by mpirun -n %u", n, n)
                  : refuse(file, err, "is of a run of one process: resume it without mpirun");
 }
 
-/* Finds this rank's part of the state, and who runs which node. */
-static int find_rank(struct file *file, struct image *state, const uint32_t **part_of,
+/* Finds this rank's part of the state, and who runs which node: n_parts numbers at *part_of. */
+static int find_rank(struct file *file, struct image *state, const void **part_of,
                      uint32_t *n_parts, struct xoff_err *err)
 {
     const struct sim_ranks *ranks = cli_ranks();
     const uint32_t own = ranks ? ranks->rank : 0;
     struct image *section = &file->sections[RANKS];
+    const struct image *all = &file->sections[STATE];
     uint32_t n = 0;
-    uint64_t before = 0, size = 0;
+    uint64_t before = 0, size = 0, sum = 0;
     const int code = check_ranks(file, ranks ? ranks->n : 1, err);
     if (code)
         return code;
+    *n_parts = 0;
     image_bytes(section, &n, sizeof n);
     image_bytes(section, n_parts, sizeof *n_parts);
-    for (uint32_t r = 0; r <= own; r++) {
-        before += size;
-        image_bytes(section, &size, sizeof size);
+    for (uint32_t r = 0; r < n; r++) {
+        uint64_t each = 0;
+        image_bytes(section, &each, sizeof each);
+        if (each > all->n - sum)
+            break;
+        if (r == own) {
+            before = sum;
+            size = each;
+        }
+        sum += each;
     }
-    const size_t at = 2 * sizeof(uint32_t) + n * sizeof(uint64_t);
-    const struct image *all = &file->sections[STATE];
-    if (section->n != at + sizeof **part_of * *n_parts || before > all->n || size > all->n - before)
+    if (section->misfit || sum != all->n ||
+        section->n - section->at != sizeof(uint32_t) * (uint64_t)*n_parts)
         return refuse(file, err, "is damaged: its part 'ranks' does not fit the state");
-    *part_of = (const uint32_t *)(const void *)(section->bytes + at);
+    *part_of = section->bytes + section->at;
     *state = (struct image){.bytes = all->bytes + before, .n = size, .is_loading = true};
     return 0;
+}
+
+static int check_plan(const struct checkpoint *c, uint32_t index, struct file *file,
+                      struct xoff_err *err)
+{
+    struct plan_id own = id_of(c, index), theirs = {0};
+    struct image section = file->sections[PLAN];
+    image_bytes(&section, &theirs, sizeof theirs);
+    return memcmp(&own, &theirs, sizeof own)
+               ? refuse(file, err,
+                        "is of another scenario: a file that it names, a setting or the list of "
+                        "variants has changed since")
+               : 0;
 }
 
 int checkpoint_read_parts(const struct checkpoint *c, uint32_t index, uint32_t **parts, uint32_t *n,
@@ -345,11 +368,17 @@ int checkpoint_read_parts(const struct checkpoint *c, uint32_t index, uint32_t *
 {
     struct file file;
     struct image state;
-    const uint32_t *part_of;
+    const void *part_of;
+    const bool is = is_there(c->dir, index), is_anywhere = cli_any(is);
     *parts = NULL;
-    if (!is_there(c->dir, index))
+    if (!is && is_anywhere)
+        return xoff_err_set(err, XOFF_E_IO, "checkpoint", c->dir,
+                            "a rank does not see the checkpoint that others see");
+    if (!is)
         return 0;
     int code = read_file(c->dir, index, &file, err);
+    if (!code)
+        code = check_plan(c, index, &file, err);
     if (!code)
         code = find_rank(&file, &state, &part_of, n, err);
     if (!code && *n) {
@@ -366,19 +395,13 @@ int checkpoint_load(const struct checkpoint *c, uint32_t index, struct net *net,
 {
     struct file file;
     struct image image = {0};
-    const uint32_t *part_of;
+    const void *part_of;
     uint32_t n_parts;
     if (!is_there(c->dir, index))
         return 0;
-    struct plan_id own = id_of(c, index), theirs = {0};
     int code = read_file(c->dir, index, &file, err);
-    if (!code) {
-        image_bytes(&file.sections[PLAN], &theirs, sizeof theirs);
-        if (memcmp(&own, &theirs, sizeof own))
-            code = refuse(&file, err,
-                          "is of another scenario: a file that it names, a setting or the list of "
-                          "variants has changed since");
-    }
+    if (!code)
+        code = check_plan(c, index, &file, err);
     if (!code)
         code = find_rank(&file, &image, &part_of, &n_parts, err);
     if (!code) {

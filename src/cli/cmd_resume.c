@@ -48,18 +48,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Runs the command where it was given, since files are named from there. */
+/* Enters the folder in which the command was given, since files are named from there. */
+static int enter(const char *folder, struct xoff_err *err)
+{
+    if (!chdir(folder))
+        return 0;
+    const int reason = errno;
+    xoff_err_set(err, XOFF_E_IO, "resume", folder,
+                 "the folder in which the run was started cannot be entered: ");
+    xoff_err_add(err, strerror(reason));
+    return -XOFF_E_IO;
+}
+
 static int go_on(const struct resume_arguments *a, const struct checkpoint_command *command,
                  const char *dir)
 {
-    struct xoff_err err = {0};
-    if (chdir(command->folder)) {
-        xoff_err_set(&err, XOFF_E_IO, "resume", command->folder,
-                     "the folder in which the run was started cannot be entered: ");
-        xoff_err_add(&err, strerror(errno));
-        cli_print_error(&err);
-        return EXIT_FAILED;
-    }
     int argc = 1;
     while (command->words[argc - 1])
         argc++;
@@ -98,14 +101,23 @@ int cmd_resume(int argc, char **argv)
             "         mpirun -n 4 xoff resume run-large",
         .children = children};
     struct resume_arguments a = {0};
-    struct checkpoint_command command;
+    struct checkpoint_command command = {0};
     struct xoff_err err = {0};
     cli_parse(&argp, argc, argv, 0, &a);
     char *dir = realpath(a.dir, NULL), *here = getcwd(NULL, 0);
-    int status = EXIT_BAD_INPUT;
-    if (checkpoint_read_command(a.dir, &command, &err))
+    int code = cli_start_ranks(&err);
+    int status = code ? EXIT_BAD_INPUT : EXIT_FINE;
+    if (code) {
         cli_print_error(&err);
-    else /* files are named from there */
+    } else {
+        code = checkpoint_read_command(a.dir, &command, &err);
+        status = code ? EXIT_BAD_INPUT : EXIT_FINE;
+        if (!code && (code = enter(command.folder, &err)))
+            status = EXIT_FAILED;
+        if (cli_agree(&status, code)) /* a rank may be on a machine without the folder */
+            cli_print_error(&err);
+    }
+    if (!status)
         status = go_on(&a, &command, here && !strcmp(here, command.folder) ? a.dir : dir);
     checkpoint_command_fini(&command);
     free(here);

@@ -251,11 +251,15 @@ static bool has_summaries(const struct scenario *scenario)
     return false;
 }
 
-/* In place of results, with --json. */
+/* In place of results, with --json. A folder's name need not be UTF-8, which JSON has to be. */
 static void print_kept(const char *dir)
 {
-    json_t *kept = json_pack("{s:s, s:{s:s, s:s++}}", "xoff", XOFF_VERSION, "checkpoint", "folder",
-                             dir, "resume", cli_mpirun(), "xoff resume ", dir);
+    json_t *folder = json_string(dir);
+    if (!folder)
+        folder = json_null();
+    json_t *kept =
+        json_pack("{s:s, s:{s:o, s:s++}}", "xoff", XOFF_VERSION, "checkpoint", "folder", folder,
+                  "resume", cli_mpirun(), "xoff resume ", json_is_null(folder) ? "DIR" : dir);
     XOFF_ASSERT(kept);
     json_dumpf(kept, stdout, JSON_INDENT(2));
     putchar('\n');
@@ -286,7 +290,7 @@ static int run_file(const struct run_arguments *a, const char *file)
     if (!code && a->trace)
         code = check_trace(a->trace, input.scenario, &err);
     uint32_t *parts = NULL, n_parts = 0;
-    if (!code && a->parts)
+    if (!code && a->parts && !a->checkpoint.resumes) /* else the checkpoint knows them */
         code = cli_read_parts(a->parts, &parts, &n_parts, &err);
     int status = code ? cli_status(&err) : EXIT_FINE;
     if (cli_agree(&status, code))

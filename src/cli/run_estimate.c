@@ -7,6 +7,7 @@
  * a run at --memory (cli_memory_to_end).
  */
 #include <jansson.h>
+#include <math.h>
 
 #include "cli/cli.h"
 
@@ -67,9 +68,10 @@ static struct forecast forecast_of(const struct trial *t, uint32_t n_ports, bool
     const uint64_t grown = t->last.bytes > from.bytes ? t->last.bytes - from.bytes : 0;
     const double noted = (double)t->last.noted_bytes,
                  noted_since = (double)(t->last.noted_bytes - from.noted_bytes);
-    const double bytes = (double)t->last.bytes + left * (double)grown;
-    const uint64_t to_end =
-        cli_memory_to_end((uint64_t)bytes, (uint64_t)(noted + left * noted_since), n_ports);
+    const double most = 1e18; /* a stop far away must not come to less than nothing */
+    const double bytes = fmin((double)t->last.bytes + left * (double)grown, most);
+    const uint64_t to_end = cli_memory_to_end(
+        (uint64_t)bytes, (uint64_t)fmin(noted + left * noted_since, most), n_ports);
     return (struct forecast){.is_whole = is_whole,
                              .seconds = t->last.clock_s - t->first.clock_s + left * spent_s,
                              .bytes = to_end,

@@ -11,7 +11,7 @@
 
 #define LOOK_ARRIVALS 200000 /* between two looks at the clock, at most */
 #define LOOK_S 0.01          /* between two looks at the memory, at least, and ... */
-#define LOOK_RARELY 50       /* ... so many times as long as the last one took */
+#define LOOK_RARELY 100      /* ... so many times as long as the last one took */
 
 static volatile sig_atomic_t interrupted;
 
@@ -38,9 +38,8 @@ struct progress {
     bool is_shown;
     double began_s, shown_s, look_at_s;
     uint32_t calls;
-    uint64_t arrivals; /* when the clock was looked at last */
-    uint64_t memory_bytes,
-        first_bytes; /* what the run may take, 0: any; what it had at its start */
+    uint64_t arrivals;     /* when the clock was looked at last */
+    uint64_t memory_bytes; /* what the run may take, 0: any */
     uint32_t n_ports;
     bool is_short;
     xoff_time stop;
@@ -90,18 +89,14 @@ static bool is_past_checkpoint(struct progress *p, xoff_time now, bool looks)
     return true;
 }
 
-/* Whether the results so far would take more memory than there may be. Notes are counted only when
- * four times all that has grown would be too much, since nodes are gone through for that. */
+/* Whether the results so far would take more memory than there may be. */
 static bool is_too_much(const struct progress *p)
 {
     if (!p->memory_bytes)
         return false;
-    const uint64_t bytes = cli_used_memory();
-    const uint64_t grown = bytes > p->first_bytes ? bytes - p->first_bytes : 0;
-    if (cli_memory_limit(cli_memory_to_end(bytes, grown, p->n_ports)) <= p->memory_bytes)
-        return false;
-    const uint64_t noted = net_noted_bytes(p->net);
-    return cli_memory_limit(cli_memory_to_end(bytes, noted, p->n_ports)) > p->memory_bytes;
+    const uint64_t to_end =
+        cli_memory_to_end(cli_used_memory(), net_noted_bytes(p->net), p->n_ports);
+    return cli_memory_limit(to_end) > p->memory_bytes;
 }
 
 static bool on_progress(void *context, xoff_time now, uint64_t arrivals)
@@ -207,8 +202,10 @@ static int prepare(struct progress *p, const struct plan *plan, struct net *net,
     }
     if (!p->checkpoint)
         return 0;
-    return p->checkpoint->resumes ? checkpoint_load(p->checkpoint, p->index, net, &p->state, err)
-                                  : 0;
+    if (!p->checkpoint->resumes)
+        return 0;
+    cli_note_checkpoint(p->checkpoint->dir);
+    return checkpoint_load(p->checkpoint, p->index, net, &p->state, err);
 }
 
 static void simulate(struct progress *p)
@@ -219,7 +216,7 @@ static void simulate(struct progress *p)
     if (!p->checkpoint || p->is_kept)
         return;
     if (is_whole && p->checkpoint->at > p->now && cli_is_first())
-        fprintf(stderr, "%s%sthe run has come to its end before --checkpoint-at\n", p->name,
+        fprintf(stderr, "%s%sthe run has come to its end before or at --checkpoint-at\n", p->name,
                 *p->name ? ": " : "");
     if (cli_any(!is_whole && (interrupted || p->is_short)))
         p->is_kept = keep(p, p->now, false);
@@ -257,7 +254,6 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
         cli_print_build_warnings(input, run->built);
     cli_catch_interrupts();
     progress.memory_bytes = given->memory_bytes;
-    progress.first_bytes = cli_used_memory();
     progress.n_ports = run->built->topo.n_ports;
     if ((code = agree_on(prepare(&progress, plan, run->built->net, err), err)))
         return code;
@@ -277,11 +273,12 @@ int cli_run_plan(const struct plan *plan, const struct build_options *given,
     }
     run->is_kept = progress.is_kept;
     if (run->is_kept) {
+        const bool is_interrupted = cli_any(interrupted);
         char text[32];
         fprintf(stderr, "%s at %s: %sxoff resume %s%s goes on from here\n",
-                run->is_short ? "out of memory (--memory)"
-                : interrupted ? "interrupted"
-                              : "stopped",
+                run->is_short    ? "out of memory (--memory)"
+                : is_interrupted ? "interrupted"
+                                 : "stopped",
                 cli_figure(text, sizeof text, (double)progress.now / (double)XOFF_S, "s"),
                 cli_mpirun(), progress.checkpoint->dir, run->is_short ? " --memory SIZE" : "");
         return 0;

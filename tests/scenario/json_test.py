@@ -68,6 +68,9 @@ def check_run(folder):
     document = check("run", "run", SCENARIOS / "quickstart.yaml", "-o", folder / "kept", "--checkpoint-at", "1ms")
     if document["checkpoint"]["resume"] != f"xoff resume {folder / 'kept'}":
         wrong.append(f"a run that stops at a checkpoint: {document}")
+    run = subprocess.run([XOFF, "run", SCENARIOS / "quickstart.yaml", "-o", bytes(folder) + b"/kept\xff",
+                          "--checkpoint-at", "1ms", "-j"], capture_output=True, check=False)
+    look("run", "a folder whose name is not UTF-8", json.loads(run.stdout or "{}"))
     check("run", "run", SCENARIOS / "incast-pfc.yaml", "--seeds", "1..2", "-o", folder / "seeds",
           "--no-report")
 
