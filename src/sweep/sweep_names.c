@@ -108,9 +108,6 @@ static int check_names(const struct sweep *s, const char *subject, const struct 
                        struct xoff_err *err)
 {
     const struct metric_words words = sweep_words(s);
-    for (uint32_t a = 0; a < s->file->n_axes; a++)
-        if (strstr(s->file->axes[a].key, ".name")) /* combinations have names of their own */
-            return 0;
     for (uint32_t i = 0; i < names->n; i++)
         if (!sweep_file_axis(s->file, names->list[i].text) &&
             !metric_unit(&words, names->list[i].text))
