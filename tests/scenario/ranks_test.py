@@ -244,6 +244,43 @@ def test_checkpoint(tmp, file):
     shutil.rmtree(out)
 
 
+def test_resume_refused(tmp):
+    """What has changed since is told, not what follows from it; a rank that fails alone says so."""
+    out = tmp / "stopped"
+    flows = tmp / "flows.txt"
+    flows.write_text("0,h0,h1,1000000\n")
+    file = tmp / "listed.yaml"
+    file.write_text("topology: {kind: star, hosts: 3}\nstop: 100us\n"
+                    "traffic: [{kind: flows, file: flows.txt}]\n")
+    run = mpirun(2, "run", file, "-o", out, "--no-report", "--checkpoint-at", "50us")
+    check("a list of flows: stops", (out / "checkpoint-0.xoff").exists(), run)
+    run = subprocess.run([MPIRUN, "-n", "1", XOFF, "resume", out, ":", "-n", "1", XOFF, "resume",
+                          tmp / "none"], capture_output=True, text=True, timeout=60, check=False, env=ENV)
+    check("one rank sees no folder: told", run.returncode == 2 and
+          run.stderr.count("No such file or directory") == 1, run)
+    flows.write_text("0,h0,h1,1000001\n")
+    run = mpirun(2, "resume", out)
+    check("a list that has changed: told once", run.returncode == 2 and
+          run.stderr.count("is of another scenario: a file that it names") == 1, run)
+    flows.write_text("0,h0,h1,1000000\n")
+    run = mpirun(2, "resume", out)
+    check("the list as it was: goes on", run.returncode == 0 and (out / "run.sqlite").exists(), run)
+    shutil.rmtree(out)
+    # With another number of nodes the parts of the checkpoint do not fit the network, either.
+    (tmp / "config.txt").write_text("TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nSIMULATOR_STOP_TIME 2.01\n"
+                                    "CC_MODE 0\n")
+    (tmp / "flow.txt").write_text("1\n0 1 3 100 1000000 2.000001\n")
+    for n in (3, 4):
+        (tmp / "topology.txt").write_text(f"{n + 1} 1 {n}\n{n}\n" +
+                                          "".join(f"{h} {n} 100Gbps 0.001ms 0\n" for h in range(n)))
+        args = ("resume", out) if n > 3 else ("run", tmp / "config.txt", "-o", out, "--no-report",
+                                              "--checkpoint-at", "30us")
+        run = mpirun(2, *args)
+    check("a topology that has changed: parts are not blamed", run.returncode == 2 and
+          "is of another scenario" in run.stderr and "--parts" not in run.stderr, run)
+    shutil.rmtree(out)
+
+
 def test_killed_with_checkpoint(tmp, file):
     out = tmp / "killed"
     long = tmp / "minutes.yaml"
@@ -518,6 +555,7 @@ def main():
             test_refused(tmp, file)
             test_seeds(tmp, file)
             test_checkpoint(tmp, file)
+            test_resume_refused(tmp)
             test_killed_with_checkpoint(tmp, file)
             test_without_module(tmp, file)
             test_plain(tmp, file)
